@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,12 +56,12 @@ class InstructionBlock:
 
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "slt": lambda a, b: a < b,
-    "sle": lambda a, b: a <= b,
-    "ult": lambda a, b: a < b,
-    "ule": lambda a, b: a <= b,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "sle": operator.le,
+    "ult": operator.lt,
+    "ule": operator.le,
 }
 
 
@@ -77,65 +78,51 @@ class Arithmetic:
 
     def add(self, a: V, b: V) -> V:
         """The sum."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const + b.const)
         if b.const == 0:
             return a
-        return b if a.const == 0 else self._op("add", a, b)
+        return b if a.const == 0 else self._op("add", a, b, operator.add)
 
     def sub(self, a: V, b: V) -> V:
         """The difference."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const - b.const)
-        return a if b.const == 0 else self._op("sub", a, b)
+        return a if b.const == 0 else self._op("sub", a, b, operator.sub)
 
     def mul(self, a: V, b: V) -> V:
         """The product."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const * b.const)
         if a.const == 0 or b.const == 1:
             return a
-        return b if b.const == 0 or a.const == 1 else self._op("mul", a, b)
+        return b if b.const == 0 or a.const == 1 else self._op("mul", a, b, operator.mul)
 
     def sdiv(self, a: V, b: V) -> V:
         """The quotient with sign, rounded towards 0."""
-        return self._op("sdiv", a, b)
+        return self._pure(a.bits, f"sdiv {a}, {b.text}")
 
     def udiv(self, a: V, b: V) -> V:
         """The quotient without sign, rounded down."""
-        if a.const is not None and b.const:
-            return const(a.bits, a.const // b.const)
-        return a if b.const == 1 else self._op("udiv", a, b)
+        return a if b.const == 1 else self._op("udiv", a, b, operator.floordiv)
 
     def srem(self, a: V, b: V) -> V:
         """What the quotient with sign leaves; it has the sign of the dividend."""
-        return self._op("srem", a, b)
+        return self._pure(a.bits, f"srem {a}, {b.text}")
 
     def and_(self, a: V, b: V) -> V:
         """The bits that both have."""
         full = (1 << a.bits) - 1
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const & b.const)
         if a.const == 0 or b.const == full:
             return a
-        return b if b.const == 0 or a.const == full else self._op("and", a, b)
+        return b if b.const == 0 or a.const == full else self._op("and", a, b, operator.and_)
 
     def or_(self, a: V, b: V) -> V:
         """Bitwise or."""
         full = (1 << a.bits) - 1
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const | b.const)
         if b.const == 0 or a.const == full:
             return a
-        return b if a.const == 0 or b.const == full else self._op("or", a, b)
+        return b if a.const == 0 or b.const == full else self._op("or", a, b, operator.or_)
 
     def xor(self, a: V, b: V) -> V:
         """The bits in which they differ."""
-        if a.const is not None and b.const is not None:
-            return const(a.bits, a.const ^ b.const)
         if b.const == 0:
             return a
-        return b if a.const == 0 else self._op("xor", a, b)
+        return b if a.const == 0 else self._op("xor", a, b, operator.xor)
 
     def not_(self, a: V) -> V:
         """The other bits."""
@@ -143,23 +130,23 @@ class Arithmetic:
 
     def shl(self, a: V, by: V) -> V:
         """The bits moved up; those beyond the highest are lost."""
-        if by.const == 0 or a.const == 0:
-            return a
-        if by.const is not None and by.const >= a.bits:
-            return const(a.bits, 0)
-        if a.const is not None and by.const is not None:
-            return const(a.bits, a.const << by.const)
-        return self._op("shl", a, by)
+        return self._shifted("shl", a, by, operator.lshift)
 
     def lshr(self, a: V, by: V) -> V:
         """The bits moved down, without sign; those below the lowest are lost."""
+        return self._shifted("lshr", a, by, operator.rshift)
+
+    def _shifted(self, name: str, a: V, by: V, of: Callable[[int, int], int]) -> V:
         if by.const == 0 or a.const == 0:
             return a
         if by.const is not None and by.const >= a.bits:
             return const(a.bits, 0)
-        if a.const is not None and by.const is not None:
-            return const(a.bits, a.const >> by.const)
-        return self._op("lshr", a, by)
+        return self._op(name, a, by, of)
+
+    def _op(self, name: str, a: V, b: V, of: Callable[[int, int], int]) -> V:
+        if a.const is not None and b.const is not None:
+            return const(a.bits, of(a.const, b.const))
+        return self._pure(a.bits, f"{name} {a}, {b.text}")
 
     def mask(self, bits: int, count: V) -> V:
         """A number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
@@ -174,6 +161,14 @@ class Arithmetic:
     def ne(self, a: V, b: V) -> V:
         """Whether they differ."""
         return self._compare("ne", a, b)
+
+    def is_zero(self, a: V) -> V:
+        """Whether no bit is set."""
+        return self._compare("eq", a, const(a.bits, 0))
+
+    def is_set(self, a: V) -> V:
+        """Whether any bit is."""
+        return self._compare("ne", a, const(a.bits, 0))
 
     def less(self, a: V, b: V) -> V:
         """Less, both with sign."""
@@ -195,10 +190,9 @@ class Arithmetic:
         if a.const is not None and b.const is not None:
             pair = (a.signed, b.signed) if how[0] == "s" else (a.const, b.const)
             return TRUE if _COMPARE[how](*pair) else FALSE
-        if a.bits == 1 and how in {"eq", "ne"} and b.const is not None:
-            return a if (b.const == 1) == (how == "eq") else self.not_(a)
-        if a.bits == 1 and how in {"eq", "ne"} and a.const is not None:
-            return self._compare(how, b, a)
+        if a.bits == 1 and how in {"eq", "ne"} and (a.const is not None or b.const is not None):
+            bit, known = (a, b.const) if a.const is None else (b, a.const)
+            return bit if (known == 1) == (how == "eq") else self.not_(bit)
         return self._pure(1, f"icmp {how} {a}, {b.text}")
 
     # -------------------------------------------------------------- conversion
@@ -233,7 +227,7 @@ class Arithmetic:
         """How many ones, in 64 bits."""
         if a.const is not None:
             return i64(a.const.bit_count())
-        return self.resize(self._intrinsic("ctpop", a), 64)
+        return self.resize(self._pure(a.bits, f"call i{a.bits} @llvm.ctpop.i{a.bits}({a})"), 64)
 
     def lowest(self, a: V) -> V:
         """The number of the lowest one, in 64 bits; of 0 how many bits there are."""
@@ -247,9 +241,6 @@ class Arithmetic:
             return i64(a.const.bit_length() - 1)
         zeros = self._pure(a.bits, f"call i{a.bits} @llvm.ctlz.i{a.bits}({a}, i1 false)")
         return self.sub(i64(a.bits - 1), self.resize(zeros, 64))
-
-    def _intrinsic(self, name: str, a: V) -> V:
-        return self._pure(a.bits, f"call i{a.bits} @llvm.{name}.i{a.bits}({a})")
 
     # ----------------------------------------------------------------- writing
 
@@ -266,9 +257,6 @@ class Arithmetic:
         for what in self._order[count:]:
             del self._known[what]
         del self._order[count:]
-
-    def _op(self, name: str, a: V, b: V) -> V:
-        return self._pure(a.bits, f"{name} {a}, {b.text}")
 
     def _pure(self, bits: int, what: str) -> V:
         """The result of an instruction that always has the same; once is enough."""

@@ -7,7 +7,7 @@ left for LLVM to look at, and it is quick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import Arithmetic, InstructionBlock, V, const, i64
@@ -39,7 +39,7 @@ class Function(Arithmetic):
     """A function being written; what its methods return are numbers computed where it then stands."""
 
     def __init__(
-        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = ""
+        self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = "nounwind"
     ) -> None:
         super().__init__()
         self.name = name
@@ -85,6 +85,11 @@ class Function(Arithmetic):
         self.emit(line)
         self.block.ended = True
 
+    def exit(self, block: InstructionBlock, line: str) -> None:
+        """A block that only returns."""
+        self.begin(block)
+        self.end(line)
+
     def goto(self, block: InstructionBlock) -> None:
         """Go on in that block."""
         self._lead_to(block)
@@ -103,6 +108,17 @@ class Function(Arithmetic):
             for block in blocks:
                 assert block.is_reached or not block.ended, f"{block.label} was left out"
                 block.is_reached = True
+
+    def either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
+        """One way where the test is true, else the other, each in its block; both go on in the last block."""
+        then, other, after = blocks
+        self.fork(test, then, other)
+        for block, way in zip((then, other), ways, strict=True):
+            with self.remembering():
+                self.begin(block)
+                way()
+                self.goto(after)
+        self.begin(after)
 
     @contextmanager
     def when(self, test: V) -> Iterator[None]:
@@ -141,6 +157,17 @@ class Function(Arithmetic):
             self.store(index, self.add(now, i64(1)))
             self.goto(test)
         self.begin(after)
+
+    def rounds(
+        self, count: int, write: Callable[[V], None], *, written_out: bool, limit: V | None = None
+    ) -> None:
+        """What is written for each number below `count`, one after the other or as a loop (to the limit)."""
+        if written_out:
+            for number in range(count):
+                write(i64(number))
+        else:
+            with self.loop(limit or i64(count)) as index:
+                write(index)
 
     # ------------------------------------------------------------------- cells
 

@@ -42,26 +42,25 @@ class Blocks(Runtime):
 
     def _deduplicate(self) -> Function:
         """Put successors into a table of all shards; how many are new there, or -1."""
-        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             ahead = fn.add(index, i64(AHEAD))
             with fn.when(fn.less(ahead, COUNT)):
                 self.prefetch(fn, fn.at("%entries", fn.mul(ahead, i64(self.entry))), i64(1))
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
             at, there = self.find_in(fn, entry, i64(1), full)
             with fn.when(fn.not_(there)):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
             self._put(fn, at, there, entry, by_fault)
         fn.end(f"ret {fn.load(new)}")
-        fn.begin(full)
-        fn.end("ret i64 -1")
+        fn.exit(full, "ret i64 -1")
         return fn
 
     def _merge(self) -> Function:
         """Put a block into the table of its shard, what is new with a tag; how many are new, or -1."""
-        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64", "nounwind")
+        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             state = fn.at("%states", fn.mul(index, i64(self.words)))
@@ -72,46 +71,42 @@ class Blocks(Runtime):
                 fn.write("%tags", V(8, "%tag"), at)
             self._put(fn, at, there, own, by_fault)
         fn.end(f"ret {fn.load(new)}")
-        fn.begin(full)
-        fn.end("ret i64 -1")
+        fn.exit(full, "ret i64 -1")
         return fn
 
     def _untag(self) -> Function:
         """Take the tags of all states of a block away; how many had one."""
-        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64", "nounwind")
+        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
             self.untag_one(fn, own, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
-        fn.begin(missed)  # a table whose room is full was refused when it was filled
-        fn.end("ret i64 -1")
+        fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
         return fn
 
     def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
         """Take the tag of a state away, if it is in the table; count it where it had one."""
         at, there = self.find_in(fn, state, V(64, "%shards"), missed)
         with fn.when(there):
-            had = fn.ne(fn.read("%tags", at, 8), const(8, 0))
+            had = fn.is_set(fn.read("%tags", at, 8))
             fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
             fn.write("%tags", const(8, 0), at)
 
     def _take_all(self) -> Function:
         """Make a block of a table of all shards, and empty the table; how many there were."""
-        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64", "nounwind")
+        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
-        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                self._append(fn, slot, many, last)
-                fn.write(slot, i64(0), self.words - 1)
+        with self.states_in(fn, "%table", fn.add(V(64, "%slots"), i64(SPILL))) as (_, slot):
+            self._append(fn, slot, many, last)
+            fn.write(slot, i64(0), self.words - 1)
         fn.end(f"ret {fn.load(many)}")
         return fn
 
     def _take(self) -> Function:
         """Make a block of what has a tag, and waits or does not; without the bit. How many there are."""
         own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
-        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64", "nounwind")
+        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
             state, waits = self._own(fn, fn.at("%table", fn.mul(index, i64(self.words))))
@@ -137,12 +132,12 @@ class Blocks(Runtime):
 
     def _ask(self) -> Function:
         """For each property of states, where the first of a block stands that has it; bit 63 for errors."""
-        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void", "nounwind")
+        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
         with fn.loop(COUNT) as index:
             found = fn.call(64, "found", fn.at("%states", fn.mul(index, i64(self.words))))
-            with fn.when(fn.ne(found, i64(0))):
+            with fn.when(fn.is_set(found)):
                 for place in [*range(len(self.context.of_states)), 63]:
-                    hit = fn.ne(fn.and_(found, i64(1 << place)), i64(0))
+                    hit = fn.is_set(fn.and_(found, i64(1 << place)))
                     first = fn.eq(fn.read("%firsts", place), i64(NOWHERE))
                     with fn.when(fn.and_(hit, first)):
                         fn.write("%firsts", index, place)
@@ -152,14 +147,11 @@ class Blocks(Runtime):
     def _lead_to(self) -> Function:
         """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
-        fn = Function("lead_to", params, "i64", "nounwind")
+        fn = Function("lead_to", params, "i64")
         with fn.loop(COUNT) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
-            by_fault = fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0))
-            differs = i64(0)
-            for n in range(self.words):
-                differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read("%state", n)))
-            same = fn.and_(fn.eq(differs, i64(0)), fn.eq(by_fault, V(1, "%fault")))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
+            same = fn.and_(fn.is_zero(self.difference(fn, entry, "%state")), fn.eq(by_fault, V(1, "%fault")))
             with fn.when(same):
                 fn.end(f"ret {index}")
         fn.end("ret i64 -1")
@@ -172,7 +164,7 @@ class Blocks(Runtime):
         own = fn.array(self.words)
         self.copy(fn, state, own)
         word, bit = self.layout.mark(WAITS)
-        return own, fn.ne(fn.and_(fn.read(state, word), i64(bit)), i64(0))
+        return own, fn.is_set(fn.and_(fn.read(state, word), i64(bit)))
 
     def shard_among(self, fn: Function, state: str) -> V:
         """Which of `%shards` shards a state belongs to."""
@@ -203,7 +195,7 @@ class Blocks(Runtime):
         now = fn.load(at)
         fn.leave_if(fn.eq(now, end), full)
         slot = fn.at("%table", fn.mul(now, i64(self.words)))
-        fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, used)
+        fn.fork(fn.is_zero(fn.read(slot, last)), done, used)
         with fn.remembering():
             fn.begin(used)
             fn.fork(self.is_in(fn, slot, state), found, on)
@@ -237,8 +229,7 @@ class Blocks(Runtime):
             self._make_room(fn, hash_, place)
         fn.store(last, fn.select(fn.below(hash_, highest), highest, hash_))
         target = fn.at("%out", fn.mul(fn.load(place), i64(self.words)))
-        for n in range(self.words):
-            fn.write(target, fn.read(state, n), n)
+        self.move(fn, state, target)
         fn.store(many, fn.add(fn.load(many), i64(1)))
 
     def _make_room(self, fn: Function, hash_: V, place: Register) -> None:
@@ -247,15 +238,14 @@ class Blocks(Runtime):
         fn.goto(test)
         fn.begin(test)
         now = fn.load(place)
-        fn.fork(fn.eq(now, i64(0)), done, look)
+        fn.fork(fn.is_zero(now), done, look)
         fn.begin(look)
         before = fn.at("%out", fn.mul(fn.sub(now, i64(1)), i64(self.words)))
         own, _ = self._own(fn, before)
         fn.fork(fn.below(hash_, fn.call(64, "hash", own)), move, done)
         fn.begin(move)
         after = fn.at("%out", fn.mul(now, i64(self.words)))
-        for n in range(self.words):
-            fn.write(after, fn.read(before, n), n)
+        self.move(fn, before, after)
         fn.store(place, fn.sub(now, i64(1)))
         fn.goto(test)
         fn.begin(done)

@@ -9,13 +9,14 @@ for members with the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import permutations, product
 from math import factorial, prod
 
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.conversion import Gathered
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.members import candidate, entry, inserted, length, with_length
 from modelcheck.explicit.codegen.packing import (
@@ -29,7 +30,7 @@ from modelcheck.explicit.codegen.packing import (
     Tagged,
     TooWide,
 )
-from modelcheck.explicit.codegen.state import StateBits
+from modelcheck.explicit.codegen.state import StateBits, offset_of
 from modelcheck.explicit.codegen.values import (
     Live,
     assembled,
@@ -38,8 +39,11 @@ from modelcheck.explicit.codegen.values import (
     cut_out,
     known_zero,
     option_of,
+    placed,
     some,
+    split,
     tag_of,
+    tagged,
     value,
 )
 from spec.frozen import frozen
@@ -55,7 +59,7 @@ Renaming = tuple[V, ...]  # the new number of each member
 
 def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
-    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void", "nounwind")
+    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
     own, other = fn.array(layout.words), fn.array(layout.words)
     source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
     StateBits(fn, layout, "%from").copy_to(source)
@@ -149,14 +153,14 @@ def _said_of(
         case t.Sort(name), _ if name == sort:
             yield fn.resize(fn.eq(live.v, i64(member)), 64)
         case t.Option(t.Sort(name)), Optional(packed) if name == sort:
-            there = fn.ne(live.v, const(live.v.bits, 0))
+            there = fn.is_set(live.v)
             is_it = fn.and_(there, fn.eq(some(fn, live, packed).v, i64(member)))
             yield fn.add(fn.resize(there, 64), fn.resize(is_it, 64))
         case t.Set(t.Sort(name)), Mask() if name == sort:
             bit = fn.resize(fn.lshr(live.v, const(live.v.bits, member)), 1)
             yield fn.add(fn.mul(fn.popcount(live.v), i64(2)), fn.resize(bit, 64))
         case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
-            item = cut_out(fn, live.v, live.packing.offset(member), packed)
+            item = cut_out(fn, live.v, live.packing.offsets[member], packed)
             yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
         case _ if own and not sorts & set(t.sorts_in(of)):
             whole = code(fn, live)
@@ -194,49 +198,38 @@ class _Renamer:
 
     def concerns(self, of: t.Type) -> bool:
         """Whether values of a type may change."""
-        match of:
-            case t.Sort(name):
-                return name in self.renamings
-            case t.Option(inner) | t.Set(inner) | t.Bag(inner) | t.Seq(inner):
-                return self.concerns(inner)
-            case t.Map(key, inner):
-                return self.concerns(key) or self.concerns(inner)
-            case t.Tuple(items):
-                return any(map(self.concerns, items))
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                return any(self.concerns(field.type) for field in fields)
-            case t.Union(_, cases):
-                return any(map(self.concerns, cases))
-            case _:
-                return False
+        return not self.renamings.keys().isdisjoint(t.sorts_in(of))
 
     def renamed(self, live: Live, of: t.Type) -> Live:
         """The value with its members renamed."""
         if not self.concerns(of):
             return live
-        fn, packing = self.fn, live.packing
+        packing = live.packing
         if self._is_known() and _has_table(of, packing):
             return self._by_table(live, of)
+        return self._written(live, of)
+
+    def _written(self, live: Live, of: t.Type) -> Live:
+        """The same by instructions, or known where the value is."""
+        fn, packing = self.fn, live.packing
         match of, packing:
             case t.Sort(name), _:
                 return Live(packing, self._member(name, live.v))
             case t.Option(inner), Optional(packed):
-                there = fn.ne(live.v, const(live.v.bits, 0))
+                there = fn.is_set(live.v)
                 got = option_of(fn, self.renamed(some(fn, live, packed), inner))
                 return Live(packing, fn.select(there, got.v, const(live.v.bits, 0)))
-            case t.Record(_, fields), Product(parts):
-                return self._parts(live, [field.type for field in fields], parts, packing.offsets)
-            case t.Tuple(items), Product(parts):
-                return self._parts(live, list(items), parts, packing.offsets)
+            case _, Product():
+                return self._parts(live, t.parts(of))
             case t.Case(name), _:
                 union = next(each for each in self.model.unions if each.name == name)
                 return self.renamed(live, union)
-            case t.Union(_, cases), Tagged(packed):
-                return self._union(live, cases, packed)
-            case t.Map(key, inner), Array(packed, count):
-                return self._map(live, key, inner, packed, count)
-            case t.Seq(inner), Sequence(_, most):
-                return self._sequence(live, inner, most)
+            case t.Union(_, cases), Tagged():
+                return self._union(live, cases, packing)
+            case t.Map(key, inner), Array():
+                return self._map(live, key, inner, packing)
+            case t.Seq(inner), Sequence():
+                return self._sequence(live, inner, packing)
             case ((t.Set(inner) | t.Bag(inner)), (Mask() | Slots())):
                 return self._members(live, inner)
             case _:
@@ -260,7 +253,7 @@ class _Renamer:
         scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
         for number in range(packing.codes):
             known = value(scratch.fn, packing, i64(number))
-            new = code(scratch.fn, scratch._slowly(known, of)).const
+            new = code(scratch.fn, scratch._written(known, of)).const
             if new is None:
                 raise AssertionError(f"the renamed value of a known {of} is not known")
             table |= new << number * packing.width
@@ -268,89 +261,58 @@ class _Renamer:
         found = fn.and_(fn.lshr(i64(table), by), i64((1 << packing.width) - 1))
         return value(fn, packing, found)
 
-    def _slowly(self, live: Live, of: t.Type) -> Live:
-        """The renamed value of one that is known."""
-        match of, live.packing:
-            case t.Sort(name), _:
-                return Live(live.packing, self._member(name, live.v))
-            case t.Option(inner), Optional(packed):
-                if live.v.const == 0:
-                    return live
-                return option_of(self.fn, self.renamed(some(self.fn, live, packed), inner))
-            case t.Set(inner), Mask():
-                return self._members(live, inner)
-            case _:
-                return self.renamed(live, of)
+    def _parts(self, live: Live, types: Iterable[t.Type]) -> Live:
+        parts = [self.renamed(part, of) for part, of in zip(split(self.fn, live), types, strict=True)]
+        assert isinstance(live.packing, Product)
+        placed = zip(parts, live.packing.offsets, strict=True)
+        return Live(live.packing, assembled(self.fn, live.packing.width, placed))
 
-    def _parts(
-        self, live: Live, types: list[t.Type], parts: tuple[Packing, ...], offsets: tuple[int, ...]
-    ) -> Live:
-        fn, found = self.fn, []
-        for of, part, offset in zip(types, parts, offsets, strict=True):
-            found.append((self.renamed(cut_out(fn, live.v, offset, part), of), offset))
-        return Live(live.packing, assembled(fn, live.packing.width, found))
-
-    def _union(self, live: Live, cases: tuple[t.Case, ...], packed: tuple[Product, ...]) -> Live:
-        fn, packing = self.fn, live.packing
-        assert isinstance(packing, Tagged)
+    def _union(self, live: Live, cases: tuple[t.Case, ...], packing: Tagged) -> Live:
+        fn = self.fn
         tag, found = tag_of(fn, live), live.v
-        for ordinal, (case, part) in enumerate(zip(cases, packed, strict=True)):
+        for ordinal, (case, part) in enumerate(zip(cases, packing.cases, strict=True)):
             if self.concerns(case):
-                types = [field.type for field in case.fields]
-                new = self._parts(cut_out(fn, live.v, 0, part), types, part.parts, part.offsets)
-                whole = fn.or_(fn.resize(new.v, found.bits), const(found.bits, ordinal << packing.payload))
+                new = self._parts(cut_out(fn, live.v, 0, part), t.parts(case))
+                whole = tagged(fn, packing, ordinal, new.v)
                 found = fn.select(fn.eq(tag, i64(ordinal)), whole, found)
         return Live(packing, found)
 
-    def _map(self, live: Live, key: t.Type, inner: t.Type, packed: Packing, count: int) -> Live:
-        fn, packing = self.fn, live.packing
-        assert isinstance(packing, Array)
-        size = container(packing.width)
-        whole = const(size, 0)
+    def _map(self, live: Live, key: t.Type, inner: t.Type, packing: Array) -> Live:
+        fn, whole = self.fn, const(container(packing.width), 0)
         moves = self.renamings.get(key.name) if isinstance(key, t.Sort) else None
-        for index in range(count):
-            item = code(fn, self.renamed(cut_out(fn, live.v, packing.offset(index), packed), inner))
-            place = i64(index) if moves is None else moves[index]
-            behind = fn.mul(fn.sub(i64(count - 1), place), i64(packed.width))
-            whole = fn.or_(whole, fn.shl(fn.resize(item, size), fn.resize(behind, size)))
+        for index, part in enumerate(split(fn, live)):
+            item = code(fn, self.renamed(part, inner))
+            behind = offset_of(fn, packing, i64(index) if moves is None else moves[index])
+            whole = fn.or_(whole, fn.shl(fn.resize(item, whole.bits), fn.resize(behind, whole.bits)))
         return Live(packing, whole)
 
-    def _sequence(self, live: Live, inner: t.Type, most: int) -> Live:
-        fn, packing = self.fn, live.packing
-        assert isinstance(packing, Sequence)
-        count, size = length(fn, live), live.v.bits
+    def _sequence(self, live: Live, inner: t.Type, packing: Sequence) -> Live:
+        fn, count, size = self.fn, length(self.fn, live), live.v.bits
         entries = const(size, 0)
-        for index in range(most):
-            new = code(fn, self.renamed(entry(fn, live, i64(index)), inner))
-            moved = fn.shl(fn.resize(new, size), const(size, index * packing.of.width))
+        for index in range(packing.most):
+            new = placed(fn, self.renamed(entry(fn, live, i64(index)), inner), size, index * packing.of.width)
             there = fn.less(i64(index), count)
-            entries = fn.or_(entries, fn.select(there, moved, const(size, 0)))
+            entries = fn.or_(entries, fn.select(there, new, const(size, 0)))
         return with_length(fn, packing, entries, count)
 
     def _members(self, live: Live, inner: t.Type) -> Live:
         fn, packing = self.fn, live.packing
         assert isinstance(packing, Mask | Slots)
-        count = packing.width if isinstance(packing, Mask) else packing.most
         if live.v.const is not None:  # for a table, in which everything has to be known
             found = known_zero(packing)
-            for number in range(count):
+            for number in range(packing.most):
                 there, member = candidate(fn, live, i64(number))
                 found = inserted(fn, found, self.renamed(member, inner)) if there.const else found
             return found
-        cell = fn.cell(live.v.bits, known_zero(packing).v)
+        new = Gathered(fn, packing)
 
         def one(index: V) -> None:
             there, member = candidate(fn, live, index)
             with fn.when(there):
-                fn.store(cell, inserted(fn, Live(packing, fn.load(cell)), self.renamed(member, inner)).v)
+                new.become(inserted(fn, new.value, self.renamed(member, inner)))
 
-        if count <= WRITTEN_OUT // 3:
-            for number in range(count):
-                one(i64(number))
-        else:
-            with fn.loop(i64(count)) as index:
-                one(index)
-        return Live(packing, fn.load(cell))
+        fn.rounds(packing.most, one, written_out=packing.most <= WRITTEN_OUT // 3)
+        return new.value
 
 
 def _has_table(of: t.Type, packing: Packing) -> bool:

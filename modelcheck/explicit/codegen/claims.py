@@ -17,6 +17,7 @@ from spec.ir import Expr, Property, PropertyKind
 
 MAY_END = "may_end"
 MOST = 63  # properties that are asked of states; the last bit is for an error
+STATE = ("ptr noalias readonly", "state")
 
 
 def claims(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
@@ -24,7 +25,7 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Pac
     if len(properties) > MOST:
         raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
     asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
-    fn = Function("found", [("ptr noalias readonly", "state")], "i64", "nounwind")
+    fn = Function("found", [STATE], "i64")
     every = fn.cell(64, i64(0))
     for prop, each in zip(properties, asked, strict=True):
         with fn.when(expressions.parameters.asks(fn, prop)):
@@ -35,32 +36,27 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Pac
 
 def goals(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
     """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
-    fn = Function("goal", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
-    own = StateBits(fn, layout, fn.array(layout.words))
-    StateBits(fn, layout, "%state").copy_to(own)
-    error = fn.new("error")
+    fn = Function("goal", [STATE, ("i64", "which")], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
         if prop.expr is None:
             raise TypeError(f"{prop.name} has no goal")
         with fn.when(fn.eq(V(64, "%which"), i64(number))):
-            holds = expressions.test(prop.expr, Scene(fn, own, error))
+            holds = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.resize(holds, 64)}")
     fn.end("ret i64 0")
-    fn.begin(error)
-    fn.end("ret i64 2")
+    fn.exit(scene.error, "ret i64 2")
     return [fn]
 
 
 def asks(name: str, expr: Expr, expressions: Expressions, layout: PackedLayout) -> Function:
     """A function that says whether an expression is true of a state; 2 for an error."""
-    fn = Function(name, [("ptr noalias readonly", "state")], "i64", "nounwind")
+    fn = Function(name, [STATE], "i64")
     error = fn.new("error")
-    own = StateBits(fn, layout, fn.array(layout.words))
-    StateBits(fn, layout, "%state").copy_to(own)
-    holds = expressions.test(expr, Scene(fn, own, error))
+    scene = Scene(fn, _own(fn, layout), error)
+    holds = expressions.test(expr, scene)
     fn.end(f"ret {fn.resize(holds, 64)}")
-    fn.begin(error)
-    fn.end("ret i64 2")
+    fn.exit(scene.error, "ret i64 2")
     return fn
 
 
@@ -77,37 +73,39 @@ def awaits(properties: Sequence[Property], expressions: Expressions, layout: Pac
     0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
     `leadsto` is asked of unserved states alone.
     """
-    fn = Function("awaited", [("ptr noalias readonly", "state"), ("i64", "which")], "i64", "nounwind")
-    own = StateBits(fn, layout, fn.array(layout.words))
-    StateBits(fn, layout, "%state").copy_to(own)
-    error = fn.new("error")
+    fn = Function("awaited", [STATE, ("i64", "which")], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
         goal = prop.goal if prop.kind is PropertyKind.LEADSTO else prop.expr
         if goal is None or prop.expr is None:
             raise TypeError(f"{prop.name} has no goal")
         with fn.when(fn.eq(V(64, "%which"), i64(number))):
-            with fn.when(expressions.test(goal, Scene(fn, own, error))):
+            with fn.when(expressions.test(goal, scene)):
                 fn.end("ret i64 0")
             begins = const(1, 1)
             if prop.kind is PropertyKind.LEADSTO:
-                begins = expressions.test(prop.expr, Scene(fn, own, error))
+                begins = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.select(begins, i64(UNSERVED | BEGINS), i64(UNSERVED))}")
     fn.end("ret i64 0")
-    fn.begin(error)
-    fn.end("ret i64 4")
+    fn.exit(scene.error, "ret i64 4")
     return [fn]
 
 
-def _one(number: int, prop: Property, expressions: Expressions, layout: PackedLayout) -> Function:
-    fn = Function(f"found.{number}", [("ptr noalias readonly", "state")], "i64", "nounwind")
-    error = fn.new("error")
+def _own(fn: Function, layout: PackedLayout) -> StateBits:
+    """A copy of the state that is asked about."""
     own = StateBits(fn, layout, fn.array(layout.words))
     StateBits(fn, layout, "%state").copy_to(own)
+    return own
+
+
+def _one(number: int, prop: Property, expressions: Expressions, layout: PackedLayout) -> Function:
+    fn = Function(f"found.{number}", [STATE], "i64")
+    error = fn.new("error")
+    scene = Scene(fn, _own(fn, layout), error)
     if prop.expr is None:
         raise TypeError(f"{prop.name} is not asked of states")
-    holds = expressions.test(prop.expr, Scene(fn, own, error))
+    holds = expressions.test(prop.expr, scene)
     hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
     fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
-    fn.begin(error)
-    fn.end(f"ret {const(64, 1 << 63)}")
+    fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
     return fn

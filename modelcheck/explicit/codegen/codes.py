@@ -18,6 +18,7 @@ from modelcheck.explicit.codegen.packing import (
     Tagged,
     Truth,
     has_gaps,
+    packings_in,
     parts_of,
     places_without_gaps,
 )
@@ -26,15 +27,8 @@ from spec.ir import Value
 
 def is_monotone(packing: Packing) -> bool:
     """Whether the order of the codes is the canonical order of the values."""
-    match packing:
-        case Never() | Truth() | Number():
-            return True
-        case Optional(of) | Array(of):
-            return is_monotone(of)
-        case Product(parts) | Tagged(parts):
-            return all(map(is_monotone, parts))
-        case _:
-            return False
+    is_flat = not isinstance(packing, Sequence | Mask | Slots)
+    return is_flat and all(map(is_monotone, packings_in(packing)))
 
 
 def encode(packing: Packing, value: Value) -> int:
@@ -48,13 +42,11 @@ def encode(packing: Packing, value: Value) -> int:
             return int(value) - lo
         case Optional(of):
             return 0 if value is None else encode(of, value) + 1
-        case Product(parts):
-            return _parts(parts, packing.offsets, value)
+        case Product() | Array():
+            return sum(encode(p, v) << at for (p, at), v in zip(parts_of(packing), value, strict=True))
         case Tagged(cases):
             payload = cases[value[0]]
             return int(value[0]) << packing.payload | encode(payload, value[1:])
-        case Array(of):
-            return sum(encode(of, each) << packing.offset(i) for i, each in enumerate(value))
         case Sequence(of):
             return _entries(packing, [encode(of, each) for each in value])
         case Slots(of, _, False):
@@ -65,10 +57,6 @@ def encode(packing: Packing, value: Value) -> int:
             return sum(1 << place_of(of, encode(of, each)) for each in value)
         case _:
             assert_never(packing)
-
-
-def _parts(parts: tuple[Packing, ...], offsets: tuple[int, ...], value: Value) -> int:
-    return sum(encode(p, v) << at for p, at, v in zip(parts, offsets, value, strict=True))
 
 
 def _entries(packing: Sequence | Slots, codes: list[int]) -> int:
@@ -89,16 +77,11 @@ def decode(packing: Packing, code: int) -> Value:
             return code + lo
         case Optional(of):
             return None if code == 0 else decode(of, code - 1)
-        case Product(parts):
-            return tuple(
-                decode(part, code >> at & (1 << part.width) - 1)
-                for part, at in zip(parts, packing.offsets, strict=True)
-            )
+        case Product() | Array():
+            return tuple(decode(part, _cut(code, at, part)) for part, at in parts_of(packing))
         case Tagged(cases):
             tag = code >> packing.payload
             return (tag, *decode(cases[tag], code & (1 << packing.payload) - 1))
-        case Array(of, count):
-            return tuple(decode(of, code >> packing.offset(i) & (1 << of.width) - 1) for i in range(count))
         case Sequence():
             return tuple(_members(packing, code))
         case Slots(_, _, False):
@@ -123,8 +106,7 @@ def _place(of: Packing, code: int) -> int:
         case Product() | Array():
             place = 0
             for part, offset in parts_of(of):
-                own = code >> offset & (1 << part.width) - 1
-                place = place * places_without_gaps(part) + _place(part, own)
+                place = place * places_without_gaps(part) + _place(part, _cut(code, offset, part))
             return place
         case Tagged(cases):
             tag = code >> of.payload
@@ -159,9 +141,14 @@ def _code(of: Packing, place: int) -> int:
             return place
 
 
+def _cut(code: int, offset: int, of: Packing) -> int:
+    """The code of a part that begins at bit `offset`."""
+    return code >> offset & (1 << of.width) - 1
+
+
 def _members(packing: Sequence | Slots, code: int) -> list[Value]:
-    width, of = packing.of.width, packing.of
-    return [decode(of, code >> i * width & (1 << width) - 1) for i in range(code >> packing.body)]
+    of = packing.of
+    return [decode(of, _cut(code, i * of.width, of)) for i in range(code >> packing.body)]
 
 
 def _bag(values: list[Any]) -> Value:

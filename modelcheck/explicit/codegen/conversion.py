@@ -17,6 +17,7 @@ from modelcheck.explicit.codegen.members import (
 )
 from modelcheck.explicit.codegen.packing import (
     Array,
+    Entries,
     Mask,
     Never,
     Number,
@@ -27,18 +28,22 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     join,
+    parts_of,
 )
 from modelcheck.explicit.codegen.values import (
     Live,
     assembled,
-    code,
+    collection,
     container,
     cut_out,
     known_zero,
     option_of,
+    packed_as,
     placed,
     some,
+    split,
     tag_of,
+    tagged,
 )
 
 
@@ -71,31 +76,26 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
         case Number(lo, hi), Number(lo2, hi2):
             ok = TRUE if lo2 <= lo else fn.at_most(i64(lo2), live.v)
             return Live(to, live.v), ok if hi <= hi2 else fn.and_(ok, fn.at_most(live.v, i64(hi2)))
-        case Optional(of), Optional(of2):
-            return _option(fn, live, of, to, of2)
+        case Optional(of), Optional():
+            none = fn.is_zero(live.v)
+            got, ok = recode(fn, some(fn, live, of), to.of)
+            return Live(to, fn.select(none, known_zero(to).v, option_of(fn, got).v)), fn.or_(none, ok)
         case Optional(of), _:  # there is room for it unless it is none
             got, ok = recode(fn, some(fn, live, of), to)
-            return got, fn.and_(ok, fn.ne(live.v, const(live.v.bits, 0)))
+            return got, fn.and_(ok, fn.is_set(live.v))
         case _, Optional(of2):
             got, ok = recode(fn, live, of2)
-            return convert(fn, option_of(fn, got), to), ok
-        case Product(parts), Product(parts2):
-            pairs = [
-                (cut_out(fn, live.v, at, p), q)
-                for p, at, q in zip(parts, live.packing.offsets, parts2, strict=True)
-            ]
-            return _wholes(fn, pairs, to, list(to.offsets))
-        case Array(of, count), Array(of2):
-            pairs = [(cut_out(fn, live.v, live.packing.offset(i), of), of2) for i in range(count)]
-            return _wholes(fn, pairs, to, [to.offset(i) for i in range(count)])
-        case Tagged(cases), Tagged(cases2):
-            return _union(fn, live, cases, to, cases2)
-        case Sequence(of, most), Sequence(of2) if of == of2:
-            return _same_entries(fn, live, to, most)
-        case Slots(of, most), Slots(of2) if of == of2:
-            return _same_entries(fn, live, to, most)
-        case Sequence(), Sequence(of2, most2):
-            return _sequence(fn, live, to, of2, most2)
+            return option_of(fn, got), ok
+        case ((Product() | Array()), (Product() | Array())):
+            return _by_parts(fn, live, to)
+        case Tagged(cases), Tagged():
+            return _union(fn, live, cases, to)
+        case Sequence(of), Sequence(of2) if of == of2:
+            return _same_entries(fn, live, to)
+        case Slots(of), Slots(of2) if of == of2:
+            return _same_entries(fn, live, to)
+        case Sequence(), Sequence():
+            return _sequence(fn, live, to)
         case Mask(Number(lo, hi)), Mask(Number(lo2, hi2)):
             return _shifted(fn, live, (lo, hi), to, (lo2, hi2))
         case ((Mask() | Slots()), (Mask() | Slots())):
@@ -104,61 +104,67 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
             raise TypeError(f"{live.packing} is no {to}")
 
 
-def _same_entries(fn: Function, live: Live, to: Sequence | Slots, most: int) -> tuple[Live, V]:
+def _same_entries(fn: Function, live: Live, to: Sequence | Slots) -> tuple[Live, V]:
     """The entries that there is room for, each as it is."""
     count, size = length(fn, live), container(to.width)
-    ok = TRUE if most <= to.most else fn.at_most(count, i64(to.most))
+    ok = TRUE if packed_as(live, Entries).most <= to.most else fn.at_most(count, i64(to.most))
     entries = fn.and_(fn.resize(body(fn, live), size), const(size, (1 << to.body) - 1))
     return with_length(fn, to, entries, count), ok
 
 
-def _option(fn: Function, live: Live, of: Packing, to: Packing, of2: Packing) -> tuple[Live, V]:
-    none = fn.eq(live.v, const(live.v.bits, 0))
-    got, ok = recode(fn, some(fn, live, of), of2)
-    size = container(to.width)
-    coded = fn.add(fn.resize(code(fn, got), size), const(size, 1))
-    return Live(to, fn.select(none, const(size, 0), coded)), fn.or_(none, ok)
-
-
-def _wholes(
-    fn: Function, pairs: list[tuple[Live, Packing]], to: Packing, offsets: list[int]
-) -> tuple[Live, V]:
+def _by_parts(fn: Function, live: Live, to: Product | Array) -> tuple[Live, V]:
     ok, parts = TRUE, []
-    for (part, packing), offset in zip(pairs, offsets, strict=True):
+    for part, (packing, offset) in zip([*split(fn, live)], parts_of(to), strict=True):
         got, fits = recode(fn, part, packing)
         ok = fn.and_(ok, fits)
         parts.append((got, offset))
     return Live(to, assembled(fn, to.width, parts)), ok
 
 
-def _union(
-    fn: Function, live: Live, cases: tuple[Product, ...], to: Tagged, cases2: tuple[Product, ...]
-) -> tuple[Live, V]:
+def _union(fn: Function, live: Live, cases: tuple[Product, ...], to: Tagged) -> tuple[Live, V]:
     tag = tag_of(fn, live)
     found, ok = known_zero(to).v, FALSE
-    for ordinal, (case, case2) in enumerate(zip(cases, cases2, strict=True)):
+    for ordinal, (case, case2) in enumerate(zip(cases, to.cases, strict=True)):
         got, fits = recode(fn, cut_out(fn, live.v, 0, case), case2)
         mine = fn.eq(tag, i64(ordinal))
-        whole = fn.or_(fn.resize(got.v, found.bits), const(found.bits, ordinal << to.payload))
+        whole = tagged(fn, to, ordinal, got.v)
         found, ok = fn.select(mine, whole, found), fn.select(mine, fits, ok)
     return Live(to, found), ok
 
 
-def _sequence(fn: Function, live: Live, to: Sequence, of2: Packing, most2: int) -> tuple[Live, V]:
-    packing = live.packing
-    if not isinstance(packing, Sequence):
-        raise TypeError(f"{packing} is no sequence")
-    count = length(fn, live)
-    ok = TRUE if packing.most <= most2 else fn.at_most(count, i64(most2))
-    size = container(to.width)
+def _sequence(fn: Function, live: Live, to: Sequence) -> tuple[Live, V]:
+    count, most, size = length(fn, live), packed_as(live, Sequence).most, container(to.width)
+    ok = TRUE if most <= to.most else fn.at_most(count, i64(to.most))
     entries = const(size, 0)
-    for index in range(min(packing.most, most2)):
-        got, fits = recode(fn, entry(fn, live, i64(index)), of2)
+    for index in range(min(most, to.most)):
+        got, fits = recode(fn, entry(fn, live, i64(index)), to.of)
         there = fn.less(i64(index), count)
         ok = fn.and_(ok, fn.or_(fits, fn.not_(there)))
-        shown = fn.select(there, placed(fn, got, size, index * of2.width), const(size, 0))
+        shown = fn.select(there, placed(fn, got, size, index * to.of.width), const(size, 0))
         entries = fn.or_(entries, shown)
     return with_length(fn, to, entries, count), ok
+
+
+class Gathered:
+    """A set or bag in the making, in a cell."""
+
+    def __init__(self, fn: Function, packing: Mask | Slots, first: V | None = None) -> None:
+        self._fn = fn
+        self._packing = packing
+        self._cell = fn.cell(container(packing.width), first or known_zero(packing).v)
+
+    @property
+    def value(self) -> Live:
+        """What it is so far."""
+        return Live(self._packing, self._fn.load(self._cell))
+
+    def add(self, member: Live) -> None:
+        """Put one more member into it; there must be room."""
+        self.become(inserted(self._fn, self.value, convert(self._fn, member, self._packing.of)))
+
+    def become(self, other: Live) -> None:
+        """From now on it is another."""
+        self._fn.store(self._cell, other.v)
 
 
 def _shifted(
@@ -180,34 +186,26 @@ def _shifted(
 
 def _member_by_member(fn: Function, live: Live, to: Mask | Slots) -> tuple[Live, V]:
     """A set (or bag) put together again, with its members in their other packing."""
-    cells = fn.cell(container(to.width), known_zero(to).v), fn.cell(1, TRUE)
-    packing = live.packing
-    if not isinstance(packing, Mask | Slots):
-        raise TypeError(f"{packing} is no set")
-    rounds = packing.width if isinstance(packing, Mask) else packing.most
-    with fn.loop(i64(rounds)) as index:
+    found, ok = Gathered(fn, to), fn.cell(1, TRUE)
+    with fn.loop(i64(collection(live).most)) as index:
         there, member = candidate(fn, live, index)
         with fn.when(there):
             got, fits = recode(fn, member, to.of)
-            room = TRUE
-            if isinstance(to, Slots):
-                room = fn.less(length(fn, Live(to, fn.load(cells[0]))), i64(to.most))
+            room = TRUE if isinstance(to, Mask) else fn.less(length(fn, found.value), i64(to.most))
             fits = fn.and_(fits, room)
-            fn.store(cells[1], fn.and_(fn.load(cells[1]), fits))
+            fn.store(ok, fn.and_(fn.load(ok), fits))
             with fn.when(fits):
-                fn.store(cells[0], inserted(fn, Live(to, fn.load(cells[0])), got).v)
-    return Live(to, fn.load(cells[0])), fn.load(cells[1])
+                found.add(got)
+    return found.value, fn.load(ok)
 
 
 def has(fn: Function, live: Live, member: Live) -> V:
     """Whether a set, bag or sequence has a value, whatever that value's packing."""
-    packing = live.packing
-    if not isinstance(packing, Mask | Slots | Sequence):
-        raise TypeError(f"{packing} has no members")
+    packing = collection(live)
     if isinstance(packing.of, Never):
         return FALSE
     got, ok = recode(fn, member, packing.of)
     if isinstance(packing, Mask):
         here = fn.select(ok, place(fn, got), i64(0))
         return fn.and_(ok, bit_at(fn, live.v, here))
-    return fn.ne(count_of(fn, live, got, ok), i64(0))
+    return fn.is_set(count_of(fn, live, got, ok))

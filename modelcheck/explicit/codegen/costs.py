@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.explicit.codegen.packing import packing
 from spec.ir import Scope
 from spec.op import Op
 from spec.totality import Totality
@@ -76,26 +77,22 @@ class Costs:
 
     def _made(self, expr: ir.Expr) -> int:
         match expr:
-            case ir.Const() | ir.Config() | ir.Local() | ir.Members():
-                return 0
-            case ir.Var():
-                return 2
             case ir.Bind():
                 return self._bind(expr)
             case ir.MapOf(body=body):
                 keys = expr.type.key if isinstance(expr.type, t.Map) else expr.type
                 return self._count(keys) * (self.of(body) + 2)
+            case ir.Const() | ir.Config() | ir.Local() | ir.Members():
+                own = 0
+            case ir.Var() | ir.Part() | ir.Is() | ir.Old() | ir.Fit():
+                own = 2
             case ir.Apply(op=op, args=args):
-                return self._sum(args) + PRICES.get(op, 1) + self._slots(args)
-            case ir.Did(args=args) | ir.And(parts=args) | ir.Or(parts=args) | ir.Make(parts=args):
-                return self._sum(args) + 2 * len(args)
+                own = 1 + PRICES.get(op, 1) + self._slots(args)
+            case ir.Did() | ir.And() | ir.Or() | ir.Make():
+                own = 1 + 2 * len(children(expr))
             case ir.Implies() | ir.If() | ir.Let():
-                return self._sum(children(expr))
-            case ir.Part(of=of) | ir.Is(of=of) | ir.Old(of=of) | ir.Fit(of=of):
-                return self.of(of) + 2
-
-    def _sum(self, parts: tuple[ir.Expr, ...]) -> int:
-        return sum(map(self.of, parts)) + 1
+                own = 1
+        return own + sum(map(self.of, children(expr)))
 
     def _slots(self, args: tuple[ir.Expr, ...]) -> int:
         """What it costs more when a collection has to be gone through."""
@@ -113,8 +110,8 @@ class Costs:
                 return 0
 
     def _bind(self, expr: ir.Bind) -> int:
-        parts = (expr.body,) if expr.where is None else (expr.body, expr.where)
-        return self.of(expr.domain) + self._count(expr.domain.type) * (self._sum(parts) + 4)
+        domain, *parts = children(expr)
+        return self.of(domain) + self._count(domain.type) * (sum(map(self.of, parts)) + 5)
 
     def _count(self, of: t.Type) -> int:
         """How many members a collection of the type may have, or how many values a type has; a guess."""
@@ -125,15 +122,7 @@ class Costs:
                 return self._most(of)
             case t.Option():
                 return 1
-            case t.Sort(name):
-                return len(self.scope.sorts[name])
-            case t.Nat(name):
-                return self.scope.limit(name) + 1
-            case t.Range(lo, hi):
-                return hi - lo + 1
-            case t.Enum(_, names):
-                return len(names)
-            case t.Bool():
-                return 2
+            case t.Sort() | t.Nat() | t.Range() | t.Enum() | t.Bool():
+                return packing(of, self.scope, {}).codes
             case _:
                 return 8

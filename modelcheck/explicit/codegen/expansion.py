@@ -40,7 +40,7 @@ class Expansion(Runtime):
         """Put a successor (its orbit's representative) into the buffer."""
         by_value = self.words <= BY_VALUE
         given = [("i64", f"w{n}") for n in range(self.words)] if by_value else [("ptr", "state")]
-        fn = Function("emit", [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void", "nounwind")
+        fn = Function("emit", [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
         out = fn.pointer(fn.read("%ctx", CURSOR))
         words = [V(64, f"%w{n}") if by_value else fn.read("%state", n) for n in range(self.words)]
         if self.symmetric:
@@ -72,7 +72,7 @@ class Expansion(Runtime):
             ("i64", "end"),
             ("i1", "faults"),
         ]
-        fn = Function("expand", params, "i64", "nounwind")
+        fn = Function("expand", params, "i64")
         done, index = fn.new("done"), fn.cell(64, i64(0))
         test = fn.new("test")
         fn.goto(test)
@@ -93,10 +93,10 @@ class Expansion(Runtime):
             fn.leave_if(fn.call(1, name, "%ctx", state), go_on)
         if self.context.deadlock is not None:
             fn.leave_if(fn.not_(self.parameters.asks(fn, self.context.deadlock)), go_on)
-            fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
+            fn.leave_if(fn.is_set(fn.read("%ctx", WENT)), go_on)
             for name in probes:
                 fn.leave_if(fn.call(1, name, "%ctx", state), go_on)  # an error is something, too
-            fn.leave_if(fn.ne(fn.read("%ctx", WENT), i64(0)), go_on)
+            fn.leave_if(fn.is_set(fn.read("%ctx", WENT)), go_on)
             if self.context.deadlock.expr is not None:
                 ends = fn.call(64, MAY_END, state)
                 fn.leave_if(fn.eq(ends, i64(1)), go_on)
@@ -127,7 +127,7 @@ class Expansion(Runtime):
             ("ptr noalias", "offsets"),
             ("ptr noalias", "marks"),
         ]
-        fn = Function("sort", params, "void", "nounwind")
+        fn = Function("sort", params, "void")
         count, ends = V(64, "%count"), fn.array(SHARDS)
         for number in range(SHARDS):
             fn.write(ends, i64(0), number)
@@ -151,8 +151,7 @@ class Expansion(Runtime):
                 fn.at("%to", fn.mul(place, i64(self.entry))),
             )
             if self.entry <= 8:
-                for n in range(self.entry):
-                    fn.write(target, fn.read(source, n), n)
+                self.move(fn, source, target, self.entry)
             else:
                 size = i64(8 * self.entry)
                 fn.emit(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, {size}, i1 false)")
@@ -168,34 +167,26 @@ class Expansion(Runtime):
             ("i64", "end"),
             ("ptr noalias", "marks"),
         ]
-        fn = Function("expand_round", params, "void", "nounwind")
-        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
-        fn.goto(again)
-        fn.begin(again)
-        index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['next'])}, i64 1 seq_cst")
-        fn.fork(fn.less(index, fn.read("%round", ROUND["chunks"])), take, done)
-        fn.begin(take)
-        chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
-        start = fn.address("%scratch")
-        fn.write("%ctx", start, CURSOR)
-        faults = fn.ne(fn.read("%round", ROUND["with_faults"]), i64(0))
-        states = fn.pointer(fn.read(chunk, CHUNK["states"]))
-        many = fn.call(
-            64,
-            "expand",
-            "%ctx",
-            states,
-            fn.read(chunk, CHUNK["first"]),
-            fn.read(chunk, CHUNK["how_many"]),
-            V(64, "%end"),
-            faults,
-        )
-        fn.write(chunk, many, CHUNK["done"])
-        count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
-        out, offsets = fn.pointer(fn.read(chunk, CHUNK["out"])), fn.at(chunk, CHUNK["offsets"])
-        fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {offsets}, ptr %marks)")
-        fn.goto(again)
-        fn.begin(done)
+        fn = Function("expand_round", params, "void")
+        with self.taken(fn, "next", lambda: fn.read("%round", ROUND["chunks"])) as index:
+            chunk = fn.at(fn.pointer(fn.read("%round", ROUND["chunk_table"])), fn.mul(index, i64(CHUNK_SIZE)))
+            start = fn.address("%scratch")
+            fn.write("%ctx", start, CURSOR)
+            faults = fn.is_set(fn.read("%round", ROUND["with_faults"]))
+            states = fn.pointer(fn.read(chunk, CHUNK["states"]))
+            many = fn.call(
+                64,
+                "expand",
+                "%ctx",
+                states,
+                fn.read(chunk, CHUNK["first"]),
+                fn.read(chunk, CHUNK["how_many"]),
+                V(64, "%end"),
+                faults,
+            )
+            fn.write(chunk, many, CHUNK["done"])
+            count = self.made_from(fn, start)
+            out, offsets = fn.pointer(fn.read(chunk, CHUNK["out"])), fn.at(chunk, CHUNK["offsets"])
+            fn.emit(f"call void @sort(ptr %scratch, {count}, ptr {out}, ptr {offsets}, ptr %marks)")
         fn.end("ret void")
         return fn

@@ -9,16 +9,17 @@ function's exit; everything else may be computed where its value is not used.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 import modelcheck.explicit.codegen.quantifiers as quantifiers
 import spec.ir as ir
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.conversion import convert, same
 from modelcheck.explicit.codegen.costs import Costs
-from modelcheck.explicit.codegen.members import inserted
+from modelcheck.explicit.codegen.members import inserted, with_length
 from modelcheck.explicit.codegen.operations import OperationWriter
 from modelcheck.explicit.codegen.packing import (
     Array,
@@ -35,21 +36,23 @@ from modelcheck.explicit.codegen.packing import (
     join_all,
     of_value,
     packing,
+    parts_of,
     set_of,
 )
 from modelcheck.explicit.codegen.parameters import Parameters
 from modelcheck.explicit.codegen.scene import Scene
-from modelcheck.explicit.codegen.state import BitPlace
+from modelcheck.explicit.codegen.state import BitPlace, offset_of
 from modelcheck.explicit.codegen.values import (
     Live,
     anything,
     assembled,
-    container,
     cut_out,
     known,
     known_zero,
     option_of,
+    packed_as,
     tag_of,
+    tagged,
     truth,
 )
 from modelcheck.explicit.codegen.writer import SHORT
@@ -90,12 +93,12 @@ class Expressions:
             case ir.Apply():
                 return self._apply(expr, at)
             case ir.And(parts=parts):
-                return truth(self._all(parts, at))
+                return truth(self._junction(TRUE, parts, at, ends=FALSE))
             case ir.Or(parts=parts):
-                return truth(self._any(parts, at))
+                return truth(self._junction(FALSE, parts, at, ends=TRUE))
             case ir.Implies(left=left, right=right):
                 refused = at.fn.not_(self.test(left, at))
-                return truth(self._or(refused, right, at))
+                return truth(self._junction(refused, (right,), at, ends=TRUE))
             case ir.If():
                 return self._choice(expr, at)
             case ir.Let(slot=slot):
@@ -164,37 +167,21 @@ class Expressions:
 
     # -------------------------------------------------------------------- logic
 
-    def _all(self, parts: tuple[ir.Expr, ...], at: Scene) -> V:
-        holds = TRUE
+    def _junction(self, so_far: V, parts: tuple[ir.Expr, ...], at: Scene, *, ends: V) -> V:
+        """Conditions joined by `and` (`or`), whose value is known where one of them is false (true)."""
+        fn = at.fn
         for part in parts:
-            holds = self._and(holds, part, at)
-        return holds
-
-    def _any(self, parts: tuple[ir.Expr, ...], at: Scene) -> V:
-        holds = FALSE
-        for part in parts:
-            holds = self._or(holds, part, at)
-        return holds
-
-    def _and(self, left: V, right: ir.Expr, at: Scene) -> V:
-        if left.const == 0:
-            return FALSE
-        if left.const == 1 or self.costs.is_harmless(right, SHORT):
-            return at.fn.and_(left, self.test(right, at))
-        cell = at.fn.cell(1, FALSE)
-        with at.fn.when(left):
-            at.fn.store(cell, self.test(right, at))
-        return at.fn.load(cell)
-
-    def _or(self, left: V, right: ir.Expr, at: Scene) -> V:
-        if left.const == 1:
-            return TRUE
-        if left.const == 0 or self.costs.is_harmless(right, SHORT):
-            return at.fn.or_(left, self.test(right, at))
-        cell = at.fn.cell(1, TRUE)
-        with at.fn.when(at.fn.not_(left)):
-            at.fn.store(cell, self.test(right, at))
-        return at.fn.load(cell)
+            if so_far.const == ends.const:
+                break
+            if so_far.const is not None or self.costs.is_harmless(part, SHORT):
+                join_both = fn.or_ if ends is TRUE else fn.and_
+                so_far = join_both(so_far, self.test(part, at))
+            else:
+                cell = fn.cell(1, ends)
+                with fn.when(fn.not_(so_far) if ends is TRUE else so_far):
+                    fn.store(cell, self.test(part, at))
+                so_far = fn.load(cell)
+        return so_far
 
     def _choice(self, expr: ir.If, at: Scene) -> Live:
         fn, test = at.fn, self.test(expr.test, at)
@@ -206,29 +193,21 @@ class Expressions:
             return Live(both, fn.select(test, convert(fn, then, both).v, convert(fn, other, both).v))
         both = join(self.shape(expr.then, at), self.shape(expr.other, at))
         cell = fn.cell(known_zero(both).v.bits)
-        yes, no, after = fn.new("then"), fn.new("else"), fn.new("after")
-        fn.fork(test, yes, no)
-        for block, branch in ((yes, expr.then), (no, expr.other)):
-            with fn.remembering():
-                fn.begin(block)
-                fn.store(cell, convert(fn, self.value(branch, at), both).v)
-            fn.goto(after)
-        fn.begin(after)
+
+        def keep(branch: ir.Expr) -> None:
+            fn.store(cell, convert(fn, self.value(branch, at), both).v)
+
+        blocks = [fn.new(hint) for hint in ("then", "else", "after")]
+        fn.either(test, blocks, partial(keep, expr.then), partial(keep, expr.other))
         return Live(both, fn.load(cell))
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
         """The packing that an expression's value will have, found by writing it to a scratch function."""
         scratch = Function("scratch", [], "void")
         slots = {slot: Live(live.packing, anything(live)) for slot, live in at.slots.items()}
+        now = replace(at.now, fn=scratch)
         before = None if at.before is None else replace(at.before, fn=scratch)
-        scene = replace(
-            at,
-            fn=scratch,
-            now=replace(at.now, fn=scratch),
-            before=before,
-            error=scratch.new("error"),
-            slots=slots,
-        )
+        scene = Scene(scratch, now, scratch.new("error"), slots, before, at.action, at.args)
         return self.value(expr, scene).packing
 
     def _did(self, expr: ir.Did, at: Scene) -> V:
@@ -246,12 +225,9 @@ class Expressions:
             whole = self.value(expr.args[0], at)
             if isinstance(whole.packing, Never):
                 return whole
-            if not isinstance(whole.packing, Array):
-                raise TypeError(f"{whole.packing} is no map")
-            index = self.index(whole.packing, expr.args[1], at)
-            last = i64(whole.packing.count - 1)
-            offset = at.fn.mul(at.fn.sub(last, index), i64(whole.packing.of.width))
-            return cut_out(at.fn, whole.v, offset, whole.packing.of)
+            array = packed_as(whole, Array)
+            offset = offset_of(at.fn, array, self.index(array, expr.args[1], at))
+            return cut_out(at.fn, whole.v, offset, array.of)
         args = [self.value(arg, at) for arg in expr.args]
         return OperationWriter(at.fn, at.error).value(expr, args)
 
@@ -264,8 +240,7 @@ class Expressions:
             at.slots[expr.slot] = known(of_value(expr.type.key, key, self.scope, self.unions), key)
             parts.append(self.value(expr.body, at))
         made = array(expr.type.key, join_all(part.packing for part in parts), self.scope)
-        placed = [(convert(at.fn, part, made.of), made.offset(i)) for i, part in enumerate(parts)]
-        return Live(made, assembled(at.fn, made.width, placed))
+        return _of_parts(at.fn, made, parts)
 
     def _make(self, expr: ir.Make, at: Scene) -> Live:
         fn, parts = at.fn, [self.value(part, at) for part in expr.parts]
@@ -273,10 +248,9 @@ class Expressions:
             case t.Union():
                 return self._case(expr, parts, at)
             case t.Set() | t.Bag():
-                of = join_all(part.packing for part in parts)
+                of, most = join_all(part.packing for part in parts), len(parts)
                 repeated = isinstance(expr.type, t.Bag)
-                made = Slots(of, len(parts), repeated=True) if repeated else set_of(of, len(parts))
-                whole = known_zero(made)
+                whole = known_zero(Slots(of, most, repeated=True) if repeated else set_of(of, most))
                 for part in parts:
                     whole = inserted(fn, whole, convert(fn, part, of))
                 return whole
@@ -284,44 +258,33 @@ class Expressions:
                 of = join_all(part.packing for part in parts)
                 entries = Sequence(of, len(parts))
                 placed = [(convert(fn, part, of), i * of.width) for i, part in enumerate(parts)]
-                whole_code = fn.or_(
-                    assembled(fn, entries.width, placed),
-                    const(container(entries.width), len(parts) << entries.body),
-                )
-                return Live(entries, whole_code)
+                return with_length(fn, entries, assembled(fn, entries.width, placed), i64(len(parts)))
             case _:
-                product = Product(tuple(part.packing for part in parts))
-                return Live(
-                    product, assembled(fn, product.width, list(zip(parts, product.offsets, strict=True)))
-                )
+                return _of_parts(fn, Product(tuple(part.packing for part in parts)), parts)
 
     def _case(self, expr: ir.Make, parts: list[Live], at: Scene) -> Live:
         """A case of a union; its numbers may be beyond what the union can store, so they have room."""
         declared, ordinal = self.packing(expr.type), expr.case
         if not isinstance(declared, Tagged) or ordinal is None:
             raise TypeError(f"{expr.type} has no cases")
-        own = Product(
-            tuple(join(d, part.packing) for d, part in zip(declared.cases[ordinal].parts, parts, strict=True))
-        )
+        pairs = zip(declared.cases[ordinal].parts, parts, strict=True)
+        own = Product(tuple(join(each, part.packing) for each, part in pairs))
         union = Tagged((*declared.cases[:ordinal], own, *declared.cases[ordinal + 1 :]))
-        placed = [(convert(at.fn, p, q), o) for p, q, o in zip(parts, own.parts, own.offsets, strict=True)]
-        whole = assembled(at.fn, union.width, placed)
-        return Live(union, at.fn.or_(whole, const(whole.bits, ordinal << union.payload)))
+        return Live(union, tagged(at.fn, union, ordinal, _of_parts(at.fn, own, parts).v))
 
     def _part(self, expr: ir.Part, at: Scene) -> Live:
         whole, fn = self.value(expr.of, at), at.fn
         match whole.packing:
             case Never():
                 return whole
-            case Product(parts) as product:
-                return cut_out(fn, whole.v, product.offsets[expr.index], parts[expr.index])
+            case Product() as product:
+                return _part_of(fn, whole, product, expr.index)
             case Tagged(cases):
                 tag = tag_of(fn, whole)
                 if expr.case is not None:
                     fn.leave_if(fn.ne(tag, i64(expr.case)), at.error)
-                    own = cases[expr.case]
-                    return cut_out(fn, whole.v, own.offsets[expr.index], own.parts[expr.index])
-                choices = [cut_out(fn, whole.v, c.offsets[expr.index], c.parts[expr.index]) for c in cases]
+                    return _part_of(fn, whole, cases[expr.case], expr.index)
+                choices = [_part_of(fn, whole, case, expr.index) for case in cases]
                 both = join_all(choice.packing for choice in choices)
                 found = convert(fn, choices[-1], both).v
                 for ordinal in reversed(range(len(cases) - 1)):
@@ -330,3 +293,14 @@ class Expressions:
                 return Live(both, found)
             case _:
                 raise TypeError(f"{whole.packing} has no parts")
+
+
+def _of_parts(fn: Function, packing: Product | Array, parts: list[Live]) -> Live:
+    """A record, tuple or map of these parts."""
+    placed = [(convert(fn, p, of), at) for p, (of, at) in zip(parts, parts_of(packing), strict=True)]
+    return Live(packing, assembled(fn, packing.width, placed))
+
+
+def _part_of(fn: Function, whole: Live, packing: Product, index: int) -> Live:
+    """A part of a record or tuple, or of the case of a union."""
+    return cut_out(fn, whole.v, packing.offsets[index], packing.parts[index])

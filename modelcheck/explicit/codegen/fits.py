@@ -20,6 +20,7 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     Truth,
+    parts_of,
     places,
 )
 from modelcheck.explicit.codegen.state import BitPlace, StateBits
@@ -28,7 +29,7 @@ from modelcheck.explicit.codegen.values import code, container
 
 def fits(layout: PackedLayout) -> Function:
     """Whether words that have none of the bits of the table are a state, in the one way to write it."""
-    fn = Function("fits", [("ptr", "state")], "i1", "nounwind")
+    fn = Function("fits", [("ptr", "state")], "i1")
     bits, wrong = StateBits(fn, layout, "%state"), fn.new("wrong")
     for index in range(len(layout.variables)):
         _look_at(bits, bits.variable(index), wrong)
@@ -40,23 +41,19 @@ def fits(layout: PackedLayout) -> Function:
         word = fn.and_(fn.read("%state", place), i64(above | (~layout.own(place) & (1 << WORD) - 1)))
         fn.leave_if(fn.ne(word, i64(always)), wrong)
     fn.end("ret i1 true")
-    fn.begin(wrong)
-    fn.end("ret i1 false")
+    fn.exit(wrong, "ret i1 false")
     return fn
 
 
 def _look_at(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
     """Go to `wrong` where what stands there is no value."""
     match place.packing:
-        case Array(_, count):
-            for index in range(count):
-                _look_at(bits, bits.item(place, i64(index)), wrong)
-        case Product(parts):
-            for index in range(len(parts)):
+        case (Product() | Array()) as whole:
+            for index in range(len(whole.parts)):
                 _look_at(bits, bits.part(place, index), wrong)
         case packing:
-            whole = code(bits.fn, bits.get(place))
-            bits.fn.leave_if(bits.fn.not_(_is_code(bits.fn, packing, whole)), wrong)
+            number = code(bits.fn, bits.get(place))
+            bits.fn.leave_if(bits.fn.not_(_is_code(bits.fn, packing, number)), wrong)
 
 
 def _is_code(fn: Function, packing: Packing, whole: V) -> V:
@@ -74,13 +71,9 @@ def _is_code(fn: Function, packing: Packing, whole: V) -> V:
         case Optional(of):
             few = fn.up_to(whole, const(whole.bits, of.codes))
             inner = fn.resize(fn.sub(whole, const(whole.bits, 1)), container(of.width))
-            return fn.or_(fn.eq(whole, const(whole.bits, 0)), fn.and_(few, _is_code(fn, of, inner)))
-        case Product(parts):
-            return _all(
-                fn, [_is_code(fn, p, part(p, at)) for p, at in zip(parts, packing.offsets, strict=True)]
-            )
-        case Array(of, count):
-            return _all(fn, [_is_code(fn, of, part(of, packing.offset(i))) for i in range(count)])
+            return fn.or_(fn.is_zero(whole), fn.and_(few, _is_code(fn, of, inner)))
+        case Product() | Array():
+            return _all(fn, [_is_code(fn, of, part(of, at)) for of, at in parts_of(packing)])
         case Tagged(cases):
             tag, found = fn.lshr(whole, const(whole.bits, packing.payload)), FALSE
             low = fn.and_(whole, const(whole.bits, (1 << packing.payload) - 1))
@@ -116,7 +109,7 @@ def _entries(fn: Function, packing: Sequence | Slots, whole: V, entries: list[V]
         if isinstance(packing, Slots) and index:
             compare = fn.up_to if packing.repeated else fn.below
             right = fn.and_(right, compare(entries[index - 1], entry))
-        found.append(fn.select(is_there, right, fn.eq(entry, const(entry.bits, 0))))
+        found.append(fn.select(is_there, right, fn.is_zero(entry)))
     return _all(fn, found)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 
 import spec.types as t
-from modelcheck.explicit.codegen.arithmetic import TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.members import size
 from modelcheck.explicit.codegen.packing import (
@@ -20,8 +20,9 @@ from modelcheck.explicit.codegen.packing import (
     Sequence,
     Slots,
     Tagged,
+    typed_parts,
 )
-from modelcheck.explicit.codegen.values import Live, cut_out, some, tag_of
+from modelcheck.explicit.codegen.values import Live, collection, cut_out, some, split, tag_of
 from modelcheck.explicit.codegen.walks import walk_of
 from spec.frozen import frozen
 from spec.ir import Scope
@@ -79,25 +80,18 @@ class Fitting:
                 else:
                     self._leave(here, fn.less(live.v, i64(0)), self.error)
             case t.Option(inner), Optional(packed):
-                there = fn.and_(here, fn.ne(live.v, const(live.v.bits, 0)))
+                there = fn.and_(here, fn.is_set(live.v))
                 self._look(some(fn, live, packed), inner, bound, there)
             case t.Option(inner), _:
                 self._look(live, inner, bound, here)
-            case t.Record(_, fields), Product(parts):
-                self._parts(live, [field.type for field in fields], parts, live.packing.offsets, bound, here)
-            case t.Tuple(items), Product(parts):
-                self._parts(live, list(items), parts, live.packing.offsets, bound, here)
-            case t.Case(name), _:
-                self._look(live, self.unions[name], bound, here)
-            case t.Union(_, cases), Tagged(packed):
-                for ordinal, (case, product) in enumerate(zip(cases, packed, strict=True)):
+            case t.Map(_, inner), Array(_, count):
+                self._parts(live, [inner] * count, bound, here)
+            case _, Product():
+                self._parts(live, t.parts(of), bound, here)
+            case _, Tagged():
+                for ordinal, (case, product) in enumerate(typed_parts(of, live.packing, self.unions)):
                     mine = fn.and_(here, fn.eq(tag_of(fn, live), i64(ordinal)))
-                    types = [field.type for field in case.fields]
-                    whole = cut_out(fn, live.v, 0, product)
-                    self._parts(whole, types, product.parts, product.offsets, bound, mine)
-            case t.Map(_, inner), Array(packed, count):
-                offsets = tuple(live.packing.offset(index) for index in range(count))
-                self._parts(live, [inner] * count, (packed,) * count, offsets, bound, here)
+                    self._parts(cut_out(fn, live.v, 0, product), t.parts(case), bound, mine)
             case ((t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)), _):
                 if limit is not None and FitLimit.of(limit) is bound:
                     self._count(live, limit, here)
@@ -108,21 +102,13 @@ class Fitting:
     def _leave(self, here: V, misfit: V, to: InstructionBlock) -> None:
         self.fn.leave_if(self.fn.and_(here, misfit), to)
 
-    def _parts(
-        self,
-        live: Live,
-        types: list[t.Type],
-        parts: tuple[Packing, ...],
-        offsets: tuple[int, ...],
-        bound: FitLimit,
-        here: V,
-    ) -> None:
-        for of, part, offset in zip(types, parts, offsets, strict=True):
-            self._look(cut_out(self.fn, live.v, offset, part), of, bound, here)
+    def _parts(self, live: Live, types: Iterable[t.Type], bound: FitLimit, here: V) -> None:
+        for part, of in zip(split(self.fn, live), types, strict=True):
+            self._look(part, of, bound, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
         most = _number(limit, self.scope)
-        if _most(live.packing) > most:
+        if collection(live).most > most:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
 
@@ -136,70 +122,27 @@ class Fitting:
             there, member = walk.candidate(index)
             self._look(member, inner, bound, fn.and_(here, there))
 
-        if walk.count <= WRITTEN_OUT:
-            for number in range(walk.count):
-                one(i64(number))
-        else:
-            with fn.loop(walk.limit) as index:
-                one(index)
+        fn.rounds(walk.count, one, written_out=walk.count <= WRITTEN_OUT, limit=walk.limit)
 
 
-def always_fits(  # noqa: C901 - a dispatch over pairs
+def always_fits(
     packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union], bound: FitLimit
 ) -> bool:
     """Whether no value of a packing exceeds that bound where it is stored as a type."""
-
-    def fits(packing: Packing, of: t.Type) -> bool:
-        return always_fits(packing, of, scope, unions, bound)
-
+    if isinstance(packing, Never):
+        return True
     match of, packing:
-        case _, Never():
-            return True
-        case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType()), _):
-            return True
         case t.Range(lo, hi), Number(least, most):
             return bound is FitLimit.SCOPE or (lo <= least and most <= hi)
         case t.Nat(name), Number(least, most):
             return most <= scope.limit(name) if bound is FitLimit.SCOPE else least >= 0
-        case t.Option(inner), Optional(packed):
-            return fits(packed, inner)
-        case t.Option(inner), _:
-            return fits(packing, inner)
-        case t.Record(_, fields), Product(parts):
-            return all(fits(part, field.type) for part, field in zip(parts, fields, strict=True))
-        case t.Tuple(items), Product(parts):
-            return all(map(fits, parts, items))
-        case t.Case(name), _:
-            return fits(packing, unions[name])
-        case t.Union(_, cases), Tagged(packed):
-            pairs = zip(packed, cases, strict=True)
-            return all(
-                fits(p, field.type)
-                for product, case in pairs
-                for p, field in zip(product.parts, case.fields, strict=True)
-            )
-        case t.Map(_, inner), Array(packed):
-            return fits(packed, inner)
-        case (
-            (t.Seq(inner, limit) | t.Set(inner, limit) | t.Bag(inner, limit)),
-            (Sequence() | Mask() | Slots()),
-        ):
-            if limit is not None and FitLimit.of(limit) is bound and _most(packing) > _number(limit, scope):
+        case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), (Mask() | Sequence() | Slots())):
+            if limit is not None and FitLimit.of(limit) is bound and packing.most > _number(limit, scope):
                 return False
-            return fits(packing.of, inner)
         case _:
-            raise TypeError(f"{packing} is no {of}")
+            pass
+    return all(always_fits(p, o, scope, unions, bound) for o, p in typed_parts(of, packing, unions))
 
 
 def _number(limit: t.Limit, scope: Scope) -> int:
     return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
-
-
-def _most(packing: Packing) -> int:
-    match packing:
-        case Mask():
-            return packing.width
-        case Slots(_, most) | Sequence(_, most):
-            return most
-        case _:
-            raise TypeError(f"{packing} has no members")

@@ -104,7 +104,7 @@ def _number() -> Function:
     number = fn.cell(64, V(64, "%number"))
     with fn.loop(V(64, "%count")) as index:
         slot = fn.add(V(64, "%first"), index)
-        unserved = fn.ne(fn.and_(fn.read(classes, slot, 8), const(8, UNSERVED)), const(8, 0))
+        unserved = fn.is_set(fn.and_(fn.read(classes, slot, 8), const(8, UNSERVED)))
         now = fn.load(number)
         following = fn.add(now, i64(1))
         put(fn, numbers, slot, fn.select(unserved, following, i64(0)))
@@ -120,7 +120,7 @@ def _number() -> Function:
 
 def _begin() -> Function:
     """Have all states looked at, as one part; how many a run can stay in."""
-    fn = Function("begin", [FRAME, ("i64", "count")], "i64", "nounwind")
+    fn = Function("begin", [FRAME, ("i64", "count")], "i64")
     count, masks, still = V(64, "%count"), array(fn, MASKS), fn.cell(64, i64(0))
     order, part, circle, active = (array(fn, name) for name in (ORDER, PART, CIRCLE, ACTIVE))
     with fn.loop(count) as number:
@@ -128,7 +128,7 @@ def _begin() -> Function:
         put(fn, part, number, fn.add(count, i64(1)))
         put(fn, circle, number, i64(0))
         put(fn, active, number, number)
-        stays = fn.eq(fn.read(masks, number), i64(0))
+        stays = fn.is_zero(fn.read(masks, number))
         fn.store(still, fn.add(fn.load(still), fn.resize(stays, 64)))
     fn.write("%frame", count, ACTIVE_COUNT)
     for word in (AT, CALL_COUNT, OPEN_COUNT, SEEN, LATER_COUNT, IN_CIRCLES):
@@ -139,7 +139,7 @@ def _begin() -> Function:
 
 def _again() -> Function:
     """What is left for later is looked at now; how many states these are."""
-    fn = Function("again", [FRAME], "i64", "nounwind")
+    fn = Function("again", [FRAME], "i64")
     order, later = array(fn, ORDER), array(fn, LATER)
     count = fn.read("%frame", LATER_COUNT)
     with fn.loop(count) as index:
@@ -161,7 +161,7 @@ class _Components:
     """
 
     def __init__(self) -> None:
-        self.fn = fn = Function("components", [FRAME, ("i64", "most")], "i1", "nounwind")
+        self.fn = fn = Function("components", [FRAME, ("i64", "most")], "i1")
         self.order, self.low, self.ahead, self.part = (array(fn, n) for n in (ORDER, LOW, AHEAD, PART))
         self.calls, self.opened, self.active = (array(fn, n) for n in (CALLS, OPEN, ACTIVE))
         self.starts, self.targets = array(fn, STARTS), array(fn, TARGETS)
@@ -175,9 +175,9 @@ class _Components:
         root, here, end, stop = (fn.new(hint) for hint in ("root", "here", "end", "stop"))
         fn.goto(self.step)
         fn.begin(self.step)
-        fn.leave_if(fn.eq(fn.load(left), i64(0)), stop)
+        fn.leave_if(fn.is_zero(fn.load(left)), stop)
         fn.store(left, fn.sub(fn.load(left), i64(1)))
-        fn.fork(fn.eq(fn.load(self.depth), i64(0)), root, here)
+        fn.fork(fn.is_zero(fn.load(self.depth)), root, here)
         with fn.remembering():
             fn.begin(root)
             self._begin(end)
@@ -200,7 +200,7 @@ class _Components:
         fn.leave_if(fn.eq(fn.load(self.at), fn.read("%frame", ACTIVE_COUNT)), end)
         number = get(fn, self.active, fn.load(self.at))
         self._add(self.at, 1)
-        fn.fork(fn.eq(get(fn, self.order, number), i64(0)), new, self.step)
+        fn.fork(fn.is_zero(get(fn, self.order, number)), new, self.step)
         fn.begin(new)
         self._enter(number)
         fn.goto(self.step)
@@ -218,7 +218,7 @@ class _Components:
             put(fn, self.ahead, here, fn.add(way, i64(1)))
             fn.leave_if(fn.ne(get(fn, self.part, target), get(fn, self.part, here)), self.step)
             found = get(fn, self.order, target)
-            fn.fork(fn.eq(found, i64(0)), new, known)
+            fn.fork(fn.is_zero(found), new, known)
             with fn.remembering():
                 fn.begin(new)
                 self._enter(target)
@@ -235,7 +235,7 @@ class _Components:
         fn = self.fn
         self._add(self.depth, -1)
         before, lowest = fn.load(self.depth), get(fn, self.low, here)
-        with fn.when(fn.ne(before, i64(0))):
+        with fn.when(fn.is_set(before)):
             self._lower(get(fn, self.calls, fn.sub(before, i64(1))), lowest)
         with fn.when(fn.eq(lowest, get(fn, self.order, here))):
             fn.store(self.waiting, fn.call(64, "close", "%frame", here, fn.load(self.waiting)))
@@ -267,7 +267,7 @@ def _close() -> Function:
     Emerson and Lei 1987, "Modalities for model checking": where it owes a fair action, it is to be
     looked at again without the states where that one is possible; for a weakly fair one these are all.
     """
-    fn = Function("close", [FRAME, ("i64", "root"), ("i64", "opened")], "i64", "nounwind")
+    fn = Function("close", [FRAME, ("i64", "root"), ("i64", "opened")], "i64")
     root, behind = V(64, "%root"), V(64, "%opened")
     order, low, part, circle = (array(fn, name) for name in (ORDER, LOW, PART, CIRCLE))
     opened, starts, targets = (array(fn, name) for name in (OPEN, STARTS, TARGETS))
@@ -301,10 +301,10 @@ def _close() -> Function:
     weak, strong = fn.read("%frame", WEAK), fn.read("%frame", STRONG)
     asked = fn.or_(fn.and_(fn.load(everywhere), weak), fn.and_(fn.load(anywhere), strong))
     owed = fn.and_(asked, fn.not_(fn.load(taken)))
-    keeps = fn.eq(owed, i64(0))
+    keeps = fn.is_zero(owed)
     with fn.loop(behind, start) as index:
         number = get(fn, opened, index)
-        stays = fn.eq(fn.and_(fn.read(masks, number), owed), i64(0))
+        stays = fn.is_zero(fn.and_(fn.read(masks, number), owed))
         with fn.when(keeps):
             put(fn, circle, number, label)
         goes_on = fn.and_(stays, fn.not_(keeps))
@@ -327,7 +327,7 @@ def _settled() -> Function:
 
     Nodes from TOTAL on are those that wait.
     """
-    fn = Function("settled", [FRAME, ("i64", "first"), ("i64", "count")], "i64", "nounwind")
+    fn = Function("settled", [FRAME, ("i64", "first"), ("i64", "count")], "i64")
     found, masks, circle = (array(fn, name) for name in (FOUND, MASKS, CIRCLE))
     total, many = fn.read("%frame", TOTAL), fn.cell(64, i64(0))
     for word in (FIRST_STILL, FIRST_ROUND):
@@ -336,8 +336,8 @@ def _settled() -> Function:
         node = get(fn, found, fn.add(V(64, "%first"), index))
         with fn.when(fn.up_to(total, node)):
             number = fn.sub(node, total)
-            still = fn.eq(fn.read(masks, number), i64(0))
-            goes_round = fn.ne(get(fn, circle, number), i64(0))
+            still = fn.is_zero(fn.read(masks, number))
+            goes_round = fn.is_set(get(fn, circle, number))
             for word, is_one in ((FIRST_STILL, still), (FIRST_ROUND, goes_round)):
                 known = fn.read("%frame", word)
                 is_first = fn.and_(is_one, fn.eq(known, i64(NONE)))
@@ -354,7 +354,7 @@ def _way() -> Function:
     possible.  `came` and `queue` are to be empty before.
     """
     params = [FRAME, ("i64", "origin"), ("i64", "home"), ("i64", "owed")]
-    fn = Function("way", params, "i1", "nounwind")
+    fn = Function("way", params, "i1")
     start, home, owed = V(64, "%origin"), V(64, "%home"), V(64, "%owed")
     starts, targets, codes, masks = (array(fn, name) for name in (STARTS, TARGETS, CODES, MASKS))
     circle, came, queue = (array(fn, name) for name in (CIRCLE, CAME, QUEUE))
@@ -370,11 +370,11 @@ def _way() -> Function:
         ):
             code = fn.resize(fn.read(codes, place, 8), 64)
             pays = fn.or_(fn.and_(bit_of(fn, code), owed), fn.and_(weak, fn.not_(fn.read(masks, target))))
-            with fn.when(fn.or_(fn.ne(pays, i64(0)), fn.eq(target, home))):
+            with fn.when(fn.or_(fn.is_set(pays), fn.eq(target, home))):
                 for word, value in ((LAST, here), (NEXT, target), (BY, code)):
                     fn.write("%frame", value, word)
                 fn.end("ret i1 true")
-            is_new = fn.and_(fn.ne(target, start), fn.eq(get(fn, came, target), i64(0)))
+            is_new = fn.and_(fn.ne(target, start), fn.is_zero(get(fn, came, target)))
             with fn.when(is_new):
                 put(fn, came, target, fn.add(here, i64(1)))
                 put(fn, queue, fn.load(end), target)

@@ -51,7 +51,7 @@ class Insertion(Runtime):
     def _insert(self, called: str) -> Function:
         """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
         params = [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")]
-        fn = Function(called, params, "void", "nounwind")
+        fn = Function(called, params, "void")
         word, bit = self.layout.mark(WAITS)
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
         with fn.loop(V(64, "%count")) as index:
@@ -60,7 +60,7 @@ class Insertion(Runtime):
             meta = fn.read(entry, self.words)
             address, there = self.find(fn, table, slots, entry)
             slot = fn.pointer(address)
-            by_fault = fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))
+            by_fault = fn.is_set(fn.lshr(meta, i64(FAULT)))
             known, absent, wait, fresh, done = (
                 fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted")
             )
@@ -71,7 +71,7 @@ class Insertion(Runtime):
             with fn.remembering():
                 fn.begin(known)
                 marked = fn.read(slot, word)
-                waits = fn.ne(fn.and_(marked, i64(bit)), i64(0))
+                waits = fn.is_set(fn.and_(marked, i64(bit)))
                 wakes = fn.new("wakes")
                 fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)
                 fn.begin(wakes)
@@ -82,8 +82,7 @@ class Insertion(Runtime):
                 if called == REVISIT:
                     self.put_mark(fn, slot, AGAIN)
                 else:
-                    for n in range(self.words):
-                        fn.write(slot, fn.read(entry, n), n)
+                    self.move(fn, entry, slot)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
             with fn.remembering():
@@ -116,8 +115,7 @@ class Insertion(Runtime):
         """What a fault leads to gets its place among those that wait."""
         waiting = fn.read("%shard", WAITING)
         place = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
-        for n in range(self.words):
-            fn.write(place, fn.read(entry, n), n)
+        self.move(fn, entry, place)
         fn.write(place, fn.and_(meta, i64(~(1 << FAULT))), self.words)
         fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
 
@@ -125,7 +123,7 @@ class Insertion(Runtime):
         """A new state gets the next number, its parent and its place in the frontier."""
         local = fn.read("%shard", LOCAL)
         parents = fn.read("%shard", PARENTS)
-        with fn.when(fn.ne(parents, i64(0))):
+        with fn.when(fn.is_set(parents)):
             fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
             fn.write(
                 fn.pointer(fn.read("%shard", ORDINALS)),
@@ -134,8 +132,7 @@ class Insertion(Runtime):
             )
         new = fn.read("%shard", NEW)
         place = fn.at(fn.pointer(fn.read("%shard", FRONTIER)), fn.mul(new, i64(self.words)))
-        for n in range(self.words):
-            fn.write(place, fn.read(entry, n), n)
+        self.move(fn, entry, place)
         fn.write("%shard", fn.add(new, i64(1)), NEW)
 
     def _note_found(self, fn: Function, entry: str) -> None:
@@ -143,10 +140,10 @@ class Insertion(Runtime):
         if not self.context.of_states:
             return
         found = fn.call(64, "found", entry)
-        with fn.when(fn.ne(found, i64(0))):
+        with fn.when(fn.is_set(found)):
             for place, _ in enumerate(self.context.of_states):
                 self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
-            self._note(fn, fn.ne(fn.lshr(found, i64(63)), i64(0)), FAILED)
+            self._note(fn, fn.is_set(fn.lshr(found, i64(63))), FAILED)
 
     def _note_trapped(self, fn: Function, slot: str) -> None:
         """See whether a state has no way back."""
@@ -160,40 +157,29 @@ class Insertion(Runtime):
 
     def _round(self, called: str) -> Function:
         """Take shards of a round until none is left: insert what the chunks have for each."""
-        fn = Function(f"{called}_round", [("ptr", "round")], "void", "nounwind")
-        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
-        fn.goto(again)
-        fn.begin(again)
-        index = V(64, "%index")
-        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND['shard_next'])}, i64 1 seq_cst")
-        fn.fork(fn.less(index, i64(SHARDS)), take, done)
-        fn.begin(take)
-        size = fn.read("%round", ROUND["shard_size"])
-        shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
-        chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
-        with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
-            chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
-            offsets = fn.at(chunk, CHUNK["offsets"])
-            first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
-            entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
-            fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
-        fn.goto(again)
-        fn.begin(done)
+        fn = Function(f"{called}_round", [("ptr", "round")], "void")
+        with self.taken(fn, "shard_next", lambda: i64(SHARDS)) as index:
+            size = fn.read("%round", ROUND["shard_size"])
+            shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
+            chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
+            with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
+                chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
+                offsets = fn.at(chunk, CHUNK["offsets"])
+                first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
+                entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
+                fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
         fn.end("ret void")
         return fn
 
     def _rehash(self) -> Function:
         """Move the states of a table to an empty one of another size."""
         params = [("ptr noalias", "old"), ("i64", "size"), ("ptr noalias", "new"), ("i64", "slots")]
-        fn = Function("rehash", params, "void", "nounwind")
+        fn = Function("rehash", params, "void")
         own = fn.array(self.words)
-        with fn.loop(V(64, "%size")) as index:
-            slot = fn.at("%old", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                self.copy(fn, slot, own)
-                address, _ = self.find(fn, "%new", V(64, "%slots"), own)
-                target = fn.pointer(address)
-                for n in range(self.words):
-                    fn.write(target, fn.read(slot, n), n)
+        with self.states_in(fn, "%old", V(64, "%size")) as (_, slot):
+            self.copy(fn, slot, own)
+            address, _ = self.find(fn, "%new", V(64, "%slots"), own)
+            target = fn.pointer(address)
+            self.move(fn, slot, target)
         fn.end("ret void")
         return fn

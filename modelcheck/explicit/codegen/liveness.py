@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
@@ -82,12 +83,12 @@ class Liveness(Runtime):
     def _sort_out(self) -> Function:
         """What each state of a table is for a property; how many have no goal, and bit 63 for an error."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "which"), ("ptr noalias", "classes")]
-        fn = Function("sort_out", params, "i64", "nounwind")
+        fn = Function("sort_out", params, "i64")
         own, many, failed = fn.array(self.words), fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
             fn.write("%classes", const(8, 0), index)
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 found = fn.call(64, "awaited", own, V(64, "%which"))
                 fn.store(failed, fn.or_(fn.load(failed), fn.lshr(found, i64(2))))
@@ -102,7 +103,7 @@ class Liveness(Runtime):
         A step that changes nothing is none.  A fair step that leaves the scope is possible.
         """
         params = [*TABLES, *SOME, ("i64", "at"), ("ptr", "scratch")]
-        fn = Function("link", params, "i64", "nounwind")
+        fn = Function("link", params, "i64")
         places, numbers, starts = (array(fn, name) for name in (PLACES, NUMBERS, STARTS))
         targets, codes, possible, insides = (array(fn, n) for n in (TARGETS, CODES, POSSIBLE, INSIDE))
         own, at, wrong = fn.array(self.words), fn.cell(64, V(64, "%at")), fn.new("wrong")
@@ -120,15 +121,15 @@ class Liveness(Runtime):
                     fn.write("%ctx", i64(0), word)
                 fn.leave_if(fn.call(1, name, "%ctx", own), wrong)
                 for word in self._cuts * bool(action):
-                    bit = fn.select(fn.ne(fn.read("%ctx", word), i64(0)), bit_of(fn, i64(action)), i64(0))
+                    bit = fn.select(fn.is_set(fn.read("%ctx", word)), bit_of(fn, i64(action)), i64(0))
                     fn.store(cut, fn.or_(fn.load(cut), bit))
-            with self._successors(fn) as entry, fn.when(self._differs(fn, entry, own)):
+            with self._successors(fn) as entry, fn.when(fn.is_set(self.difference(fn, entry, own))):
                 code = fn.and_(fn.read(entry, self.words), i64(NONE))
                 fn.store(inside, fn.or_(fn.load(inside), bit_of(fn, code)))
                 place, there = self._place(fn, entry)
                 fn.leave_if(fn.not_(there), wrong)
                 target = get(fn, numbers, place)
-                with fn.when(fn.ne(target, i64(0))):
+                with fn.when(fn.is_set(target)):
                     now = fn.load(at)
                     put(fn, targets, now, fn.sub(target, i64(1)))
                     fn.write(codes, fn.resize(code, 8), now)
@@ -138,22 +139,21 @@ class Liveness(Runtime):
             fn.write(insides, fn.load(inside), number)
             fn.write(possible, fn.or_(fn.load(inside), fn.load(cut)), number)
         fn.end(f"ret {fn.load(at)}")
-        fn.begin(wrong)
-        fn.end("ret i64 -1")
+        fn.exit(wrong, "ret i64 -1")
         return fn
 
     # ------------------------------------------------------------------ waiting
 
     def _enter(self) -> Function:
         """The place of a state among all slots, or -1."""
-        fn = Function("enter", [*TABLES[1:], ("ptr", "state")], "i64", "nounwind")
+        fn = Function("enter", [*TABLES[1:], ("ptr", "state")], "i64")
         place, there = self._place(fn, "%state")
         fn.end(f"ret {fn.select(there, place, i64(-1))}")
         return fn
 
     def _reach(self) -> Function:
         """Mark a node as reached from another; where a wait begins, mark its waiting node too."""
-        fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
+        fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node, total = V(64, "%node"), fn.read("%frame", TOTAL)
         from_, found, numbers, classes = (array(fn, name) for name in (FROM, FOUND, NUMBERS, CLASSES))
 
@@ -163,23 +163,23 @@ class Liveness(Runtime):
             put(fn, found, count, node)
             fn.write("%frame", fn.add(count, i64(1)), FOUND_COUNT)
 
-        with fn.when(fn.eq(get(fn, from_, node), i64(0))):
+        with fn.when(fn.is_zero(get(fn, from_, node))):
             note(node, V(64, "%from"))
             with fn.when(fn.below(node, total)):
-                begins = fn.ne(fn.and_(fn.read(classes, node, 8), const(8, BEGINS)), const(8, 0))
+                begins = fn.is_set(fn.and_(fn.read(classes, node, 8), const(8, BEGINS)))
                 with fn.when(begins):
                     waiting = fn.sub(fn.add(total, get(fn, numbers, node)), i64(1))
-                    with fn.when(fn.eq(get(fn, from_, waiting), i64(0))):
+                    with fn.when(fn.is_zero(get(fn, from_, waiting))):
                         note(waiting, node)
         fn.end("ret void")
         return fn
 
     def _due(self) -> Function:
         """A fault leads to a node from another: it is due in the next layer, if nothing gets there before."""
-        fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void", "nounwind")
+        fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node = V(64, "%node")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
-        is_new = fn.and_(fn.eq(get(fn, from_, node), i64(0)), fn.eq(fn.read(how, node, 8), const(8, 0)))
+        is_new = fn.and_(fn.is_zero(get(fn, from_, node)), fn.is_zero(fn.read(how, node, 8)))
         with fn.when(is_new):
             count = fn.read("%frame", DUE_COUNT)
             fn.write(how, const(8, QUEUED), node)
@@ -191,12 +191,12 @@ class Liveness(Runtime):
 
     def _wake_due(self) -> Function:
         """Of what is due, take what nothing has got to without the fault."""
-        fn = Function("wake_due", [FRAME, *SOME], "void", "nounwind")
+        fn = Function("wake_due", [FRAME, *SOME], "void")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
         with fn.loop(V(64, "%count")) as index:
             place = fn.add(V(64, "%first"), index)
             node = get(fn, due, place)
-            with fn.when(fn.eq(get(fn, from_, node), i64(0))):
+            with fn.when(fn.is_zero(get(fn, from_, node))):
                 fn.write(how, const(8, PAID), node)
                 fn.emit(f"call void @reach(ptr %frame, {node}, {get(fn, sources, place)})")
         fn.end("ret void")
@@ -208,7 +208,7 @@ class Liveness(Runtime):
         With `waits` also from those that wait, which go on to states without the goal.
         """
         params = [*TABLES, *SOME, ("i1", "paid"), ("i1", "waits"), ("ptr", "scratch")]
-        fn = Function("wander", params, "i1", "nounwind")
+        fn = Function("wander", params, "i1")
         found, numbers, places = (array(fn, name) for name in (FOUND, NUMBERS, PLACES))
         starts, targets = array(fn, STARTS), array(fn, TARGETS)
         own, total, wrong = fn.array(self.words), fn.read("%frame", TOTAL), fn.new("wrong")
@@ -245,25 +245,21 @@ class Liveness(Runtime):
                     place, there = self._place(fn, entry)
                     fn.leave_if(fn.not_(there), wrong)
                     target = get(fn, numbers, place)
-                    with fn.when(fn.ne(target, i64(0))):
+                    with fn.when(fn.is_set(target)):
                         self._come(fn, entry, fn.sub(fn.add(total, target), i64(1)), node)
                 fn.goto(on)
             fn.begin(on)
         fn.end("ret i1 true")
-        fn.begin(wrong)
-        fn.end("ret i1 false")
+        fn.exit(wrong, "ret i1 false")
         return fn
 
     def _come(self, fn: Function, entry: str, node: V, source: V) -> None:
         """A successor is a node: it is reached, or due where a fault leads there."""
-        by_fault, free, after = fn.new("by_fault"), fn.new("free"), fn.new("come")
-        fn.fork(fn.ne(fn.lshr(fn.read(entry, self.words), i64(FAULT)), i64(0)), by_fault, free)
-        for block, called in ((by_fault, "due"), (free, "reach")):
-            with fn.remembering():
-                fn.begin(block)
-                fn.emit(f"call void @{called}(ptr %frame, {node}, {source})")
-                fn.goto(after)
-        fn.begin(after)
+        blocks = [fn.new(hint) for hint in ("by_fault", "free", "come")]
+        by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
+        given = f"(ptr %frame, {node}, {source})"
+        due, reach = (partial(fn.emit, f"call void @{called}{given}") for called in ("due", "reach"))
+        fn.either(by_fault, blocks, due, reach)
 
     # ------------------------------------------------------------------ parts
 
@@ -314,10 +310,3 @@ class Liveness(Runtime):
         table = fn.read(shard, TABLE)
         address, there = self.find(fn, fn.pointer(table), fn.read(shard, SLOTS), state)
         return fn.add(fn.read("%frame", number), fn.udiv(fn.sub(address, table), i64(8 * self.words))), there
-
-    def _differs(self, fn: Function, entry: str, state: str) -> V:
-        """Whether a successor is another state."""
-        differs: V = i64(0)
-        for n in range(self.words):
-            differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
-        return fn.ne(differs, i64(0))

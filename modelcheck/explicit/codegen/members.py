@@ -7,6 +7,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import code_at, place_of
 from modelcheck.explicit.codegen.packing import (
     Array,
+    Entries,
     Mask,
     Optional,
     Packing,
@@ -15,7 +16,6 @@ from modelcheck.explicit.codegen.packing import (
     Slots,
     Tagged,
     has_gaps,
-    parts_of,
     places,
     places_without_gaps,
 )
@@ -25,7 +25,9 @@ from modelcheck.explicit.codegen.values import (
     container,
     cut_out,
     number,
+    packed_as,
     some,
+    split,
     tag_of,
     value,
 )
@@ -33,25 +35,17 @@ from modelcheck.explicit.codegen.values import (
 
 def length(fn: Function, live: Live) -> V:
     """How many entries a sequence has, or a set or bag in slots; in 64 bits."""
-    packing = live.packing
-    if not isinstance(packing, Sequence | Slots):
-        raise TypeError(f"{packing} has no length")
-    return fn.resize(fn.lshr(live.v, const(live.v.bits, packing.body)), 64)
+    return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, Entries).body)), 64)
 
 
 def body(fn: Function, live: Live) -> V:
     """The entries alone."""
-    packing = live.packing
-    if not isinstance(packing, Sequence | Slots):
-        raise TypeError(f"{packing} has no entries")
-    return fn.and_(live.v, const(live.v.bits, (1 << packing.body) - 1))
+    return fn.and_(live.v, const(live.v.bits, (1 << packed_as(live, Entries).body) - 1))
 
 
 def entry(fn: Function, live: Live, index: V) -> Live:
     """The entry with that number, which must be below the capacity."""
-    packing = live.packing
-    if not isinstance(packing, Sequence | Slots):
-        raise TypeError(f"{packing} has no entries")
+    packing = packed_as(live, Entries)
     return cut_out(fn, live.v, fn.mul(index, i64(packing.of.width)), packing.of)
 
 
@@ -67,14 +61,9 @@ def candidate(fn: Function, live: Live, index: V) -> tuple[V, Live]:
 
     The numbers go over the places of a mask, else over the entries.
     """
-    packing = live.packing
-    match packing:
-        case Mask(of):
-            return bit_at(fn, live.v, index), member_at(fn, of, index)
-        case Slots() | Sequence():
-            return fn.less(index, length(fn, live)), entry(fn, live, index)
-        case _:
-            raise TypeError(f"{packing} has no members")
+    if isinstance(live.packing, Mask):
+        return bit_at(fn, live.v, index), member_at(fn, live.packing.of, index)
+    return fn.less(index, length(fn, live)), entry(fn, live, index)
 
 
 def bit_at(fn: Function, whole: V, place: V) -> V:
@@ -108,12 +97,12 @@ def _place(fn: Function, live: Live) -> V:
     match live.packing:
         case Optional(of):
             behind = fn.add(_place(fn, some(fn, live, of)), i64(1))
-            return fn.select(fn.eq(live.v, const(live.v.bits, 0)), i64(0), behind)
-        case (Product() | Array()) as packing:
+            return fn.select(fn.is_zero(live.v), i64(0), behind)
+        case Product() | Array():
             found = i64(0)
-            for part, offset in parts_of(packing):
-                inner = _place(fn, cut_out(fn, live.v, offset, part))
-                found = fn.add(fn.mul(found, i64(places_without_gaps(part))), inner)
+            for part in split(fn, live):
+                inner = _place(fn, part)
+                found = fn.add(fn.mul(found, i64(places_without_gaps(part.packing))), inner)
             return found
         case Tagged(cases):
             tag, found, before = tag_of(fn, live), i64(0), 0
@@ -128,54 +117,46 @@ def _place(fn: Function, live: Live) -> V:
 
 def inserted(fn: Function, live: Live, member: Live) -> Live:
     """A set or bag with one more; there must be room. A set that has it stays as it is."""
-    match live.packing:
-        case Mask() as packing:
-            bit = fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
-            return Live(packing, fn.or_(live.v, bit))
-        case Slots(of, most, repeated) as packing:
-            if most == 0:
-                return live
-            key, size = code(fn, member), live.v.bits
-            at, found = _located(fn, live, key)
-            entries, low = body(fn, live), fn.mask(size, at)
-            high = fn.shl(fn.and_(entries, fn.not_(low)), const(size, of.width))
-            new = fn.or_(fn.or_(fn.and_(entries, low), fn.shl(fn.resize(key, size), at)), high)
-            new = fn.and_(new, const(size, (1 << packing.body) - 1))
-            more = with_length(fn, packing, new, fn.add(length(fn, live), i64(1)))
-            return more if repeated else Live(packing, fn.select(found, live.v, more.v))
-        case _:
-            raise TypeError(f"{live.packing} is no set")
+    if isinstance(live.packing, Mask):
+        return Live(live.packing, fn.or_(live.v, _bit(fn, live, member)))
+    packing = packed_as(live, Slots)
+    if packing.most == 0:
+        return live
+    key, size = code(fn, member), live.v.bits
+    at, found = _located(fn, live, key)
+    entries, low = body(fn, live), fn.mask(size, at)
+    high = fn.shl(fn.and_(entries, fn.not_(low)), const(size, packing.of.width))
+    new = fn.or_(fn.or_(fn.and_(entries, low), fn.shl(fn.resize(key, size), at)), high)
+    new = fn.and_(new, const(size, (1 << packing.body) - 1))
+    more = with_length(fn, packing, new, fn.add(length(fn, live), i64(1)))
+    return more if packing.repeated else Live(packing, fn.select(found, live.v, more.v))
 
 
 def removed(fn: Function, live: Live, member: Live) -> Live:
-    """A set or bag with one less, if it has it; `member` is in its members' packing."""
-    match live.packing:
-        case Mask() as packing:
-            bit = fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
-            return Live(packing, fn.and_(live.v, fn.not_(bit)))
-        case Slots(of, most) as packing:
-            if most == 0:
-                return live
-            key, size = code(fn, member), live.v.bits
-            at, found = _located(fn, live, key)
-            entries, low = body(fn, live), fn.mask(size, at)
-            high = fn.and_(fn.lshr(entries, const(size, of.width)), fn.not_(low))
-            count = fn.sub(length(fn, live), fn.resize(found, 64))
-            new = with_length(fn, packing, fn.or_(fn.and_(entries, low), high), count)
-            return Live(packing, fn.select(found, new.v, live.v))
-        case _:
-            raise TypeError(f"{live.packing} is no set")
+    """A bag with one less, if it has it; `member` is in its members' packing."""
+    packing = packed_as(live, Slots)
+    if packing.most == 0:
+        return live
+    at, found = _located(fn, live, code(fn, member))
+    size = live.v.bits
+    entries, low = body(fn, live), fn.mask(size, at)
+    high = fn.and_(fn.lshr(entries, const(size, packing.of.width)), fn.not_(low))
+    count = fn.sub(length(fn, live), fn.resize(found, 64))
+    new = with_length(fn, packing, fn.or_(fn.and_(entries, low), high), count)
+    return Live(packing, fn.select(found, new.v, live.v))
+
+
+def _bit(fn: Function, live: Live, member: Live) -> V:
+    """A mask of one member."""
+    return fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
 
 
 def _located(fn: Function, live: Live, key: V) -> tuple[V, V]:
     """At which bit of ordered slots a code has its place, and whether it is there."""
-    packing = live.packing
-    if not isinstance(packing, Slots):
-        raise TypeError(f"{packing} has no ordered slots")
-    smaller, found = i64(0), FALSE
+    packing, smaller, found = packed_as(live, Slots), i64(0), FALSE
     for index in range(packing.most):
-        there = fn.less(i64(index), length(fn, live))
-        slot = code(fn, entry(fn, live, i64(index)))
+        there, member = candidate(fn, live, i64(index))
+        slot = code(fn, member)
         smaller = fn.add(smaller, fn.resize(fn.and_(there, fn.below(slot, key)), 64))
         found = fn.or_(found, fn.and_(there, fn.eq(slot, key)))
     return fn.resize(fn.mul(smaller, i64(packing.of.width)), live.v.bits), found
@@ -183,11 +164,8 @@ def _located(fn: Function, live: Live, key: V) -> tuple[V, V]:
 
 def count_of(fn: Function, live: Live, member: Live, ok: V) -> V:
     """How often slots or a sequence have a value, which is in their packing where `ok`."""
-    packing = live.packing
-    if not isinstance(packing, Slots | Sequence):
-        raise TypeError(f"{packing} has no entries")
     found, key = i64(0), code(fn, member)
-    for index in range(packing.most):
+    for index in range(packed_as(live, Entries).most):
         there, each = candidate(fn, live, i64(index))
         mine = fn.and_(fn.and_(there, ok), fn.eq(code(fn, each), key))
         found = fn.add(found, fn.resize(mine, 64))
@@ -197,11 +175,9 @@ def count_of(fn: Function, live: Live, member: Live, ok: V) -> V:
 def size(fn: Function, live: Live) -> Live:
     """How many members or entries there are."""
     match live.packing:
-        case Mask() as packing:
-            return number(fn.popcount(live.v), 0, packing.width)
-        case Slots(_, most) | Sequence(_, most):
-            return number(length(fn, live), 0, most)
         case Optional():
-            return number(fn.resize(fn.ne(live.v, const(live.v.bits, 0)), 64), 0, 1)
+            return number(fn.resize(fn.is_set(live.v), 64), 0, 1)
+        case Mask() as packing:
+            return number(fn.popcount(live.v), 0, packing.most)
         case _:
-            raise TypeError(f"{live.packing} has no size")
+            return number(length(fn, live), 0, packed_as(live, Entries).most)

@@ -18,6 +18,7 @@ from modelcheck.explicit.codegen.members import (
 )
 from modelcheck.explicit.codegen.packing import (
     MOST,
+    Entries,
     Mask,
     Never,
     Number,
@@ -28,7 +29,16 @@ from modelcheck.explicit.codegen.packing import (
     join,
 )
 from modelcheck.explicit.codegen.sets import elements, numbers_between, of_sets, subsets_of
-from modelcheck.explicit.codegen.values import Live, code, known_zero, number, option_of, truth, value
+from modelcheck.explicit.codegen.values import (
+    Live,
+    code,
+    known_zero,
+    number,
+    option_of,
+    packed_as,
+    truth,
+    value,
+)
 from spec.derived import CoreRewriter
 from spec.op import Op
 
@@ -58,10 +68,12 @@ class OperationWriter:
                 return truth(fn.not_(a.v))
             case Op.EQ, [a, b]:
                 return truth(same(fn, a, b))
-            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD), _):
-                return self._arithmetic(expr.op, args)
+            case ((Op.ADD | Op.SUB | Op.MUL | Op.DIV | Op.MOD), [a, b]):
+                return self._arithmetic(expr.op, a, b)
             case ((Op.LT | Op.LE), [a, b]):
-                return truth(self._is_before(a, b, or_same=expr.op is Op.LE))
+                both = join(a.packing, b.packing)
+                x, y = convert(fn, a, both), convert(fn, b, both)
+                return truth(is_before(fn, x, y, or_same=expr.op is Op.LE))
             case ((Op.MIN2 | Op.MAX2), [a, b]):
                 return self._better(a, b, least=expr.op is Op.MIN2)
             case Op.IN, [a, b]:
@@ -84,10 +96,8 @@ class OperationWriter:
                 return self._at(a, n)
             case Op.ELEMENTS, [a]:
                 return elements(fn, a)
-            case Op.THE, [a]:
-                return self._the(a)
-            case ((Op.LEAST | Op.GREATEST), [a]):
-                return self._extreme(a, least=expr.op is Op.LEAST)
+            case ((Op.THE | Op.LEAST | Op.GREATEST), [a]):
+                return self._member(expr.op, a)
             case Op.SUBSETS, [a]:
                 return subsets_of(fn, a)
             case Op.RANGE, [a, b]:
@@ -97,62 +107,51 @@ class OperationWriter:
 
     # ------------------------------------------------------------------ numbers
 
-    def _arithmetic(self, op: Op, args: list[Live]) -> Live:
-        fn = self.fn
-        ends = [(p.lo, p.hi) for arg in args if isinstance(p := arg.packing, Number)]
-        match op, args, ends:
-            case Op.ADD, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._number(fn.add(a.v, b.v), lo + lo2, hi + hi2)
-            case Op.SUB, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._number(fn.sub(a.v, b.v), lo - hi2, hi - lo2)
-            case Op.MUL, [a, b], [(lo, hi), (lo2, hi2)]:
-                corners = [x * y for x in (lo, hi) for y in (lo2, hi2)]
+    def _arithmetic(self, op: Op, a: Live, b: Live) -> Live:
+        fn, one, other = self.fn, packed_as(a, Number), packed_as(b, Number)
+        match op:
+            case Op.ADD:
+                return self._number(fn.add(a.v, b.v), one.lo + other.lo, one.hi + other.hi)
+            case Op.SUB:
+                return self._number(fn.sub(a.v, b.v), one.lo - other.hi, one.hi - other.lo)
+            case Op.MUL:
+                corners = [x * y for x in (one.lo, one.hi) for y in (other.lo, other.hi)]
                 return self._number(fn.mul(a.v, b.v), min(corners), max(corners))
-            case Op.DIV | Op.MOD, [a, b], [(lo, hi), (lo2, hi2)]:
-                return self._divided(op, a, b, (lo, hi), (lo2, hi2))
             case _:
-                raise TypeError(f"{op} of {args}")
+                return self._divided(op, a, b, one, other)
 
     def _number(self, v: V, lo: int, hi: int) -> Live:
         if max(abs(lo), abs(hi)) >= MOST:
             raise TooWide("a number that may be beyond 62 bits")
         return number(v, lo, hi)
 
-    def _divided(self, op: Op, a: Live, b: Live, of: tuple[int, int], by: tuple[int, int]) -> Live:
+    def _divided(self, op: Op, a: Live, b: Live, of: Number, by: Number) -> Live:
         """Rounds towards minus infinity; the rest has the sign of the divisor."""
         fn = self.fn
-        if by[0] <= 0 <= by[1]:
-            fn.leave_if(fn.eq(b.v, i64(0)), self.error)
-        most = max(abs(of[0]), abs(of[1]))
+        if by.lo <= 0 <= by.hi:
+            fn.leave_if(fn.is_zero(b.v), self.error)
+        most = max(abs(of.lo), abs(of.hi))
         if a.v.const is not None and b.v.const:
             exact = a.v.signed // b.v.signed if op is Op.DIV else a.v.signed % b.v.signed
             return self._number(i64(exact), exact, exact)
         quotient, rest = fn.sdiv(a.v, b.v), fn.srem(a.v, b.v)
-        differs = fn.and_(fn.ne(rest, i64(0)), fn.less(fn.xor(rest, b.v), i64(0)))
+        differs = fn.and_(fn.is_set(rest), fn.less(fn.xor(rest, b.v), i64(0)))
         if op is Op.DIV:
             down = fn.sub(quotient, fn.resize(differs, 64))
-            return self._number(down, -most - 1 if of[0] < 0 or by[0] < 0 else 0, most)
+            return self._number(down, -most - 1 if of.lo < 0 or by.lo < 0 else 0, most)
         found = fn.add(rest, fn.select(differs, b.v, i64(0)))
-        return self._number(found, min(0, by[0] + 1), max(0, by[1] - 1))
-
-    def _is_before(self, a: Live, b: Live, *, or_same: bool) -> V:
-        fn = self.fn
-        both = join(a.packing, b.packing)
-        x, y = convert(fn, a, both), convert(fn, b, both)
-        if isinstance(both, Number):
-            return fn.at_most(x.v, y.v) if or_same else fn.less(x.v, y.v)
-        return fn.up_to(code(fn, x), code(fn, y)) if or_same else fn.below(code(fn, x), code(fn, y))
+        return self._number(found, min(0, by.lo + 1), max(0, by.hi - 1))
 
     def _better(self, a: Live, b: Live, *, least: bool) -> Live:
         fn = self.fn
         both = join(a.packing, b.packing)
         x, y = convert(fn, a, both), convert(fn, b, both)
-        first = self._is_before(x, y, or_same=True) if least else self._is_before(y, x, or_same=True)
+        first = is_before(fn, x, y, or_same=True) if least else is_before(fn, y, x, or_same=True)
+        better = fn.select(first, x.v, y.v)
         if isinstance(a.packing, Number) and isinstance(b.packing, Number):
             pick = min if least else max
-            lo, hi = pick(a.packing.lo, b.packing.lo), pick(a.packing.hi, b.packing.hi)
-            return number(fn.select(first, x.v, y.v), lo, hi)
-        return Live(both, fn.select(first, x.v, y.v))
+            return number(better, pick(a.packing.lo, b.packing.lo), pick(a.packing.hi, b.packing.hi))
+        return Live(both, better)
 
     # ---------------------------------------------------------------- membership
 
@@ -169,68 +168,49 @@ class OperationWriter:
                 return has(fn, b, a)
 
     def _count(self, a: Live, bag: Live) -> Live:
-        fn, packing = self.fn, bag.packing
-        if not isinstance(packing, Slots):
-            raise TypeError(f"{packing} is no bag")
+        fn, packing = self.fn, packed_as(bag, Slots)
         if isinstance(packing.of, Never):
             return number(i64(0), 0, 0)
         got, ok = recode(fn, a, packing.of)
         return number(count_of(fn, bag, got, ok), 0, packing.most)
 
-    def _the(self, a: Live) -> Live:
-        fn = self.fn
+    def _member(self, op: Op, a: Live) -> Live:
+        """The only member; or the least or greatest, of an ordered type, so that codes are in order."""
+        fn, only = self.fn, op is Op.THE
         match a.packing:
             case Optional(of):
-                fn.leave_if(fn.eq(a.v, const(a.v.bits, 0)), self.error)
+                fn.leave_if(fn.is_zero(a.v), self.error)
                 return value(fn, of, fn.sub(a.v, const(a.v.bits, 1)))
             case Mask(of):
-                fn.leave_if(fn.ne(fn.popcount(a.v), i64(1)), self.error)
-                return member_at(fn, of, fn.lowest(a.v))
-            case Slots(of, most):
-                fn.leave_if(fn.ne(length(fn, a), i64(1)), self.error)
-                return entry(fn, a, i64(0)) if most else known_zero(of)
+                wrong = fn.ne(fn.popcount(a.v), i64(1)) if only else fn.is_zero(a.v)
+                fn.leave_if(wrong, self.error)
+                return member_at(fn, of, fn.highest(a.v) if op is Op.GREATEST else fn.lowest(a.v))
             case _:
-                raise TypeError(f"{a.packing} has no one member")
-
-    def _extreme(self, a: Live, *, least: bool) -> Live:
-        """The members are of an ordered type, so their codes are in order."""
-        fn = self.fn
-        match a.packing:
-            case Mask(of):
-                fn.leave_if(fn.eq(a.v, const(a.v.bits, 0)), self.error)
-                return member_at(fn, of, fn.lowest(a.v) if least else fn.highest(a.v))
-            case Slots(of, most):
                 count = length(fn, a)
-                fn.leave_if(fn.eq(count, i64(0)), self.error)
-                if most == 0:
-                    return known_zero(of)
-                return entry(fn, a, i64(0) if least else fn.sub(count, i64(1)))
-            case _:
-                raise TypeError(f"{a.packing} has no least member")
+                fn.leave_if(fn.ne(count, i64(1)) if only else fn.is_zero(count), self.error)
+                return self._at_index(a, fn.sub(count, i64(1)) if op is Op.GREATEST else i64(0))
 
     # ---------------------------------------------------------------- sequences
 
     def _of_sequences(self, op: Op, a: Live, b: Live) -> Live:
-        fn = self.fn
-        if not isinstance(a.packing, Sequence) or not isinstance(b.packing, Sequence):
-            raise TypeError(f"{a.packing} and {b.packing} are no sequences")
-        of, most = join(a.packing.of, b.packing.of), a.packing.most + b.packing.most
+        fn, one, other = self.fn, packed_as(a, Sequence), packed_as(b, Sequence)
+        of = join(one.of, other.of)
         if isinstance(of, Never):
             empty = {Op.CONCAT: a, Op.COMMON: number(i64(0), 0, 0), Op.STARTS: truth(fn.not_(FALSE))}
             return empty[op]
         if op is Op.CONCAT:
-            made = Sequence(of, most)
+            made = Sequence(of, one.most + other.most)
             first, second = convert(fn, a, made), convert(fn, b, made)
             behind = fn.resize(fn.mul(length(fn, a), i64(of.width)), first.v.bits)
             entries = fn.or_(body(fn, first), fn.shl(body(fn, second), behind))
             return with_length(fn, made, entries, fn.add(length(fn, a), length(fn, b)))
-        both = Sequence(of, max(a.packing.most, b.packing.most))
+        both = Sequence(of, max(one.most, other.most))
         x, y = body(fn, convert(fn, a, both)), body(fn, convert(fn, b, both))
         if op is Op.STARTS:
             kept = fn.mask(x.bits, fn.resize(fn.mul(length(fn, b), i64(of.width)), x.bits))
             fits = fn.at_most(length(fn, b), length(fn, a))
             return truth(fn.and_(fits, fn.eq(fn.and_(x, kept), y)))
-        least = min(a.packing.most, b.packing.most)
+        least = min(one.most, other.most)
         shorter = fn.lesser(length(fn, a), length(fn, b))
         if of.width == 0:
             return number(shorter, 0, least)
@@ -238,12 +218,9 @@ class OperationWriter:
         return number(fn.lesser(shorter, alike), 0, least)
 
     def _cut(self, a: Live, n: Live, *, keep_start: bool) -> Live:
-        fn, packing = self.fn, a.packing
-        if not isinstance(packing, Sequence):
-            raise TypeError(f"{packing} is no sequence")
-        count = length(fn, a)
+        fn, packing, count = self.fn, packed_as(a, Sequence), length(self.fn, a)
         at = fn.select(fn.less(n.v, i64(0)), i64(0), fn.lesser(n.v, count))
-        if isinstance(n.packing, Number) and n.packing.lo >= 0:
+        if packed_as(n, Number).lo >= 0:
             at = fn.lesser(n.v, count)
         bits = fn.resize(fn.mul(at, i64(packing.of.width)), a.v.bits)
         if keep_start:
@@ -251,21 +228,29 @@ class OperationWriter:
         return with_length(fn, packing, fn.lshr(body(fn, a), bits), fn.sub(count, at))
 
     def _entry(self, a: Live, index: V) -> Live:
-        fn, packing = self.fn, a.packing
-        if not isinstance(packing, Sequence):
-            raise TypeError(f"{packing} is no sequence")
-        fn.leave_if(fn.not_(fn.below(index, length(fn, a))), self.error)
-        return entry(fn, a, index) if packing.most else known_zero(packing.of)
+        self.fn.leave_if(self.fn.not_(self.fn.below(index, length(self.fn, a))), self.error)
+        return self._at_index(a, index)
+
+    def _at_index(self, a: Live, index: V) -> Live:
+        """An entry that is known to be there; nothing comes here where none can be."""
+        packing = packed_as(a, Entries)
+        return entry(self.fn, a, index) if packing.most else known_zero(packing.of)
 
     def _at(self, a: Live, n: Live) -> Live:
-        fn, packing = self.fn, a.packing
-        if not isinstance(packing, Sequence):
-            raise TypeError(f"{packing} is no sequence")
+        fn, packing = self.fn, packed_as(a, Sequence)
         if packing.most == 0:
             return known_zero(Optional(packing.of))
         there = fn.below(n.v, length(fn, a))
         found = option_of(fn, entry(fn, a, fn.select(there, n.v, i64(0))))
-        return Live(found.packing, fn.select(there, found.v, const(found.v.bits, 0)))
+        return Live(found.packing, fn.select(there, found.v, known_zero(found.packing).v))
+
+
+def is_before(fn: Function, a: Live, b: Live, *, or_same: bool = False) -> V:
+    """Whether one value is before another of the same packing, in the order of their type."""
+    if isinstance(a.packing, Number):
+        return fn.at_most(a.v, b.v) if or_same else fn.less(a.v, b.v)
+    x, y = code(fn, a), code(fn, b)
+    return fn.up_to(x, y) if or_same else fn.below(x, y)
 
 
 def _anything(of: t.Type) -> Live:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 
-from modelcheck.explicit.codegen.arithmetic import TRUE, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import code_at, decode, encode, is_monotone
 from modelcheck.explicit.codegen.members import candidate, entry, length
@@ -20,7 +20,16 @@ from modelcheck.explicit.codegen.packing import (
     TooWide,
     places,
 )
-from modelcheck.explicit.codegen.values import Live, code, container, cut_out, some, tag_of
+from modelcheck.explicit.codegen.values import (
+    Live,
+    code,
+    container,
+    cut_out,
+    packed_as,
+    some,
+    split,
+    tag_of,
+)
 from spec.values import rank
 
 TABLED = 256  # of so few codes, the place in the order is looked up
@@ -44,16 +53,9 @@ def _stands_for_a_value(of: Packing, code: int) -> bool:
 
 def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
     """For each slot of a set or bag its rank among them, whether it counts, and its member."""
-    packing = whole.packing
-    if not isinstance(packing, Slots):
-        raise TypeError(f"{packing} has no slots")
-    slots = [candidate(fn, whole, i64(index)) for index in range(packing.most)]
-    counted = []
-    for index, (there, member) in enumerate(slots):
-        new = TRUE
-        if packing.repeated and index:
-            new = fn.ne(entry(fn, whole, i64(index - 1)).v, member.v)
-        counted.append((fn.and_(there, new), member))
+    packing = packed_as(whole, Slots)
+    slots = [(i64(n), *candidate(fn, whole, i64(n))) for n in range(packing.most)]
+    counted = [(is_first(fn, whole, *slot), slot[-1]) for slot in slots]
     keys = [key(fn, member)[0] for _, member in counted]
     ranked = []
     for mine, slot in zip(keys, counted, strict=True):
@@ -63,6 +65,15 @@ def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
                 before = fn.add(before, fn.resize(fn.and_(there, fn.below(other, mine)), 64))
         ranked.append((before, slot))
     return ranked
+
+
+def is_first(fn: Function, whole: Live, index: V, there: V, member: Live) -> V:
+    """Whether a slot that is `there` counts: equal members of a bag stand together, and the first does."""
+    if not packed_as(whole, Slots).repeated or index.const == 0:
+        return there
+    first = fn.is_zero(index)
+    before = entry(fn, whole, fn.select(first, i64(0), fn.sub(index, i64(1))))
+    return fn.and_(there, fn.or_(first, fn.ne(before.v, member.v)))
 
 
 def key(fn: Function, live: Live) -> tuple[V, int]:
@@ -75,20 +86,14 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
     match packing:
         case Optional(of):
             inner, width = key(fn, some(fn, live, of))
-            none = fn.eq(live.v, const(live.v.bits, 0))
+            none = fn.is_zero(live.v)
             wide = fn.add(fn.resize(inner, container(width + 1)), const(container(width + 1), 1))
             return fn.select(none, const(wide.bits, 0), wide), width + 1
-        case Product(parts):
-            pieces = [cut_out(fn, live.v, at, part) for part, at in zip(parts, packing.offsets, strict=True)]
-            return _joined(fn, [key(fn, piece) for piece in pieces])
-        case Array(of, count):
-            items = [cut_out(fn, live.v, packing.offset(i), of) for i in range(count)]
-            return _joined(fn, [key(fn, item) for item in items])
+        case Product() | Array():
+            return _joined(fn, [key(fn, part) for part in [*split(fn, live)]])
         case Tagged(cases):
             return _of_union(fn, live, cases)
-        case Sequence(_, most):
-            return _joined(fn, [_entry(fn, live, index) for index in range(most)])
-        case Slots(of, most, False) if is_monotone(of):
+        case Sequence(of, most) | Slots(of, most, False) if isinstance(packing, Sequence) or is_monotone(of):
             return _joined(fn, [_entry(fn, live, index) for index in range(most)])
         case _:
             raise TooWide(f"the order of values of {packing.width} bits")

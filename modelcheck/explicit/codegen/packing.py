@@ -148,14 +148,20 @@ class Array:
         """How many codes there are at most."""
         return 1 << self.width
 
-    def offset(self, index: int) -> int:
-        """How far from the lowest bit the value of a key begins."""
-        return (self.count - 1 - index) * self.of.width
+    @cached_property
+    def parts(self) -> tuple[Packing, ...]:
+        """A part for each key, as of a tuple."""
+        return (self.of,) * self.count
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """How far from the lowest bit each part begins."""
+        return tuple(self.of.width * above for above in reversed(range(self.count)))
 
 
 @frozen(slots=False)
-class Sequence:
-    """At most `most` entries, the first lowest, and how many there are above them."""
+class Entries:
+    """At most `most` of something, the first lowest, and above them how many there are."""
 
     of: Packing
     most: int
@@ -177,6 +183,18 @@ class Sequence:
 
 
 @frozen(slots=False)
+class Sequence(Entries):
+    """A sequence: its entries in their order."""
+
+
+@frozen(slots=False)
+class Slots(Entries):
+    """A set or bag: the codes of its members ascending."""
+
+    repeated: bool = False
+
+
+@frozen(slots=False)
 class Mask:
     """A set: a bit for each place that a member may have, see `places`."""
 
@@ -187,34 +205,15 @@ class Mask:
         """The bits of a value."""
         return places(self.of)
 
+    @property
+    def most(self) -> int:
+        """How many members a set can have."""
+        return self.width
+
     @cached_property
     def codes(self) -> int:
         """How many values there are at most."""
         return 1 << self.width
-
-
-@frozen(slots=False)
-class Slots:
-    """A set or bag of at most `most`: the codes of its members ascending, the least lowest, as a sequence."""
-
-    of: Packing
-    most: int
-    repeated: bool = False
-
-    @cached_property
-    def body(self) -> int:
-        """The bits of the members."""
-        return self.of.width * self.most
-
-    @cached_property
-    def width(self) -> int:
-        """The bits of a value."""
-        return self.body + bits(self.most + 1)
-
-    @cached_property
-    def codes(self) -> int:
-        """How many codes there are at most."""
-        return (self.most + 1) << self.body
 
 
 Packing = Never | Truth | Number | Optional | Product | Tagged | Array | Sequence | Mask | Slots
@@ -257,13 +256,29 @@ def has_gaps(of: Packing) -> bool:
 
 def parts_of(of: Product | Array) -> list[tuple[Packing, int]]:
     """The parts, the first and highest first, and how far from the lowest bit each begins."""
+    return list(zip(of.parts, of.offsets, strict=True))
+
+
+def packings_in(of: Packing) -> tuple[Packing, ...]:
+    """The packings of what a value has in it, as `spec.types.parts` has their types."""
     match of:
-        case Product(parts):
-            return list(zip(parts, of.offsets, strict=True))
-        case Array(inner, count):
-            return [(inner, of.offset(index)) for index in range(count)]
+        case Never() | Truth() | Number():
+            return ()
+        case Product(parts) | Tagged(parts):
+            return parts
         case _:
-            assert_never(of)
+            return (of.of,)
+
+
+def typed_parts(of: t.Type, packing: Packing, unions: Unions) -> list[tuple[t.Type, Packing]]:
+    """The types of what a value of a type has in it, each with its packing."""
+    match of, packing:
+        case t.Case(name), Tagged():
+            return typed_parts(unions[name], packing, unions)
+        case t.Option(inner), _ if not isinstance(packing, Optional):  # a value is an option that has it
+            return [(inner, packing)]
+        case _:
+            return list(zip(t.parts(of), packings_in(packing), strict=True))
 
 
 # ------------------------------------------------------------------ choosing
@@ -274,6 +289,9 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
 
     def inner(of: t.Type) -> Packing:
         return packing(of, scope, unions)
+
+    def product(of: t.Type) -> Product:
+        return Product(tuple(map(inner, t.parts(of))))
 
     match of:
         case t.Bool():
@@ -288,12 +306,10 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
             return Number(0, len(scope.sorts[name]) - 1)
         case t.Option(value):
             return Optional(inner(value))
-        case t.Record(_, fields):
-            return Product(tuple(inner(field.type) for field in fields))
-        case t.Tuple(items):
-            return Product(tuple(map(inner, items)))
+        case t.Record() | t.Tuple():
+            return product(of)
         case t.Union(_, cases):
-            return Tagged(tuple(Product(tuple(inner(f.type) for f in case.fields)) for case in cases))
+            return Tagged(tuple(map(product, cases)))
         case t.Case(name):
             return inner(unions[name])
         case t.Map(key, value):
@@ -323,19 +339,8 @@ def number(lo: int, hi: int) -> Number:
 
 def array(key: t.Type, value: Packing, scope: Scope) -> Array:
     """The packing of a map by the type of its keys."""
-    match key:
-        case t.Bool():
-            return Array(value, 2)
-        case t.Range(lo, hi):
-            return Array(value, hi - lo + 1, lo)
-        case t.Nat(name):
-            return Array(value, scope.limit(name) + 1)
-        case t.Enum(_, names):
-            return Array(value, len(names))
-        case t.Sort(name):
-            return Array(value, len(scope.sorts[name]))
-        case _:
-            raise TypeError(f"{key} is no key")
+    keys = packing(key, scope, {})
+    return Array(value, keys.codes, keys.lo if isinstance(keys, Number) else 0)
 
 
 def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
@@ -359,30 +364,24 @@ def _limited(member: Packing, most: int) -> Packing:
     return Mask(member) if narrow else slots
 
 
-def set_of(member: Packing, most: int) -> Packing:
+def set_of(member: Packing, most: int) -> Mask | Slots:
     """The packing of a set that an expression makes, of at most `most` members."""
     return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
 
 
-def of_value(  # noqa: C901 - a dispatch over a union
-    of: t.Type, value: Value, scope: Scope, unions: Unions
-) -> Packing:
+def of_value(of: t.Type, value: Value, scope: Scope, unions: Unions) -> Packing:
     """The narrowest packing for one value."""
 
     def all_of(inner: t.Type, values: Iterable[Value]) -> Packing:
         return join_all(of_value(inner, each, scope, unions) for each in values)
 
     match of:
-        case t.Bool():
-            return Truth()
         case t.Int() | t.Range() | t.Nat():
             return number(value, value)
         case t.Option(inner):
-            return Optional(Never() if value is None else of_value(inner, value, scope, unions))
-        case t.Record(_, fields):
-            return Product(tuple(all_of(f.type, (v,)) for f, v in zip(fields, value, strict=True)))
-        case t.Tuple(items):
-            return Product(tuple(all_of(item, (v,)) for item, v in zip(items, value, strict=True)))
+            return Optional(all_of(inner, () if value is None else (value,)))
+        case t.Record() | t.Tuple():
+            return Product(tuple(all_of(i, (v,)) for i, v in zip(t.parts(of), value, strict=True)))
         case t.Map(key, inner):
             return array(key, all_of(inner, value), scope)
         case t.Seq(inner):
@@ -391,9 +390,7 @@ def of_value(  # noqa: C901 - a dispatch over a union
             return set_of(all_of(inner, value), len(value))
         case t.Bag(inner):
             return Slots(all_of(inner, (v for v, _ in value)), sum(n for _, n in value), repeated=True)
-        case t.UnknownType():
-            return Never()
-        case t.Enum() | t.Sort() | t.Union() | t.Case():
+        case t.Bool() | t.Enum() | t.Sort() | t.Union() | t.Case() | t.UnknownType():
             return packing(of, scope, unions)
         case _:
             assert_never(of)
@@ -412,9 +409,7 @@ def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pai
     if a == b:
         return a
     match a, b:
-        case Never(), other:
-            return other
-        case other, Never():
+        case (Never(), other) | (other, Never()):
             return other
         case Number(lo, hi), Number(lo2, hi2):
             return Number(min(lo, lo2), max(hi, hi2))
@@ -441,6 +436,6 @@ def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pai
             raise TypeError(f"{a} and {b} are packings of different types")
 
 
-def mask_or_slots(of: Packing, most: int) -> Packing:
+def mask_or_slots(of: Packing, most: int) -> Mask | Slots:
     """The packing of a set at least one of whose origins is a mask."""
     return Mask(of) if places(of) <= WIDEST_MASK else Slots(of, most)

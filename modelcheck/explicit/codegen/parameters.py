@@ -52,7 +52,7 @@ class Parameters:
 
     def asks(self, fn: Function, prop: ir.Property) -> V:
         """Whether a property is asked about."""
-        return fn.ne(self._number(fn, ("property", prop.name)), i64(0))
+        return fn.is_set(self._number(fn, ("property", prop.name)))
 
     def _number(self, fn: Function, name: tuple[str, str]) -> V:
         """A number of this task: read at run time where several tasks share the code, else a constant."""
@@ -63,7 +63,7 @@ class Parameters:
         """A function that takes the numbers over, where there are any."""
         if not self._places:
             return []
-        fn = Function("configure", [("ptr", "values")], "void", "nounwind")
+        fn = Function("configure", [("ptr", "values")], "void")
         for place in range(len(self._places)):
             fn.write(PLACE, fn.read("%values", place), place)
         fn.end("ret void")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.conversion import convert
-from modelcheck.explicit.codegen.members import inserted
+from modelcheck.explicit.codegen.conversion import Gathered, convert
+from modelcheck.explicit.codegen.operations import is_before
 from modelcheck.explicit.codegen.packing import Mask, Never, Number, Packing, join_all, of_value, set_of
 from modelcheck.explicit.codegen.scene import Scene
-from modelcheck.explicit.codegen.values import Live, anything, code, container, known_zero, number, truth
+from modelcheck.explicit.codegen.values import Live, anything, known_zero, number, truth
 from modelcheck.explicit.codegen.walks import (
     Walk,
     all_of,
@@ -79,31 +78,28 @@ def _each(
 
 def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
     """Write a round for each candidate, or a loop over them."""
-    if walk.count * (cost + 4) <= UNROLLED:
-        for place in range(walk.count):
-            one(i64(place))
-    else:
-        with at.fn.loop(walk.limit) as index:
-            one(index)
+    written_out = walk.count * (cost + 4) <= UNROLLED
+    at.fn.rounds(walk.count, one, written_out=written_out, limit=walk.limit)
 
 
 def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     """The value of a quantifier."""
+    if expr.quantifier in {Quantifier.FORALL, Quantifier.EXISTS}:
+        return truth(_quantified(w, expr, at, exists=expr.quantifier is Quantifier.EXISTS))
+    walk = candidates(w, expr.domain, expr.case, at, in_order=False)
+    of = _shape(w, expr, walk, at)
     match expr.quantifier:
-        case Quantifier.FORALL:
-            return truth(_quantified(w, expr, at, exists=False))
-        case Quantifier.EXISTS:
-            return truth(_quantified(w, expr, at, exists=True))
         case Quantifier.SUM:
-            return _sum(w, expr, at)
+            return _sum(w, expr, at, walk, of)
         case Quantifier.SET:
-            return _set(w, expr, at)
+            return _set(w, expr, at, walk, of)
+        case _ if isinstance(of, Never):
+            at.fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
+            return known_zero(walk.packing if expr.quantifier in ARGS else of)
         case Quantifier.MAX | Quantifier.MIN:
-            return _extreme(w, expr, at)
-        case Quantifier.ARGMAX | Quantifier.ARGMIN:
-            return _arg_extreme(w, expr, at)
+            return _extreme(w, expr, at, of)
         case _:
-            assert_never(expr.quantifier)
+            return _arg_extreme(w, expr, at, walk, of)
 
 
 def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
@@ -152,13 +148,10 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
     return hit_any if exists else fn.not_(hit_any)
 
 
-def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):  # there is no candidate, or to ask for its value is an error
+def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
+    if not isinstance(of, Number):  # there is no candidate, or to ask for its value is an error
         of = Number(0, 0)
-    if not isinstance(of, Number):
-        raise TypeError(f"{of} cannot be summed")
+    fn = at.fn
     cell = fn.cell(64, i64(0))
 
     def visit(_: Live) -> None:
@@ -168,43 +161,28 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return number(fn.load(cell), min(0, of.lo * walk.count), max(0, of.hi * walk.count))
 
 
-def _set(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    made = set_of(of, walk.count)
-    cell = fn.cell(container(made.width), known_zero(made).v)
-
-    def visit(_: Live) -> None:
-        member = convert(fn, w.value(expr.body, at), of)
-        fn.store(cell, inserted(fn, Live(made, fn.load(cell)), member).v)
-
-    _each(w, expr, at, visit)
-    return Live(made, fn.load(cell))
+def _set(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
+    found = Gathered(at.fn, set_of(of, walk.count))
+    _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
+    return found.value
 
 
 def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
     """The packing that has room for the body's value for every candidate."""
-    if walk.count == 0:
+    if walk.count == 0 or isinstance(walk.packing, Never):
         return Never()
-    slots = dict(at.slots)
-    slots[expr.slot] = Live(walk.packing, anything(known_zero(walk.packing)))
-    if isinstance(walk.packing, Never):
-        return Never()
-    return w.shape(expr.body, replace(at, slots=slots))
+    member = Live(walk.packing, anything(known_zero(walk.packing)))
+    return w.shape(expr.body, replace(at, slots={**at.slots, expr.slot: member}))
 
 
-def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+def _extreme(w: Writer, expr: ir.Bind, at: Scene, of: Packing) -> Live:
     """The greatest or least value of the body; numbers, or tuples of them."""
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):
-        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
-        return known_zero(of)
+    fn = at.fn
     best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
 
     def visit(_: Live) -> None:
         score = convert(fn, w.value(expr.body, at), of)
-        better = _less(fn, Live(of, fn.load(best)), score, swapped=expr.quantifier is Quantifier.MIN)
+        better = _is_better(expr, fn, Live(of, fn.load(best)), score)
         with fn.when(fn.or_(fn.not_(fn.load(any_)), better)):
             fn.store(best, score.v)
         fn.store(any_, TRUE)
@@ -214,14 +192,9 @@ def _extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return Live(of, fn.load(best))
 
 
-def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
+def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
     """The first member with the best value; on a sort a tie is an error."""
-    fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    of = _shape(w, expr, walk, at)
-    if isinstance(of, Never):
-        fn.leave_if(TRUE, at.error)  # what is written after this has a block of its own
-        return known_zero(walk.packing)
-    none = known_zero(walk.packing).v
+    fn, none = at.fn, known_zero(walk.packing).v
     best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
     any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
 
@@ -229,7 +202,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
         score = convert(fn, w.value(expr.body, at), of)
         known_best = Live(of, fn.load(best))
         first = fn.not_(fn.load(any_))
-        better = _less(fn, known_best, score, swapped=expr.quantifier is Quantifier.ARGMIN)
+        better = _is_better(expr, fn, known_best, score)
         fn.store(tied, fn.or_(fn.load(tied), fn.and_(fn.not_(first), fn.eq(known_best.v, score.v))))
         with fn.when(fn.or_(first, better)):
             fn.store(best, score.v)
@@ -245,9 +218,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene) -> Live:
     return Live(walk.packing, fn.load(which))
 
 
-def _less(fn: Function, a: Live, b: Live, *, swapped: bool = False) -> V:
-    """Whether one value is before another of the same packing, in their type's order."""
-    left, right = (b, a) if swapped else (a, b)
-    if isinstance(left.packing, Number):
-        return fn.less(left.v, right.v)
-    return fn.below(code(fn, left), code(fn, right))
+def _is_better(expr: ir.Bind, fn: Function, best: Live, score: Live) -> V:
+    if expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}:
+        return is_before(fn, score, best)
+    return is_before(fn, best, score)

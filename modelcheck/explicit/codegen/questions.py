@@ -9,6 +9,10 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import CURSOR, ORDINAL
 from modelcheck.explicit.codegen.runtime import BEYOND, FINE, WAITS, Runtime
 
+SHARDED = [("ptr", "shards"), ("i64", "size")]
+TABLE = [("ptr", "table"), ("i64", "slots")]
+LOOK = [("ptr noalias", "ctx"), *SHARDED, *TABLE, ("ptr", "scratch")]
+
 
 class Questions(Runtime):
     """Writes what is asked of all states at the end of a search."""
@@ -23,7 +27,7 @@ class Questions(Runtime):
 
     def _has(self) -> Function:
         """Whether the shards have a state that does not only wait."""
-        fn = Function("has", [("ptr", "shards"), ("i64", "size"), ("ptr", "state")], "i1", "nounwind")
+        fn = Function("has", [*SHARDED, ("ptr", "state")], "i1")
         address, there = self.look(fn, "%state")
         waits = self.is_marked(fn, fn.pointer(address), WAITS)
         fn.end(f"ret {fn.and_(there, fn.not_(waits))}")
@@ -31,32 +35,21 @@ class Questions(Runtime):
 
     def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
         """Whether a fault leads from a state of a table to one that no shard has, or makes an error."""
-        params = [
-            ("ptr noalias", "ctx"),
-            ("ptr", "shards"),
-            ("i64", "size"),
-            ("ptr", "table"),
-            ("i64", "slots"),
-            ("ptr", "scratch"),
-        ]
-        fn = Function("leads_elsewhere", params, "i1", "nounwind")
+        fn = Function("leads_elsewhere", LOOK, "i1")
         yes = fn.new("yes")
-        with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                start = fn.address("%scratch")
-                fn.write("%ctx", start, CURSOR)
-                fn.write("%ctx", i64(0), ORDINAL)
-                for name in faults:
-                    fn.leave_if(fn.call(1, name, "%ctx", slot), yes)
-                count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
-                with fn.loop(count) as number:
-                    entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
-                    there = fn.call(1, "has", "%shards", V(64, "%size"), entry)
-                    fn.leave_if(fn.not_(there), yes)
+        with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
+            start = fn.address("%scratch")
+            fn.write("%ctx", start, CURSOR)
+            fn.write("%ctx", i64(0), ORDINAL)
+            for name in faults:
+                fn.leave_if(fn.call(1, name, "%ctx", slot), yes)
+            count = self.made_from(fn, start)
+            with fn.loop(count) as number:
+                entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
+                there = fn.call(1, "has", "%shards", V(64, "%size"), entry)
+                fn.leave_if(fn.not_(there), yes)
         fn.end("ret i1 false")
-        fn.begin(yes)
-        fn.end("ret i1 true")
+        fn.exit(yes, "ret i1 true")
         return fn
 
     def _recovery(self, free: Sequence[str]) -> list[Function]:
@@ -75,30 +68,19 @@ class Questions(Runtime):
         )
         word, bit = self.layout.mark(FINE)
         own, failed = fn.array(self.words), fn.cell(1, FALSE)
-        with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                self.copy(fn, slot, own)
-                goal = fn.call(64, "goal", own, V(64, "%which"))
-                fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
-                mark = fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
-                fn.write(own, fn.or_(fn.read(own, word), mark), word)
-                for n in range(self.words):
-                    fn.write(slot, fn.read(own, n), n)
+        with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
+            self.copy(fn, slot, own)
+            goal = fn.call(64, "goal", own, V(64, "%which"))
+            fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
+            mark = fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
+            fn.write(own, fn.or_(fn.read(own, word), mark), word)
+            self.move(fn, own, slot)
         fn.end(f"ret {fn.load(failed)}")
         return fn
 
     def _spread(self, free: Sequence[str], mark: int) -> Function:
         """Mark the states with a step to a marked one (BEYOND: or out of the scope), and count them."""
-        params = [
-            ("ptr noalias", "ctx"),
-            ("ptr", "shards"),
-            ("i64", "size"),
-            ("ptr", "table"),
-            ("i64", "slots"),
-            ("ptr", "scratch"),
-        ]
-        fn = Function("spread_fine" if mark == FINE else "spread_beyond", params, "i64", "nounwind")
+        fn = Function("spread_fine" if mark == FINE else "spread_beyond", LOOK, "i64")
         word, bit = self.layout.mark(mark)
         fine_word, fine_bit = self.layout.mark(FINE)
         own, changed = fn.array(self.words), fn.cell(64, i64(0))
@@ -108,7 +90,7 @@ class Questions(Runtime):
             marked = fn.or_(
                 fn.and_(fn.read(slot, word), i64(bit)), fn.and_(fn.read(slot, fine_word), i64(fine_bit))
             )
-            is_open = fn.and_(fn.ne(fn.read(slot, self.words - 1), i64(0)), fn.eq(marked, i64(0)))
+            is_open = fn.and_(fn.is_set(fn.read(slot, self.words - 1)), fn.is_zero(marked))
             with fn.when(is_open):
                 start, found, done = fn.address("%scratch"), fn.new("hit"), fn.new("looked_at")
                 self.copy(fn, slot, own)
@@ -120,13 +102,13 @@ class Questions(Runtime):
                     fn.call(1, name, "%ctx", own)
                 if mark == BEYOND:
                     for place in cuts:
-                        fn.leave_if(fn.ne(fn.read("%ctx", place), i64(0)), found)
-                count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+                        fn.leave_if(fn.is_set(fn.read("%ctx", place)), found)
+                count = self.made_from(fn, start)
                 with fn.loop(count) as number:
                     entry = fn.at("%scratch", fn.mul(number, i64(self.entry)))
                     address, _ = self.look(fn, entry)
                     there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
-                    fn.leave_if(fn.ne(there, i64(0)), found)
+                    fn.leave_if(fn.is_set(there), found)
                 fn.goto(done)
                 with fn.remembering():
                     fn.begin(found)
@@ -139,13 +121,11 @@ class Questions(Runtime):
 
     def _count_marks(self) -> Function:
         """How many states of a table have no mark, and from bit 32 on how many only get beyond the scope."""
-        fn = Function("count_marks", [("ptr", "table"), ("i64", "slots")], "i64", "nounwind")
+        fn = Function("count_marks", TABLE, "i64")
         found = fn.cell(64, i64(0))
-        with fn.loop(V(64, "%slots")) as index:
-            slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
-                fine, beyond = self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND)
-                less = fn.select(beyond, i64(1 << 32), i64(1))
-                fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))
+        with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
+            fine, beyond = self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND)
+            less = fn.select(beyond, i64(1 << 32), i64(1))
+            fn.store(found, fn.add(fn.load(found), fn.select(fine, i64(0), less)))
         fn.end(f"ret {fn.load(found)}")
         return fn

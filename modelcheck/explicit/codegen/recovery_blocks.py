@@ -36,7 +36,7 @@ class RecoveryBlocks(Blocks):
 
     def _mark_goals(self) -> Function:
         """Mark the states of a block that are at the goal; the first where asking makes an error, or -1."""
-        fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "i64", "nounwind")
+        fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "i64")
         with fn.loop(COUNT) as index:
             goal = fn.call(64, "goal", fn.at("%states", fn.mul(index, i64(self.words))), V(64, "%which"))
             with fn.when(fn.eq(goal, i64(2))):
@@ -62,7 +62,7 @@ class RecoveryBlocks(Blocks):
             ("i64", "which"),
             ("i1", "beyond"),
         ]
-        fn = Function("look_ahead", params, "i64", "nounwind")
+        fn = Function("look_ahead", params, "i64")
         index, kept = fn.cell(64, i64(0)), fn.cell(64)
         test, inside, full, found, on, done = (
             fn.new(h) for h in ("test", "inside", "full", "found", "on", "done")
@@ -73,7 +73,7 @@ class RecoveryBlocks(Blocks):
         fn.fork(fn.less(now, COUNT), inside, done)
         with fn.remembering():
             fn.begin(inside)
-            fn.leave_if(fn.ne(fn.read("%marks", now, 8), const(8, 0)), on)
+            fn.leave_if(fn.is_set(fn.read("%marks", now, 8)), on)
             need = fn.add(fn.read("%ctx", CURSOR), i64(8 * self.entry * most))
             fn.leave_if(fn.below(V(64, "%end"), need), full)
             start = fn.read("%ctx", CURSOR)
@@ -86,14 +86,14 @@ class RecoveryBlocks(Blocks):
             for name in free:
                 fn.call(1, name, "%ctx", state)
             for place in cuts:
-                cut = fn.ne(fn.read("%ctx", place), i64(0))
+                cut = fn.is_set(fn.read("%ctx", place))
                 fn.leave_if(fn.and_(V(1, "%beyond"), cut), found)
             entries = fn.pointer(start)
-            count = fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+            count = self.made_from(fn, start)
             fn.store(kept, i64(0))
             with fn.loop(count) as number:
                 entry = fn.at(entries, fn.mul(number, i64(self.entry)))
-                with fn.when(self._differs(fn, entry, state)):
+                with fn.when(fn.is_set(self.difference(fn, entry, state))):
                     goal = fn.call(64, "goal", entry, V(64, "%which"))
                     fn.leave_if(fn.eq(goal, i64(1)), found)
                     self._move(fn, entry, entries, kept)
@@ -110,23 +110,14 @@ class RecoveryBlocks(Blocks):
         fn.store(index, fn.add(now, i64(1)))
         fn.goto(test)
         for end in (full, done):
-            fn.begin(end)
-            fn.end(f"ret {now}")
+            fn.exit(end, f"ret {now}")
         return fn
-
-    def _differs(self, fn: Function, entry: str, state: str) -> V:
-        """Whether a successor is another state."""
-        differs: V = i64(0)
-        for n in range(self.words):
-            differs = fn.or_(differs, fn.xor(fn.read(entry, n), fn.read(state, n)))
-        return fn.ne(differs, i64(0))
 
     def _move(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
         """Append a successor to those that are kept."""
         place = fn.load(kept)
         target = fn.at(entries, fn.mul(place, i64(self.entry)))
-        for n in range(self.entry):
-            fn.write(target, fn.read(entry, n), n)
+        self.move(fn, entry, target, self.entry)
         fn.store(kept, fn.add(place, i64(1)))
 
     def _deal(self) -> Function:
@@ -138,7 +129,7 @@ class RecoveryBlocks(Blocks):
             ("ptr noalias", "ends"),
             ("ptr noalias", "out"),
         ]
-        fn = Function("deal", params, "void", "nounwind")
+        fn = Function("deal", params, "void")
         shards, before = V(64, "%shards"), fn.cell(64, i64(0))
         with fn.loop(shards) as shard:
             fn.write("%counts", i64(0), shard)
@@ -154,8 +145,7 @@ class RecoveryBlocks(Blocks):
             place = fn.read("%ends", shard)
             fn.write("%ends", fn.add(place, i64(1)), shard)
             target = fn.at("%out", fn.mul(place, i64(self.entry)))
-            for n in range(self.entry):
-                fn.write(target, fn.read(entry, n), n)
+            self.move(fn, entry, target, self.entry)
         fn.end("ret void")
         return fn
 
@@ -163,7 +153,7 @@ class RecoveryBlocks(Blocks):
 
     def _want(self) -> Function:
         """Put what is asked about into the table of its shard, with a tag; how many are new, or -1."""
-        fn = Function("want", [*TABLE, *TAGS, *ENTRIES], "i64", "nounwind")
+        fn = Function("want", [*TABLE, *TAGS, *ENTRIES], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             self._fetch(fn, index)
@@ -173,48 +163,44 @@ class RecoveryBlocks(Blocks):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
                 fn.write("%tags", const(8, 1), at)
                 slot = fn.at("%table", fn.mul(at, i64(self.words)))
-                for n in range(self.words):
-                    fn.write(slot, fn.read(entry, n), n)
+                self.move(fn, entry, slot)
         fn.end(f"ret {fn.load(new)}")
-        fn.begin(full)
-        fn.end("ret i64 -1")
+        fn.exit(full, "ret i64 -1")
         return fn
 
     def _untag_marked(self) -> Function:
         """Remove the tags of the states of a block that have a mark; how many had one."""
-        fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64", "nounwind")
+        fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
-        with fn.loop(COUNT) as index, fn.when(fn.ne(fn.read("%marks", index, 8), const(8, 0))):
+        with fn.loop(COUNT) as index, fn.when(fn.is_set(fn.read("%marks", index, 8))):
             state = fn.at("%states", fn.mul(index, i64(self.words)))
             self.untag_one(fn, state, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
-        fn.begin(missed)  # a table whose room is full was refused when it was filled
-        fn.end("ret i64 -1")
+        fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
         return fn
 
     def _answer(self) -> Function:
         """The numbers of the states, once each, that lead to one whose tag is gone; how many they are."""
-        fn = Function("answer", [*TABLE, *TAGS, *ENTRIES, ("ptr noalias", "out")], "i64", "nounwind")
+        fn = Function("answer", [*TABLE, *TAGS, *ENTRIES, ("ptr noalias", "out")], "i64")
         missed, many, last = fn.new("missed"), fn.cell(64, i64(0)), fn.cell(32, const(32, -1))
         with fn.loop(COUNT) as index:
             self._fetch(fn, index)
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             at, _ = self.find_in(fn, entry, V(64, "%shards"), missed)
             parent = fn.resize(fn.read(entry, self.words), 32)
-            is_open = fn.eq(fn.read("%tags", at, 8), const(8, 0))
+            is_open = fn.is_zero(fn.read("%tags", at, 8))
             with fn.when(fn.and_(is_open, fn.ne(parent, fn.load(last)))):
                 fn.write("%out", parent, fn.load(many))
                 fn.store(many, fn.add(fn.load(many), i64(1)))
                 fn.store(last, parent)
         fn.end(f"ret {fn.load(many)}")
-        fn.begin(missed)
-        fn.end("ret i64 -1")
+        fn.exit(missed, "ret i64 -1")
         return fn
 
     def _put_marks(self) -> Function:
         """Mark the states with some numbers."""
         params = [MARKS, ("ptr", "numbers"), ("i64", "count"), ("i8", "mark")]
-        fn = Function("put_marks", params, "void", "nounwind")
+        fn = Function("put_marks", params, "void")
         with fn.loop(COUNT) as index:
             number = fn.resize(fn.read("%numbers", index, 32), 64)
             fn.write("%marks", V(8, "%mark"), number)

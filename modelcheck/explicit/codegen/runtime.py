@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.context import Context
+from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.state import StateBits
 
@@ -138,7 +140,7 @@ class Runtime:
         fn.begin(look)
         now = fn.load(at)
         slot = fn.at(table, fn.mul(now, i64(self.words)))
-        fn.fork(fn.eq(fn.read(slot, last), i64(0)), done, full)
+        fn.fork(fn.is_zero(fn.read(slot, last)), done, full)
         fn.begin(full)
         fn.fork(self.is_in(fn, slot, state), found, on)
         fn.begin(on)
@@ -163,17 +165,55 @@ class Runtime:
         for n in range(self.words):
             difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
             differs = fn.or_(differs, difference)
-        return fn.eq(differs, i64(0))
+        return fn.is_zero(differs)
 
     def is_marked(self, fn: Function, slot: str, mark: int) -> V:
         """Whether the table keeps a bit in a slot."""
         word, bit = self.layout.mark(mark)
-        return fn.ne(fn.and_(fn.read(slot, word), i64(bit)), i64(0))
+        return fn.is_set(fn.and_(fn.read(slot, word), i64(bit)))
 
     def put_mark(self, fn: Function, slot: str, mark: int) -> None:
         """Keep a bit in a slot."""
         word, bit = self.layout.mark(mark)
         fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
+
+    def difference(self, fn: Function, one: str, other: str) -> V:
+        """The bits in which two states differ, of all words together."""
+        differs = i64(0)
+        for n in range(self.words):
+            differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
+        return differs
+
+    def move(self, fn: Function, source: str, to: str, count: int | None = None) -> None:
+        """Copy the words of a state, or `count` words, as they are."""
+        for n in range(count or self.words):
+            fn.write(to, fn.read(source, n), n)
+
+    def made_from(self, fn: Function, start: V) -> V:
+        """How many successors were made from an address on."""
+        return fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
+
+    @contextmanager
+    def taken(self, fn: Function, of: str, count: Callable[[], V]) -> Iterator[V]:
+        """What is written inside runs for each number of a round that no other thread has taken."""
+        again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
+        fn.goto(again)
+        fn.begin(again)
+        index = V(64, "%index")
+        fn.emit(f"%index = atomicrmw add ptr {fn.at('%round', ROUND[of])}, i64 1 seq_cst")
+        fn.fork(fn.less(index, count()), take, done)
+        fn.begin(take)
+        yield index
+        fn.goto(again)
+        fn.begin(done)
+
+    @contextmanager
+    def states_in(self, fn: Function, table: str, slots: V) -> Iterator[tuple[V, str]]:
+        """What is written inside runs for each state of a table: the number of its slot, and the slot."""
+        with fn.loop(slots) as index:
+            slot = fn.at(table, fn.mul(index, i64(self.words)))
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
+                yield index, slot
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
         """Copy the state in a slot, without what the table keeps in it."""

@@ -6,7 +6,7 @@ from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Array, Packing, Product
-from modelcheck.explicit.codegen.values import Live, assembled, code, cut_out, value
+from modelcheck.explicit.codegen.values import Live, code, cut_out, value
 from spec.frozen import frozen
 
 
@@ -37,19 +37,15 @@ class StateBits:
         return BitPlace(field.packing, i64(field.offset))
 
     def part(self, whole: BitPlace, index: int) -> BitPlace:
-        """Where a field of a record or an item of a tuple stands."""
-        product = whole.packing
-        if not isinstance(product, Product):
-            raise TypeError(f"{product} has no parts")
-        return BitPlace(product.parts[index], self.fn.add(whole.offset, i64(product.offsets[index])))
+        """Where a field of a record, an item of a tuple or a value of a map stands."""
+        assert isinstance(whole.packing, Product | Array)
+        offset = self.fn.add(whole.offset, i64(whole.packing.offsets[index]))
+        return BitPlace(whole.packing.parts[index], offset)
 
     def item(self, whole: BitPlace, index: V) -> BitPlace:
         """Where the value of a key of a map stands."""
-        array, fn = whole.packing, self.fn
-        if not isinstance(array, Array):
-            raise TypeError(f"{array} has no items")
-        behind = fn.mul(fn.sub(i64(array.count - 1), index), i64(array.of.width))
-        return BitPlace(array.of, fn.add(whole.offset, behind))
+        assert isinstance(whole.packing, Array)
+        return BitPlace(whole.packing.of, self.fn.add(whole.offset, offset_of(self.fn, whole.packing, index)))
 
     def get(self, place: BitPlace) -> Live:
         """The value that stands there."""
@@ -103,6 +99,6 @@ class StateBits:
         return self.fn.select(self.fn.below(last, at), last, at)
 
 
-def packed_parts(fn: Function, packing: Packing, parts: list[tuple[Live, int]]) -> Live:
-    """A value put together from parts at their offsets."""
-    return value(fn, packing, assembled(fn, packing.width, parts))
+def offset_of(fn: Function, array: Array, index: V) -> V:
+    """How far from the lowest bit of a map the value of a key begins."""
+    return fn.mul(fn.sub(i64(array.count - 1), index), i64(array.of.width))

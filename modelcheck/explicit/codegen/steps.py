@@ -55,7 +55,7 @@ class Steps:
         place = context.actions.index(action)
         self.name = f"{'probe' if probe else self.called}.{place}"
         params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
-        self.fn = fn = Function(self.name, params, "i1", "nounwind")
+        self.fn = fn = Function(self.name, params, "i1")
         self.error, self.done = fn.new("error"), fn.new("done")
         self.before = StateBits(fn, layout, "%before")
         self.after = StateBits(fn, layout, fn.array(layout.words))
@@ -73,10 +73,13 @@ class Steps:
         fn.goto(self.done)
         fn.begin(self.error)
         if not self.probe:
-            self._find(self.context.errors + self.action.is_fault)
+            self._fail()
         fn.end("ret i1 true")
-        fn.begin(self.done)
-        fn.end("ret i1 false")
+        fn.exit(self.done, "ret i1 false")
+
+    def _fail(self) -> None:
+        """The step is an error of the model."""
+        self._find(self.context.errors + self.action.is_fault)
 
     def _pay(self) -> None:
         """Nothing happens when there may be no faults of the kind, or no more of them."""
@@ -145,12 +148,7 @@ class Steps:
             self.next = outer
             each = max(each, self.most)
 
-        if written_out:
-            for number in range(walk.count):
-                attempt(i64(number))
-        else:
-            with fn.loop(walk.limit) as index:
-                attempt(index)
+        fn.rounds(walk.count, attempt, written_out=written_out, limit=walk.limit)
         self.most = most * walk.count * each
 
     def _begin(self, args: tuple[Live, ...]) -> None:
@@ -179,10 +177,14 @@ class Steps:
         fn.fork(passes, on, refused)
         with fn.remembering():
             fn.begin(refused)
-            number = self.context.guards.index((self.action.name, index))
-            fn.write("%ctx", i64(1), self.context.refused + number)
+            self._refuse(index)
             fn.goto(self.next)
         fn.begin(on)
+
+    def _refuse(self, index: int) -> None:
+        """A guard, by its place in the head, says no."""
+        number = self.context.guards.index((self.action.name, index))
+        self.fn.write("%ctx", i64(1), self.context.refused + number)
 
     # --------------------------------------------------------------- statements
 
@@ -216,26 +218,22 @@ class Steps:
 
     def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
         """Each branch, followed by the rest."""
-        fn = self.fn
-        then, other, after = fn.new("then"), fn.new("else"), fn.new("after")
-        fn.fork(self.expressions.test(statement.test, self.scene), then, other)
+        blocks = [self.fn.new(hint) for hint in ("then", "else", "after")]
+        test = self.expressions.test(statement.test, self.scene)
+        then, other = (partial(self._run, each, rest) for each in (statement.then, statement.other))
+        self._either(test, blocks, then, other)
 
-        def run(block: InstructionBlock, branch: Sequence[ir.Stmt]) -> None:
-            fn.begin(block)
-            self._run(branch, rest)
-            fn.goto(after)
-
-        self._either(partial(run, then, statement.then), partial(run, other, statement.other))
-        fn.begin(after)
-
-    def _either(self, *branches: Callable[[], None]) -> None:
+    def _either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
         """Ways of which one is taken: there are as many steps as the most of them has."""
         before, most = self.most, 0
-        for way in branches:
+
+        def run(way: Callable[[], None]) -> None:
+            nonlocal most
             self.most = before
-            with self.fn.remembering():
-                way()
+            way()
             most = max(most, self.most)
+
+        self.fn.either(test, blocks, *(partial(run, way) for way in ways))
         self.most = most
 
     def _for(self, statement: ir.Each) -> None:
@@ -279,12 +277,16 @@ class Steps:
         here, block = fn.block, fn.new("cut")
         with fn.remembering():
             fn.begin(block, early=not here.ended)
-            fn.write("%ctx", i64(1), WENT)
-            if not self.probe:
-                self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
+            self._exceed(limit)
             fn.goto(self.next)
         fn.block = here
         return block
+
+    def _exceed(self, limit: str) -> None:
+        """A step is beyond the scope."""
+        self.fn.write("%ctx", i64(1), WENT)
+        if not self.probe:
+            self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
 
     def _assert(self, statement: ir.Assert) -> None:
         fn = self.fn
@@ -335,27 +337,17 @@ class Steps:
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds of a `for` from one on; each branch of a round continues by itself."""
-        fn = self.fn
         if index == walk.count:
             rest()
             return
         there, member = walk.candidate(i64(index))
-        inside, past, after = fn.new("round"), fn.new("past"), fn.new("after")
-        fn.fork(there, inside, past)
 
         def run() -> None:
-            fn.begin(inside)
             self.scene.slots[statement.slot] = member
             self._run(statement.body, lambda: self._next_round(statement, walk, index + 1, rest))
-            fn.goto(after)
 
-        def pass_by() -> None:
-            fn.begin(past)
-            self._for_choosing(statement, walk, index + 1, rest)
-            fn.goto(after)
-
-        self._either(run, pass_by)
-        fn.begin(after)
+        blocks = [self.fn.new(hint) for hint in ("round", "past", "after")]
+        self._either(there, blocks, run, partial(self._for_choosing, statement, walk, index + 1, rest))
 
     def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """The rounds that follow a way through one; the next way then finds the names of its own round."""

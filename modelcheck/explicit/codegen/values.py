@@ -6,21 +6,32 @@ code, without sign, in as many words as it needs.
 
 from __future__ import annotations
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import encode
 from modelcheck.explicit.codegen.packing import (
     WIDEST,
+    Array,
+    Mask,
     Never,
     Number,
     Optional,
     Packing,
+    Product,
+    Sequence,
+    Slots,
     Tagged,
     TooWide,
     Truth,
+    parts_of,
 )
 from spec.frozen import frozen
 from spec.ir import Value
+
+P = TypeVar("P")
 
 
 @frozen
@@ -29,6 +40,20 @@ class Live:
 
     packing: Packing
     v: V
+
+
+def packed_as(live: Live, kind: type[P]) -> P:
+    """The packing of a value that must be of that kind."""
+    if not isinstance(live.packing, kind):
+        raise TypeError(f"{live.packing} is no {kind.__name__.lower()}")
+    return live.packing
+
+
+def collection(live: Live) -> Mask | Slots | Sequence:
+    """The packing of a set, bag or sequence."""
+    if not isinstance(live.packing, Mask | Slots | Sequence):
+        raise TypeError(f"{live.packing} has no members")
+    return live.packing
 
 
 def container(width: int) -> int:
@@ -40,24 +65,22 @@ def container(width: int) -> int:
 
 def known(packing: Packing, value: Value) -> Live:
     """A value that is known now."""
-    match packing:
-        case Truth():
-            return Live(packing, TRUE if value else FALSE)
-        case Number():
-            return Live(packing, i64(int(value)))
-        case _:
-            return Live(packing, const(container(packing.width), encode(packing, value)))
+    return _known(packing, encode(packing, value))
 
 
 def known_zero(packing: Packing) -> Live:
     """The value whose code is zero: none, {}, []."""
+    return _known(packing, 0)
+
+
+def _known(packing: Packing, code: int) -> Live:
     match packing:
         case Truth():
-            return Live(packing, FALSE)
+            return Live(packing, const(1, code))
         case Number(lo):
-            return Live(packing, i64(lo))
+            return Live(packing, i64(code + lo))
         case _:
-            return Live(packing, const(container(packing.width), 0))
+            return Live(packing, const(container(packing.width), code))
 
 
 def number(v: V, lo: int, hi: int) -> Live:
@@ -106,7 +129,14 @@ def placed(fn: Function, live: Live, size: int, offset: V | int) -> V:
     return fn.shl(fn.resize(code(fn, live), size), by)
 
 
-def assembled(fn: Function, width: int, parts: list[tuple[Live, int]]) -> V:
+def split(fn: Function, live: Live) -> Iterator[Live]:
+    """The parts of a record, tuple or map."""
+    assert isinstance(live.packing, Product | Array)
+    for part, offset in parts_of(live.packing):
+        yield cut_out(fn, live.v, offset, part)
+
+
+def assembled(fn: Function, width: int, parts: Iterable[tuple[Live, int]]) -> V:
     """The code of something made of parts, each at its offset."""
     whole = const(container(width), 0)
     for live, offset in parts:
@@ -117,7 +147,7 @@ def assembled(fn: Function, width: int, parts: list[tuple[Live, int]]) -> V:
 
 def some(fn: Function, live: Live, of: Packing) -> Live:
     """The value in an option that is not none; of none it is the value whose code is zero."""
-    none = fn.eq(live.v, const(live.v.bits, 0))
+    none = fn.is_zero(live.v)
     inner = fn.sub(live.v, fn.resize(fn.not_(none), live.v.bits))
     return value(fn, of, inner)
 
@@ -131,12 +161,15 @@ def option_of(fn: Function, live: Live) -> Live:
 
 def tag_of(fn: Function, live: Live) -> V:
     """The number of the case of a union's value."""
-    packing = live.packing
-    if isinstance(packing, Never):
+    if isinstance(live.packing, Never):
         return i64(0)
-    if not isinstance(packing, Tagged):
-        raise TypeError(f"{packing} has no cases")
-    return fn.resize(fn.lshr(live.v, const(live.v.bits, packing.payload)), 64)
+    return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, Tagged).payload)), 64)
+
+
+def tagged(fn: Function, union: Tagged, ordinal: int, case: V) -> V:
+    """The code of a union's value from that of its case."""
+    size = container(union.width)
+    return fn.or_(fn.resize(case, size), const(size, ordinal << union.payload))
 
 
 def anything(live: Live) -> V:

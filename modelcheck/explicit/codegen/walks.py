@@ -9,7 +9,7 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.codes import code_at, is_monotone, place_of
 from modelcheck.explicit.codegen.members import candidate, entry, length, with_length
-from modelcheck.explicit.codegen.ordering import canonical_order, ranks
+from modelcheck.explicit.codegen.ordering import canonical_order, is_first, ranks
 from modelcheck.explicit.codegen.packing import (
     WIDEST_MASK,
     Mask,
@@ -23,7 +23,16 @@ from modelcheck.explicit.codegen.packing import (
     TooWide,
     places,
 )
-from modelcheck.explicit.codegen.values import Live, code, container, known_zero, some, tag_of, value
+from modelcheck.explicit.codegen.values import (
+    Live,
+    code,
+    container,
+    known_zero,
+    packed_as,
+    some,
+    tag_of,
+    value,
+)
 from spec.frozen import frozen
 
 LARGEST = 12  # codes of a set whose subsets are enumerated, at most
@@ -105,7 +114,7 @@ def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk
             moved = fn.shl(fn.resize(slot, size), fn.resize(fn.mul(taken, i64(of.width)), size))
             found = fn.or_(found, fn.select(bit, moved, const(size, 0)))
             taken = fn.add(taken, fn.resize(bit, 64))
-        there = fn.eq(fn.lshr(mask, count), i64(0))
+        there = fn.is_zero(fn.lshr(mask, count))
         return there, with_length(fn, Slots(of, most), found, taken)
 
     return Walk(whole.packing, len(chosen), i64(len(chosen)), one)
@@ -117,7 +126,7 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
         case Never() | Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
             return _empty()
         case Optional(of):
-            there = fn.ne(whole.v, const(whole.v.bits, 0))
+            there = fn.is_set(whole.v)
             return Walk(of, 1, i64(1), lambda _: (there, some(fn, whole, of)))
         case Mask(of) if in_order and not is_monotone(of):
             return _by_table(fn, whole, of)
@@ -127,11 +136,11 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
             return Walk(of, most, length(fn, whole), lambda index: candidate(fn, whole, index))
         case Slots(of) if in_order and not is_monotone(of):
             return _by_rank(fn, whole, of)
-        case Slots(of, most, repeated):
+        case Slots(of, most):
 
             def one(index: V) -> tuple[V, Live]:
                 there, member = candidate(fn, whole, index)
-                return (fn.and_(there, _is_first(fn, whole, index, member)) if repeated else there), member
+                return is_first(fn, whole, index, there, member), member
 
             return Walk(of, most, length(fn, whole), one)
         case _:
@@ -161,15 +170,6 @@ def of_case_in_mask(fn: Function, whole: Live, case: int, *, in_order: bool) -> 
     return Walk(of, count, i64(count), lambda index: candidate(fn, whole, fn.look_up(table, index)))
 
 
-def _is_first(fn: Function, whole: Live, index: V, member: Live) -> V:
-    """Whether an entry differs from the one before it: equal members of a bag stand together."""
-    if index.const == 0:
-        return TRUE
-    first = fn.eq(index, i64(0))
-    before = entry(fn, whole, fn.select(first, i64(0), fn.sub(index, i64(1))))
-    return fn.or_(first, fn.ne(before.v, member.v))
-
-
 def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:
     """The members of a mask whose codes are not in canonical order."""
     order = [place_of(of, code) for code in canonical_order(of)]
@@ -179,10 +179,7 @@ def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:
 
 def _by_rank(fn: Function, whole: Live, of: Packing) -> Walk:
     """The members of slots whose codes are not in canonical order: each has a rank among them."""
-    packing = whole.packing
-    if not isinstance(packing, Slots):
-        raise TypeError(f"{packing} has no slots")
-    ranked = ranks(fn, whole)
+    count, ranked = packed_as(whole, Slots).most, ranks(fn, whole)
 
     def one(index: V) -> tuple[V, Live]:
         there, found = FALSE, known_zero(of).v
@@ -192,4 +189,4 @@ def _by_rank(fn: Function, whole: Live, of: Packing) -> Walk:
             found = fn.select(mine, member.v, found)
         return there, Live(of, found)
 
-    return Walk(of, packing.most, i64(packing.most), one)
+    return Walk(of, count, i64(count), one)

@@ -77,11 +77,11 @@ class Soundness(Runtime):
 
     def _occupied(self) -> Function:
         """How many slots of a table have something in them."""
-        fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64", "nounwind")
+        fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 fn.store(found, fn.add(fn.load(found), i64(1)))
         fn.end(f"ret {fn.load(found)}")
         return fn
@@ -89,7 +89,7 @@ class Soundness(Runtime):
     def _settled(self) -> Function:
         """How many states of a table do not wait; -1 where one is none, or not where it belongs."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "number")]
-        fn = Function("settled", params, "i64", "nounwind")
+        fn = Function("settled", params, "i64")
         own, least, found, wrong = (
             fn.array(self.words),
             fn.array(self.words),
@@ -98,7 +98,7 @@ class Soundness(Runtime):
         )
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
-            with fn.when(fn.ne(fn.read(slot, self.words - 1), i64(0))):
+            with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 for mark in range(self.layout.marks):
                     if mark != WAITS:
@@ -114,8 +114,7 @@ class Soundness(Runtime):
                 waits = fn.resize(self.is_marked(fn, slot, WAITS), 64)
                 fn.store(found, fn.add(fn.load(found), fn.sub(i64(1), waits)))
         fn.end(f"ret {fn.load(found)}")
-        fn.begin(wrong)
-        fn.end("ret i64 -1")
+        fn.exit(wrong, "ret i64 -1")
         return fn
 
     def _slot(self, fn: Function, state: str) -> tuple[str, V]:
@@ -124,7 +123,7 @@ class Soundness(Runtime):
         address, there = self.find(fn, table, slots, state)
         for n in range(self.words):
             strange = fn.and_(fn.read(state, n), i64(~self.layout.own(n)))
-            there = fn.and_(there, fn.eq(strange, i64(0)))
+            there = fn.and_(there, fn.is_zero(strange))
         return fn.pointer(address), there
 
     def _toggle(self, fn: Function, slot: str) -> None:
@@ -133,7 +132,7 @@ class Soundness(Runtime):
 
     def _claim(self) -> Function:
         """How many of some states are in a shard, do not wait, and come but once; they wait from then on."""
-        fn = Function("claim", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("claim", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64")
         done, found = fn.new("end"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
             slot, there = self._slot(fn, fn.at("%states", fn.mul(index, i64(self.words))))
@@ -148,7 +147,7 @@ class Soundness(Runtime):
 
     def _release(self) -> Function:
         """Let states that were claimed wait no longer."""
-        fn = Function("release", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("release", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64")
         with fn.loop(V(64, "%count")) as index:
             slot, _ = self._slot(fn, fn.at("%states", fn.mul(index, i64(self.words))))
             self._toggle(fn, slot)
@@ -157,29 +156,28 @@ class Soundness(Runtime):
 
     def _rouse(self) -> Function:
         """How many of some entries wait; they are removed and returned. -1 where one is not there."""
-        fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64")
         wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             slot, there = self._slot(fn, entry)
             meta = fn.read(entry, self.words)
-            fn.leave_if(fn.not_(fn.and_(there, fn.eq(fn.lshr(meta, i64(FAULT)), i64(0)))), wrong)
+            fn.leave_if(fn.not_(fn.and_(there, fn.is_zero(fn.lshr(meta, i64(FAULT))))), wrong)
             with fn.when(self.is_marked(fn, slot, WAITS)):
                 self._toggle(fn, slot)
                 fn.write(entry, fn.or_(meta, i64(1 << FAULT)), self.words)
                 fn.store(found, fn.add(fn.load(found), i64(1)))
         fn.end(f"ret {fn.load(found)}")
-        fn.begin(wrong)
-        fn.end("ret i64 -1")
+        fn.exit(wrong, "ret i64 -1")
         return fn
 
     def _lull(self) -> Function:
         """Let the entries that were roused wait again."""
-        fn = Function("lull", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64", "nounwind")
+        fn = Function("lull", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64")
         with fn.loop(V(64, "%count")) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
             meta = fn.read(entry, self.words)
-            with fn.when(fn.ne(fn.lshr(meta, i64(FAULT)), i64(0))):
+            with fn.when(fn.is_set(fn.lshr(meta, i64(FAULT)))):
                 slot, _ = self._slot(fn, entry)
                 self._toggle(fn, slot)
                 fn.write(entry, fn.and_(meta, i64(~(1 << FAULT))), self.words)
@@ -189,7 +187,7 @@ class Soundness(Runtime):
     def _between(self) -> Function:
         """How many of some numbers of states are, for their shard, in one of two spans."""
         params = [("ptr", "numbers"), ("i64", "count"), ("i64", "stride"), ("ptr", "spans")]
-        fn = Function("between", params, "i64", "nounwind")
+        fn = Function("between", params, "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
             number = fn.resize(fn.read("%numbers", fn.mul(index, V(64, "%stride")), 32), 64)

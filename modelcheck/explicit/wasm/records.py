@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 import spec.ir as ir
-from modelcheck.explicit.codegen.arithmetic import InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.expressions import Expressions
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
@@ -101,18 +101,12 @@ class RecordWriter(Steps):
         super().__init__(action, expressions, layout, context)
 
     def _write(self) -> None:
-        fn = self.fn
-        self._is_said = fn.cell(64, i64(0))
-        if self.action.is_fault:
-            self._pay()
-        self._bind(0, ())
-        fn.goto(self.done)
-        fn.begin(self.error)
+        self._is_said = self.fn.cell(64, i64(0))
+        super()._write()
+
+    def _fail(self) -> None:
         self._args, self._choices = (), []
         self._record(StepOutcome.ERROR)
-        fn.end("ret i1 true")
-        fn.begin(self.done)
-        fn.end("ret i1 false")
 
     def _pay(self) -> None:
         """Tell that there may be no more faults of the kind, where that is so."""
@@ -153,27 +147,11 @@ class RecordWriter(Steps):
             fn.goto(after)
         fn.begin(after)
 
-    def _guard(self, index: int, passes: V) -> None:
-        fn = self.fn
-        if passes.const == 1:
-            return
-        refused, on = fn.new("refused"), fn.new("on")
-        fn.fork(passes, on, refused)
-        with fn.remembering():
-            fn.begin(refused)
-            self._record(StepOutcome.REFUSED, index)
-            fn.goto(self.next)
-        fn.begin(on)
+    def _refuse(self, index: int) -> None:
+        self._record(StepOutcome.REFUSED, index)
 
-    def _cut(self, limit: str) -> InstructionBlock:
-        fn = self.fn
-        here, block = fn.block, fn.new("cut")
-        with fn.remembering():
-            fn.begin(block, early=not here.ended)
-            self._record(StepOutcome.CUT, limit)
-            fn.goto(self.next)
-        fn.block = here
-        return block
+    def _exceed(self, limit: str) -> None:
+        self._record(StepOutcome.CUT, limit)
 
     def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
         def go_on() -> None:
