@@ -9,7 +9,7 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Counted, Many, Parts, Row, Shape, Shapes, Table
+from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Shapes
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
@@ -49,18 +49,16 @@ class ModelReader:
                 return look(term, of)
             case Flat():
                 return self._by_parts(shape, look)
-            case Row(length, at, t.Seq(_, limit)):
+            case Function(at, t.Seq(_, limit), length):
                 found, most = look(length, t.INT), self._most(limit)
                 count = most if found is None else found
                 return tuple([self.value(at(number(i)), look) for i in range(min(count, most))])
-            case Many(has, t.Set(inner)):
-                each = [(value, look(has(term), t.BOOL)) for value, term in self.domain(inner)]
-                return frozenset(value for value, inside in each if inside)
-            case Counted(count, t.Bag(inner)):
-                counts = [(value, look(count(term), t.INT)) for value, term in self.domain(inner)]
-                return frozenset((value, n) for value, n in counts if n)
-            case Table(get, t.Map(key, _)):
-                return tuple([self.value(get(term), look) for _, term in self.domain(key)])
+            case Function(at, t.Map(key)):
+                return tuple([self.value(at(term), look) for _, term in self.domain(key)])
+            case Function(at, t.Set(inner) | t.Bag(inner)):
+                said = [(value, self.value(at(term), look)) for value, term in self.domain(inner)]
+                is_set = isinstance(shape.type, t.Set)
+                return frozenset(value if is_set else (value, says) for value, says in said if says)
             case Parts(parts):
                 return tuple([self.value(part, look) for part in parts])
             case _:

@@ -12,17 +12,17 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
-    Counted,
-    Many,
+    Function,
     Nowhere,
     Parts,
-    Row,
     Shape,
     Shapes,
     Subsets,
-    Table,
+    is_index,
+    members,
+    one_if,
 )
-from modelcheck.symbolic.unbounded.sorts import Flat
+from modelcheck.symbolic.unbounded.sorts import Flat, flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     FALSE,
@@ -134,11 +134,11 @@ class Expressions:
             case ir.Apply():
                 return self._apply(expr, env)
             case ir.And(parts=parts):
-                return self._flat(conjunction([self.truth(part, env) for part in parts]))
+                return flat(conjunction([self.truth(part, env) for part in parts]))
             case ir.Or(parts=parts):
-                return self._flat(disjunction([self.truth(part, env) for part in parts]))
+                return flat(disjunction([self.truth(part, env) for part in parts]))
             case ir.Implies(left=left, right=right):
-                return self._flat(implication(self.truth(left, env), self.truth(right, env)))
+                return flat(implication(self.truth(left, env), self.truth(right, env)))
             case ir.If():
                 then, other = (
                     self.shapes.fitted(self.of(part, env), expr.type) for part in (expr.then, expr.other)
@@ -157,21 +157,18 @@ class Expressions:
             case ir.Part():
                 return self._part(expr, env)
             case ir.Is(of=of, case=case):
-                return self._flat(self.types.case_test(self._union(of, env), case))
+                return flat(self.types.case_test(self._union(of, env), case))
             case ir.Fit(of=of):
                 return self.shapes.fitted(self.of(of, env), expr.type)
             case ir.Old(of=of):
                 return self.of(of, replace(env, state=env.old))
             case ir.Did():
-                return self._flat(self._did(expr, env))
+                return flat(self._did(expr, env))
             case _:
                 assert_never(expr)
 
-    def _members(self, of: t.Type) -> Many:
-        return Many(lambda x: self.shapes.within_flat(x, of), t.Set(of))
-
-    def _flat(self, term: Term) -> Flat:
-        return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
+    def _members(self, of: t.Type) -> Function:
+        return members(lambda x: self.shapes.within_flat(x, of), t.Set(of))
 
     # ---------------------------------------------------------------- quantifiers
 
@@ -185,22 +182,14 @@ class Expressions:
         return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
 
     def _item(self, domain: ir.Expr, env: Env, name_of: Namer) -> Item:
-        if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
-            lo, hi = (self._term(arg, env) for arg in domain.args)
-            at = name_of(INT)
-            return Item((at,), conjunction([at_most(lo, at), at_most(at, hi)]), Flat(at, t.INT))
         whole = self.of(domain, env)
         match whole:
-            case Many(has, t.Set(inner)):
-                name = name_of(self._sort(inner))
-                return Item((name,), has(name), self._member(name, inner))
-            case Counted(count, t.Bag(inner)):
-                name = name_of(self._sort(inner))
-                return Item((name,), less(number(0), count(name)), self._member(name, inner))
-            case Row(length, at_, _):
+            case Function(at, t.Seq(), length):
                 index = name_of(INT)
-                inside = conjunction([at_most(number(0), index), less(index, length)])
-                return Item((index,), inside, at_(index))
+                return Item((index,), is_index(index, length), at(index))
+            case Function(type=t.Set(inner) | t.Bag(inner)):
+                name = name_of(BOOL if isinstance(inner, t.UnknownType) else self.types.sort(inner))
+                return Item((name,), whole.has(name), self._member(name, inner))
             case Flat(type=t.Option(inner)) if not isinstance(inner, t.UnknownType):
                 return Item((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
             case _:
@@ -209,12 +198,6 @@ class Expressions:
     def _member(self, term: Term, of: t.Type) -> Shape:
         """What a term is as a member of a set or bag."""
         return self.shapes.seen(Flat(term, self.types.whole(of)))
-
-    def _name(self, of: t.Type) -> Term:
-        return self.shapes.bind(self._sort(of))
-
-    def _sort(self, of: t.Type) -> str:
-        return BOOL if isinstance(of, t.UnknownType) else self.types.sort(of)
 
     def _where(self, expr: ir.Bind, env: Env, name: Namer | None = None) -> tuple[Item, Env]:
         """Any member that a quantifier looks at, and the names as they are then."""
@@ -230,11 +213,11 @@ class Expressions:
             case Quantifier.FORALL:
                 item, inner = self._where(expr, env)
                 says = implication(item.inside, self.truth(expr.body, inner))
-                return self._flat(quantified("forall", item.names, says))
+                return flat(quantified("forall", item.names, says))
             case Quantifier.EXISTS:
                 item, inner = self._where(expr, env)
                 says = conjunction([item.inside, self.truth(expr.body, inner)])
-                return self._flat(quantified("exists", item.names, says))
+                return flat(quantified("exists", item.names, says))
             case Quantifier.SET:
                 return self._set(expr, env)
             case Quantifier.SUM:
@@ -242,21 +225,21 @@ class Expressions:
             case _:
                 return self._extreme(expr, env)
 
-    def _set(self, expr: ir.Bind, env: Env) -> Many:
+    def _set(self, expr: ir.Bind, env: Env) -> Function:
         """A set by what is said of its members, or of what they are made from."""
         assert isinstance(expr.type, t.Set)
         inner_type = expr.type.of
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
 
         def has(value: Term) -> Term:
-            if own and isinstance(domain := self.of(expr.domain, env), Many | Counted | Row | Flat):
+            if own and isinstance(domain := self.of(expr.domain, env), Function | Flat):
                 return self._keeps(expr, domain, value, env)
             item, inner = self._where(expr, env)
             same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
             return quantified("exists", item.names, conjunction([item.inside, same]))
 
-        has(self._name(inner_type))  # what cannot be expressed is refused here, in its place
-        return Many(has, expr.type)
+        has(self.shapes.any_of(inner_type))  # what cannot be expressed is refused here, in its place
+        return members(has, expr.type)
 
     def _keeps(self, expr: ir.Bind, domain: Shape, term: Term, env: Env) -> Term:
         """Whether a value is a member that a comprehension keeps as it is."""
@@ -314,15 +297,15 @@ class Expressions:
             return tuple(self._term(arg, env) for arg in domain.args)
         return ()
 
-    def _map_of(self, expr: ir.MapOf, env: Env) -> Table:
+    def _map_of(self, expr: ir.MapOf, env: Env) -> Function:
         assert isinstance(expr.type, t.Map)
         key, inner = expr.type.key, expr.type.value
 
         def get(at: Term) -> Shape:
             return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, self._member(at, key))), inner)
 
-        get(self._name(key))  # what cannot be expressed is refused here, in its place
-        return Table(get, expr.type)
+        get(self.shapes.any_of(key))  # what cannot be expressed is refused here, in its place
+        return Function(get, expr.type)
 
     # ------------------------------------------------------------ parts and wholes
 
@@ -330,23 +313,12 @@ class Expressions:
         parts = [self.of(part, env) for part in expr.parts]
         whole = self.types.whole(expr.type)
         match whole:
-            case t.Union(_, cases):
-                assert expr.case is not None
-                kinds: Sequence[t.Type] = [field.type for field in cases[expr.case].fields]
-            case t.Record(_, fields):
-                kinds = [field.type for field in fields]
-            case t.Tuple(items):
-                kinds = items
-            case t.Seq(inner):
-                return self.shapes.row([self.shapes.fitted(part, inner) for part in parts], whole)
-            case t.Set():
-                return self.shapes.many(parts, whole)
-            case t.Bag():
-                return self.shapes.counted(parts, whole)
+            case t.Seq() | t.Set() | t.Bag():
+                return self.shapes.written(parts, whole)
+            case t.Union() | t.Record() | t.Tuple():
+                return self.shapes.together(parts, whole, expr.case)
             case _:
                 raise Inexpressible(f"a value of {whole}")
-        fitted = [self.shapes.fitted(part, kind) for part, kind in zip(parts, kinds, strict=True)]
-        return self.shapes.together(fitted, whole, expr.case)
 
     def _part(self, expr: ir.Part, env: Env) -> Shape:
         whole = self.of(expr.of, env)
@@ -385,7 +357,7 @@ class Expressions:
 
     def _apply(self, expr: ir.Apply, env: Env) -> Shape:
         if expr.op in ARITHMETIC:
-            return self._flat(ARITHMETIC[expr.op](*(self._term(arg, env) for arg in expr.args)))
+            return flat(ARITHMETIC[expr.op](*(self._term(arg, env) for arg in expr.args)))
         args = [self.of(arg, env) for arg in expr.args]
         match args:
             case [only]:
@@ -398,18 +370,18 @@ class Expressions:
     def _unary(self, expr: ir.Apply, of: Shape) -> Shape:
         match expr.op, of:
             case Op.SIZE, _:
-                return self._flat(self._size(expr.args[0], of))
-            case Op.LAST, Row(length, at, _):
+                return flat(self._size(expr.args[0], of))
+            case Op.LAST, Function(at, t.Seq(), length):
                 return at(subtract(length, number(1)))
             case Op.THE, Flat(type=t.Option()):
                 return self.shapes.seen(self.types.the(of))
-            case Op.THE, Many(has, t.Set(inner)):
-                return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, has, inner)))
-            case Op.LEAST | Op.GREATEST, Many(has, t.Set(inner)):
+            case Op.THE, Function(type=t.Set(inner)):
+                return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, of.has, inner)))
+            case Op.LEAST | Op.GREATEST, Function(type=t.Set(inner)):
                 least = expr.op is Op.LEAST
-                return self.theory.chosen(inner, lambda it: self._first(it, has, inner, least=least))
-            case Op.SUBSETS, Many():
-                return Subsets(of, t.Set(of.type))
+                return self.theory.chosen(inner, lambda it: self._first(it, of.has, inner, least=least))
+            case Op.SUBSETS, Function(type=t.Set() as whole):
+                return Subsets(of, t.Set(whole))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
@@ -441,118 +413,101 @@ class Expressions:
         match expr, of:
             case ir.Members(of=t.Sort(name)), _:
                 return self.theory.all_of(name)
-            case _, Row(length):
+            case _, Function(type=t.Seq(), length=length):
                 return length
             case _, Flat(type=t.Option(inner)):
-                return number(0) if isinstance(inner, t.UnknownType) else _one_if(self.types.is_some(of))
-            case ir.Make(), Many():
-                return self._size_of_listed(expr, of)
-            case _, Many():
+                return number(0) if isinstance(inner, t.UnknownType) else one_if(self.types.is_some(of))
+            case ir.Make(parts=parts), Function(type=t.Set()) if len(parts) < 2:  # more may be the same
+                return number(len(parts))
+            case _, Function(type=t.Set()):
                 return self.theory.size(of)
             case _:
                 raise Inexpressible(f"the size of {expr.type}")
 
-    def _size_of_listed(self, expr: ir.Make, of: Many) -> Term:
-        """The size of a set that is written out, when that is known."""
-        return number(len(expr.parts)) if len(expr.parts) < 2 else self.theory.size(of)
-
     def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
-        shapes = self.shapes
         match expr.op:
             case Op.EQ:
-                return self._flat(shapes.equal(left, right))
-            case Op.RANGE if isinstance(left, Flat) and isinstance(right, Flat):
-                lo, hi = left.term, right.term
-                return Many(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
+                return flat(self.shapes.equal(left, right))
             case Op.LT | Op.LE:
-                return self._flat(shapes.below(left, right, or_equal=expr.op is Op.LE))
+                return flat(self.shapes.below(left, right, or_equal=expr.op is Op.LE))
             case Op.IN:
-                return self._flat(self.is_in(left, right))
-            case Op.COUNT if isinstance(right, Counted):
-                return self._flat(right.count(shapes.element(left, right.type.of)))
+                return flat(self.is_in(left, right))
             case Op.SUBSET | Op.UNION | Op.MINUS | Op.INTERSECT:
-                return self._of_members(expr, left, right)
-            case Op.LOOKUP if isinstance(left, Table):
-                return left.get(shapes.element(right, left.type.key))
+                return self._of_sets(
+                    expr, self.shapes.fitted(left, right.type), self.shapes.fitted(right, left.type)
+                )
             case _:
-                return self._of_rows(expr, left, right)
+                return self._of_places(expr, left, right)
 
     def is_in(self, value: Shape, whole: Shape) -> Term:
         """Whether a value is in a collection."""
         match whole:
-            case Many(has, t.Set(inner)):
-                return FALSE if isinstance(inner, t.UnknownType) else has(self.shapes.element(value, inner))
-            case Counted(count, t.Bag(inner)):
-                if isinstance(inner, t.UnknownType):
-                    return FALSE
-                return less(number(0), count(self.shapes.element(value, inner)))
-            case Row(length, at, _):
+            case Function(type=t.Set(t.UnknownType()) | t.Bag(t.UnknownType())):
+                return FALSE
+            case Function(type=t.Set(inner) | t.Bag(inner)):
+                return whole.has(self.shapes.element(value, inner))
+            case Function(at, t.Seq(), length):
                 index = self.shapes.bind(INT)
-                inside = conjunction([at_most(number(0), index), less(index, length)])
                 same = self.shapes.equal(value, at(index))
-                return quantified("exists", [index], conjunction([inside, same]))
-            case Flat(type=t.Option(inner)):
-                if isinstance(inner, t.UnknownType):
-                    return FALSE
+                return quantified("exists", [index], conjunction([is_index(index, length), same]))
+            case Flat(type=t.Option(t.UnknownType())):
+                return FALSE
+            case Flat(type=t.Option()):
                 same = self.shapes.equal(value, self.shapes.seen(self.types.the(whole)))
                 return conjunction([self.types.is_some(whole), same])
             case Subsets(of):
-                if not isinstance(value, Many):
+                if not isinstance(value, Function):
                     raise Inexpressible("a member of subsets that is no set")
                 return self._inside(value, of)
             case _:
                 raise Inexpressible("`in` of this")
 
-    def _inside(self, left: Many, right: Many) -> Term:
-        if isinstance(left.type.of, t.UnknownType):
+    def _inside(self, left: Function, right: Function) -> Term:
+        """Whether a set is a subset of another."""
+        if isinstance(left.type, t.Set) and isinstance(left.type.of, t.UnknownType):
             return TRUE
-        inner = left.type.of
-        return self.shapes.each_element(inner, lambda x: implication(left.has(x), right.has(x)))
+        return self.shapes.each_place(left, lambda x: implication(left.says(x), right.says(x)))
 
-    def _of_members(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
-        left, right = self.shapes.fitted(left, right.type), self.shapes.fitted(right, left.type)
+    def _of_sets(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         match expr.op, left, right:
-            case Op.SUBSET, Many(), Many():
-                return self._flat(self._inside(left, right))
-            case Op.UNION, Many(a, of), Many(b, _):
-                return Many(lambda x: disjunction([a(x), b(x)]), of)
-            case Op.INTERSECT, Many(a, of), Many(b, _):
-                return Many(lambda x: conjunction([a(x), b(x)]), of)
-            case Op.MINUS, Many(a, of), Many(b, _):
-                return Many(lambda x: conjunction([a(x), negation(b(x))]), of)
-            case Op.UNION, Counted(a, of), Counted(b, _):
-                return Counted(lambda x: add(a(x), b(x)), of)
-            case Op.MINUS, Counted(a, of), Counted(b, _):
-                return Counted(lambda x: _not_below_zero(subtract(a(x), b(x))), of)
+            case Op.SUBSET, Function(type=t.Set()), Function():
+                return flat(self._inside(left, right))
+            case op, Function(type=t.Set() | t.Bag() as of), Function() if (op, type(of)) in JOINED:
+                joined = JOINED[op, type(of)]
+                return members(lambda x: joined(left.says(x), right.says(x)), of)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
-    def _of_rows(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+    def _of_places(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+        """What is said of an index, a key or a number of entries."""
         match expr.op, left, right:
-            case Op.INDEX, Row(_, at, _), Flat(index):
+            case Op.RANGE, Flat(lo), Flat(hi):
+                return members(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
+            case Op.COUNT, _, Function(type=t.Bag(inner)):
+                return flat(right.says(self.shapes.element(left, inner)))
+            case Op.LOOKUP, Function(at, t.Map(key)), _:
+                return at(self.shapes.element(right, key))
+            case Op.INDEX, Function(at), Flat(index):
                 return at(index)
-            case Op.AT, Row(length, at, t.Seq(inner)), Flat(index):
+            case Op.AT, Function(at, t.Seq(inner), length), Flat(index):
                 option = t.Option(inner)
-                inside = conjunction([at_most(number(0), index), less(index, length)])
-                return self.shapes.merged(
-                    inside, self.shapes.fitted(at(index), option), self.types.none(option)
-                )
-            case Op.TAKE, Row(length, at, of), Flat(many):
-                return Row(_least(_not_below_zero(many), length), at, of)
-            case Op.DROP, Row(length, at, of), Flat(many):
+                there = self.shapes.fitted(at(index), option)
+                return self.shapes.merged(is_index(index, length), there, self.types.none(option))
+            case Op.TAKE, Function(length=length), Flat(many):
+                return replace(left, length=_least(_not_below_zero(many), length))
+            case Op.DROP, Function(at, of, length), Flat(many):
                 skip = _not_below_zero(many)
-                rest = _not_below_zero(subtract(length, skip))
-                return Row(rest, lambda i: at(add(i, skip)), of)
-            case Op.CONCAT, Row(first, at, of), Row(second, other, _):
-                return Row(
-                    add(first, second),
+                return Function(lambda i: at(add(i, skip)), of, _not_below_zero(subtract(length, skip)))
+            case Op.CONCAT, Function(at, of, first), Function(other, _, second):
+                return Function(
                     lambda i: self.shapes.merged(less(i, first), at(i), other(subtract(i, first))),
                     of,
+                    add(first, second),
                 )
-            case Op.STARTS, Row(length, at, _), Row(start, other, _):
+            case Op.STARTS, Function(at, _, length), Function(other, _, start):
                 same = self.shapes.each_index(start, lambda i: self.shapes.equal(at(i), other(i)))
-                return self._flat(conjunction([at_most(start, length), same]))
-            case Op.COMMON, Row(length, at, _), Row(second, other, _):
+                return flat(conjunction([at_most(start, length), same]))
+            case Op.COMMON, Function(at, _, length), Function(other, _, second):
                 return self.theory.common(at, other, _least(length, second))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
@@ -563,10 +518,6 @@ class Expressions:
 
 def _is_number(item: Item) -> bool:
     return [name.sort for name in item.names] == [INT]
-
-
-def _one_if(test: Term) -> Term:
-    return choice(test, number(1), number(0))
 
 
 def _not_below_zero(value: Term) -> Term:
@@ -597,4 +548,12 @@ ARITHMETIC: Mapping[Op, Callable[..., Term]] = {
     Op.MUL: lambda a, b: apply("*", (a, b), INT),
     Op.DIV: _divided("div"),
     Op.MOD: _divided("mod"),
+}
+
+JOINED: Mapping[tuple[Op, type[t.Type]], Callable[[Term, Term], Term]] = {
+    (Op.UNION, t.Set): lambda a, b: disjunction([a, b]),
+    (Op.INTERSECT, t.Set): lambda a, b: conjunction([a, b]),
+    (Op.MINUS, t.Set): lambda a, b: conjunction([a, negation(b)]),
+    (Op.UNION, t.Bag): add,
+    (Op.MINUS, t.Bag): lambda a, b: _not_below_zero(subtract(a, b)),
 }

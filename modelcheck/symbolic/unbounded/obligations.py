@@ -21,7 +21,7 @@ from dataclasses import field
 import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Many, Nowhere, Shape, Shapes
+from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members
 from modelcheck.symbolic.unbounded.sorts import Flat, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
@@ -319,7 +319,7 @@ class FormulaWriter:
                 return self._few(variable.name, variable.type, most)
             return self.shapes.unknown(variable.type, variable.name)
 
-    def _few(self, name: str, of: t.Set, most: int) -> Many:
+    def _few(self, name: str, of: t.Set, most: int) -> Function:
         """Any set of at most a number of members."""
         sort = self.types.sort(of.of)
         places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
@@ -327,7 +327,7 @@ class FormulaWriter:
         def has(value: Term) -> Term:
             return disjunction([conjunction([there, equality(value, at)]) for at, there in places])
 
-        return Many(has, of)
+        return members(has, of)
 
     def _ready(self, action: ir.Action, env: Env, statements: Statements) -> tuple[Env, tuple[Shape, ...]]:
         """The parameters, any that there may be, and what the guards ask of them."""

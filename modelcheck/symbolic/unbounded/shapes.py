@@ -16,13 +16,14 @@ sequence, the value of `none`) is an unspecified value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.sorts import Flat, Types
+from modelcheck.symbolic.unbounded.sorts import Flat, Types, flat, kinds
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     FALSE,
@@ -47,44 +48,43 @@ from modelcheck.symbolic.unbounded.terms import (
     number,
     quantified,
     renamed,
-    tested,
     with_value,
 )
 from spec.frozen import frozen
 
 
 @frozen(eq=False)
-class Row:
-    """A sequence: its length, and the entry at each index below it."""
+class Function:
+    """A collection: what is at each index or key, and what a set or bag says of each value.
 
-    length: Term
+    Of a sequence there is its length; of a set the term that it is, where it is one without a new name.
+    """
+
     at: Callable[[Term], Shape]
-    type: t.Seq
-
-
-@frozen(eq=False)
-class Many:
-    """A set: whether a value is in it; and the term that it is, where it is one without a new name."""
-
-    has: Callable[[Term], Term]
-    type: t.Set
+    type: Collection
+    length: Term = number(0)
     term: Callable[[], Term] | None = None
 
+    def says(self, value: Term) -> Term:
+        """Whether a value is in a set, or how often it is in a bag."""
+        found = self.at(value)
+        assert isinstance(found, Flat)
+        return found.term
 
-@frozen(eq=False)
-class Counted:
-    """A bag: how often a value is in it."""
-
-    count: Callable[[Term], Term]
-    type: t.Bag
+    def has(self, value: Term) -> Term:
+        """Whether a value is in a set or bag."""
+        says = self.says(value)
+        return less(number(0), says) if says.sort == INT else says
 
 
-@frozen(eq=False)
-class Table:
-    """A map: what is at each key."""
+Collection = t.Seq | t.Set | t.Bag | t.Map
 
-    get: Callable[[Term], Shape]
-    type: t.Map
+
+def members(
+    says: Callable[[Term], Term], of: t.Set | t.Bag, term: Callable[[], Term] | None = None
+) -> Function:
+    """A set or bag by what it says of each value: whether it is in there, or how often."""
+    return Function(lambda x: flat(says(x)), of, term=term)
 
 
 @frozen(eq=False)
@@ -99,7 +99,7 @@ class Parts:
 class Subsets:
     """All subsets of a set: where a set may be chosen from, and nothing else."""
 
-    of: Many
+    of: Function
     type: t.Set
 
 
@@ -110,7 +110,7 @@ class Nowhere:
     type: t.Type = t.UNKNOWN
 
 
-Shape = Flat | Row | Many | Counted | Table | Parts | Subsets | Nowhere
+Shape = Flat | Function | Parts | Subsets | Nowhere
 
 
 class Shapes:
@@ -129,6 +129,10 @@ class Shapes:
         self._bound += 1
         return bound(f"{'xyz'[self._bound % 3]}{self._bound}", sort)
 
+    def any_of(self, of: t.Type) -> Term:
+        """A new name for a value of a type, for a quantifier to bind."""
+        return self.bind(BOOL if isinstance(of, t.UnknownType) else self.types.sort(of))
+
     def one(self, sort: str) -> Term:
         """A new symbol for one value, the same wherever it stands."""
         self._bound += 1
@@ -137,18 +141,19 @@ class Shapes:
     def each_index(self, length: Term, body: Callable[[Term], Term]) -> Term:
         """Whether a body is true for each index below a length."""
         at = self.bind(INT)
-        inside = conjunction([at_most(number(0), at), less(at, length)])
-        return quantified("forall", [at], implication(inside, body(at)))
+        return quantified("forall", [at], implication(is_index(at, length), body(at)))
 
-    def each_element(self, of: t.Type, body: Callable[[Term], Term]) -> Term:
-        """Whether a body is true for each term of a flat type."""
-        value = self.bind(self.types.sort(of))
-        return quantified("forall", [value], body(value))
-
-    def each_member(self, of: t.Type, body: Callable[[Term], Term]) -> Term:
-        """Whether a body is true for each value of a scalar type that is in the scope."""
-        value = self.bind(self.types.sort(of))
-        return quantified("forall", [value], implication(self.within_flat(value, of), body(value)))
+    def each_place(self, whole: Function, body: Callable[[Term], Term]) -> Term:
+        """Whether a body is true for each index of a sequence, each key of a map, or each value there is."""
+        match whole.type:
+            case t.Seq():
+                return self.each_index(whole.length, body)
+            case t.Map(key):
+                at = self.any_of(key)
+                return quantified("forall", [at], implication(self.within_flat(at, key), body(at)))
+            case t.Set(inner) | t.Bag(inner):
+                at = self.any_of(inner)
+                return quantified("forall", [at], body(at))
 
     # ---------------------------------------------------------------- comparisons
 
@@ -163,24 +168,23 @@ class Shapes:
         match value, self.types.whole(of):
             case Flat(term), _:
                 return term
-            case Many(_, _, term), _ if term is not None:
+            case Function(term=term), _ if term is not None:
                 return term()
-            case Many(has), t.Set(inner):
-                return self._named_set(has, inner)
+            case Function(), t.Set(inner):
+                return self._named_set(value, inner)
             case Parts(parts), whole:
                 return self._made(parts, whole, None).term
             case _:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
     def _made(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Flat:
-        kinds = _kinds(of, case)
-        flat = [Flat(self._packed(part, kind), kind) for part, kind in zip(parts, kinds, strict=True)]
-        return self.types.made(flat, of, case)
+        pairs = zip(parts, kinds(of, case), strict=True)
+        return self.types.made([Flat(self._packed(part, kind), kind) for part, kind in pairs], of, case)
 
-    def _named_set(self, has: Callable[[Term], Term], inner: t.Type) -> Term:
+    def _named_set(self, of: Function, inner: t.Type) -> Term:
         """A set by a name of its own, the same for sets of which the same is said."""
         member = self.bind(self.types.sort(inner))
-        body, sort = has(member), self.types.sort(t.Set(inner))
+        body, sort = of.says(member), self.types.sort(t.Set(inner))
         params = tuple(each for each in free_names(body) if each != member)
         key = renamed(apply("", [*params, member, body], BOOL)), sort
         if key not in self._named:
@@ -195,12 +199,13 @@ class Shapes:
         """A value taken out of another: of a set, what is in it."""
         if not isinstance(value.type, t.Set):
             return value
-        return Many(lambda x: in_array(value.term, x), value.type, lambda: value.term)
+        return members(lambda x: in_array(value.term, x), value.type, lambda: value.term)
 
-    def _unpacked(self, value: Flat, of: t.Record | t.Tuple) -> Parts:
-        kinds = _kinds(of, None)
-        parts = [self.seen(self.types.part(value, i, None)) for i in range(len(kinds))]
-        return Parts(tuple(self.fitted(p, kind) for p, kind in zip(parts, kinds, strict=True)), of)
+    def parts(self, value: Flat | Parts, case: int | None = None) -> Sequence[Shape]:
+        """What the parts of a record or tuple are, or of a case of what has several."""
+        if isinstance(value, Parts):
+            return value.parts
+        return [self.seen(part) for part in self.types.parts(value, case)]
 
     def fitted(self, value: Shape, of: t.Type) -> Shape:  # noqa: C901 - by type
         """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
@@ -212,141 +217,86 @@ class Shapes:
                 return self.unknown(of, f"nothing in {of}")
             case Flat(_, t.Option(t.UnknownType())), t.Option():
                 return self.types.none(of)
-            case Flat(_, t.Option(inner)), t.Option(wanted) if self.types.whole(inner) != wanted:
-                if self.types.sort(inner) != self.types.sort(wanted):
-                    raise Inexpressible(f"{value.type} where {of} is wanted")
-                return Flat(value.term, of)
-            case Flat(type=t.Option()), t.Option():
-                return value
-            case Flat() | Many() | Parts(), t.Option(inner):
+            case Flat(term, t.Option(inner)), t.Option(wanted):
+                if self.types.whole(inner) != wanted:
+                    self._require_alike(value, inner, of)
+                return Flat(term, of)
+            case Flat() | Function(type=t.Set()) | Parts(), t.Option(inner):
                 return self.types.some(Flat(self.element(value, inner), inner), of)
-            case Flat(type=t.Tuple() | t.Record()), t.Tuple() | t.Record() if not self.types.is_flat(of):
-                return self._unpacked(value, of)
-            case Flat(type=t.Tuple() | t.Record()), _ if self.types.whole(value.type) != of:
-                return self._refitted(value, of)
+            case Flat(type=t.Tuple() | t.Record()) | Parts(), t.Tuple() | t.Record():
+                if isinstance(value, Flat) and value.type == of and self.types.is_flat(of):
+                    return value
+                return self.together(self.parts(value), of, None)
             case Flat(term), t.Int() | t.Nat() | t.Range() if term.sort == INT:
                 return Flat(term, of)
-            case Row(length, at), t.Seq(inner):
-                return Row(length, lambda i: self.fitted(at(i), inner), of)
-            case (Many(), t.Set()) | (Counted(), t.Bag()):
-                return self._of_members(value, of)
-            case Parts(parts), t.Record(_, fields):
-                return self.together(
-                    [self.fitted(p, f.type) for p, f in zip(parts, fields, strict=True)], of, None
-                )
-            case Parts(parts), t.Tuple(items):
-                return self.together([self.fitted(p, i) for p, i in zip(parts, items, strict=True)], of, None)
-            case Table(get, _), t.Map(_, inner):
-                return Table(lambda k: self.fitted(get(k), inner), of)
+            case Function(at), t.Seq(inner) | t.Map(_, inner):
+                return replace(value, at=lambda i: self.fitted(at(i), inner), type=of)
+            case Function(type=t.Set(inner) | t.Bag(inner)), t.Set(wanted) | t.Bag(wanted):
+                if isinstance(inner, t.UnknownType):
+                    return self.written((), of)
+                self._require_alike(value, inner, of)
+                return replace(value, type=of)
             case _:
                 return value
 
-    def _refitted(self, value: Flat, of: t.Type) -> Shape:
-        """A tuple whose items are options where others are values, and the like."""
-        match of:
-            case t.Tuple(items):
-                kinds: Sequence[t.Type] = items
-            case t.Record(_, fields):
-                kinds = [f.type for f in fields]
-            case _:
-                return value
-        parts = [self.fitted(self.types.part(value, i, None), kind) for i, kind in enumerate(kinds)]
-        return self.together(parts, of, None)
-
-    def _of_members(self, value: Shape, of: t.Type) -> Shape:
-        match value, of:
-            case Many(_, t.Set(t.UnknownType())), t.Set():
-                return self.many((), of)
-            case Counted(_, t.Bag(t.UnknownType())), t.Bag():
-                return Counted(lambda _: number(0), of)
-            case Many(has, t.Set(inner), term), t.Set(wanted) if self._are_alike(inner, wanted):
-                return Many(has, of, term)
-            case Counted(count, t.Bag(inner)), t.Bag(wanted) if self._are_alike(inner, wanted):
-                return Counted(count, of)
-            case Many() | Counted(), _:
-                raise Inexpressible(f"{value.type} where {of} is wanted")
-            case _:
-                return value
-
-    def _are_alike(self, one: t.Type, other: t.Type) -> bool:
-        return self.types.sort(one) == self.types.sort(other)
+    def _require_alike(self, value: Shape, inner: t.Type, of: t.Option | t.Set | t.Bag) -> None:
+        """That what is in a value is held as it is in a type."""
+        if self.types.sort(inner) != self.types.sort(of.of):
+            raise Inexpressible(f"{value.type} where {of} is wanted")
 
     def together(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Shape:
-        """A record, tuple or case of a union."""
+        """A record, tuple or case of a union, from parts that fit."""
         whole = self.types.whole(of)
+        fitted = tuple(self.fitted(part, kind) for part, kind in zip(parts, kinds(whole, case), strict=True))
         if self.types.is_flat(whole):
-            return self._made(parts, whole, case)
+            return self._made(fitted, whole, case)
         if isinstance(whole, t.Record | t.Tuple):
-            return Parts(tuple(parts), whole)
+            return Parts(fitted, whole)
         raise Inexpressible(f"a collection inside {of}")
+
+    def _alike(self, left: Shape, right: Shape) -> tuple[Shape, Shape]:
+        """Two values as ones of the same type."""
+        if isinstance(left, Flat) and isinstance(right, Flat) and left.type == right.type:
+            return left, right
+        return self.fitted(left, right.type), self.fitted(right, left.type)
 
     def equal(self, left: Shape, right: Shape) -> Term:
         """Whether two values are the same."""
-        if isinstance(left, Flat) and isinstance(right, Flat) and left.type == right.type:
-            return equality(left.term, right.term)
-        left, right = self.fitted(left, right.type), self.fitted(right, left.type)
+        left, right = self._alike(left, right)
         match left, right:
             case (Nowhere(), _) | (_, Nowhere()):
                 return TRUE
-            case Flat(), Flat():
-                return self._same(left, right)
-            case Row(), Row():
-                same = self.each_index(left.length, lambda i: self.equal(left.at(i), right.at(i)))
+            case Flat(a), Flat(b) if a.sort == b.sort:
+                return equality(a, b)
+            case Function(), Function():
+                same = self.each_place(left, lambda x: self.equal(left.at(x), right.at(x)))
                 return conjunction([equality(left.length, right.length), same])
-            case Many(), Many():
-                return self.each_element(
-                    _inner(left.type, right.type), lambda x: equality(left.has(x), right.has(x))
-                )
-            case Counted(), Counted():
-                return self.each_element(
-                    _inner(left.type, right.type), lambda x: equality(left.count(x), right.count(x))
-                )
-            case Table(get, t.Map(key, _)), Table():
-                return self.each_member(key, lambda k: self.equal(get(k), right.get(k)))
             case Parts(), Parts():
-                pairs = zip(left.parts, right.parts, strict=True)
-                return conjunction([self.equal(a, b) for a, b in pairs])
+                return conjunction(list(map(self.equal, left.parts, right.parts)))
             case _:
                 raise Inexpressible(f"{left.type} compared with {right.type}")
-
-    def _same(self, left: Flat, right: Flat) -> Term:
-        """Equality of flat values, into the parts where they are written out."""
-        a, b = left.term, right.term
-        if a.sort != b.sort:
-            raise Inexpressible(f"{left.type} compared with {right.type}")
-        return equality(a, b)
 
     def merged(self, test: Term, then: Shape, other: Shape) -> Shape:
         """The first value where the test is true, the second where it is not."""
         if test in {TRUE, FALSE}:
             return then if test == TRUE else other
-        if isinstance(then, Flat) and isinstance(other, Flat) and then.type == other.type:
-            return Flat(choice(test, then.term, other.term), then.type)
-        then, other = self.fitted(then, other.type), self.fitted(other, then.type)
+        then, other = self._alike(then, other)
         match then, other:
             case Nowhere(), _:
                 return other
             case _, Nowhere():
                 return then
-            case Flat(), Flat():
-                if then.term.sort != other.term.sort:
-                    raise Inexpressible(f"{then.type} or {other.type}")
-                return Flat(choice(test, then.term, other.term), then.type)
-            case Row(), Row():
-                return Row(
-                    choice(test, then.length, other.length),
-                    lambda i: self.merged(test, then.at(i), other.at(i)),
+            case Flat(a), Flat(b) if a.sort == b.sort:
+                return Flat(choice(test, a, b), then.type)
+            case Function(), Function():
+                return Function(
+                    lambda x: self.merged(test, then.at(x), other.at(x)),
                     then.type,
+                    choice(test, then.length, other.length),
                 )
-            case Many(), Many():
-                return Many(lambda x: choice(test, then.has(x), other.has(x)), then.type)
-            case Counted(), Counted():
-                return Counted(lambda x: choice(test, then.count(x), other.count(x)), then.type)
-            case Table(), Table():
-                return Table(lambda k: self.merged(test, then.get(k), other.get(k)), then.type)
             case Parts(), Parts():
-                pairs = zip(then.parts, other.parts, strict=True)
-                return Parts(tuple(self.merged(test, a, b) for a, b in pairs), then.type)
+                parts = [self.merged(test, a, b) for a, b in zip(then.parts, other.parts, strict=True)]
+                return Parts(tuple(parts), then.type)
             case _:
                 raise Inexpressible(f"{then.type} or {other.type}")
 
@@ -359,31 +309,31 @@ class Shapes:
                 return (at_most if or_equal else less)(left.term, right.term)
             case t.Bool():
                 return (implication if or_equal else _below_bool)(left.term, right.term)
-            case t.Enum(name, members):
-                ranks = [self._rank(each, name, members) for each in (left, right)]
+            case t.Enum() as enum:
+                ranks = [self._rank(each, len(enum.members)) for each in (left, right)]
                 return (at_most if or_equal else less)(*ranks)
-            case t.Tuple(items):
-                return self._lexicographic(left, right, len(items), or_equal=or_equal)
+            case t.Tuple():
+                return self._lexicographic(left, right, or_equal=or_equal)
             case _:
                 raise Inexpressible(f"an order of {left.type}")
 
-    def _rank(self, value: Flat, enum: str, members: Sequence[str]) -> Term:
-        rank = number(len(members) - 1)
-        for at, member in reversed(list(enumerate(members[:-1]))):
-            rank = choice(tested(value.term, self.types.member(enum, member)), number(at), rank)
+    def _rank(self, value: Flat, count: int) -> Term:
+        rank = number(count - 1)
+        for at in reversed(range(count - 1)):
+            rank = choice(self.types.case_test(value, at), number(at), rank)
         return rank
 
-    def _lexicographic(self, left: Flat, right: Flat, count: int, *, or_equal: bool) -> Term:
+    def _lexicographic(self, left: Flat, right: Flat, *, or_equal: bool) -> Term:
         found = TRUE if or_equal else FALSE
-        for at in reversed(range(count)):
-            a, b = self.types.part(left, at, None), self.types.part(right, at, None)
+        pairs = list(zip(self.types.parts(left), self.types.parts(right), strict=True))
+        for a, b in reversed(pairs):
             below = self.below(a, b, or_equal=False)
             found = disjunction([below, conjunction([self.equal(a, b), found])])
         return found
 
     # ------------------------------------------------------------------- values
 
-    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901 - by type
+    def constant(self, of: t.Type, value: ir.Value) -> Shape:
         """A value that is written in the text, or that a check gives to a switch."""
         match self.types.whole(of):
             case t.Bool():
@@ -392,68 +342,48 @@ class Shapes:
                 return Flat(number(value), of)
             case t.Sort(name):  # only a small scope has members with names
                 return Flat(made(f"{name}!{value}", (), self.types.sort(of)), of)
-            case t.Enum(name, members):
-                return Flat(made(self.types.member(name, members[value]), (), self.types.sort(of)), of)
+            case t.Enum():
+                return self.types.made((), of, value)
+            case t.Option(t.UnknownType()):
+                return Flat(apply("none", (), ""), of)
             case t.Option(inner) as option:
-                if value is None:
-                    return (
-                        Flat(apply("none", (), ""), option)
-                        if isinstance(inner, t.UnknownType)
-                        else self.types.none(option)
-                    )
-                return self.fitted(self.constant(inner, value), option)
-            case t.Record(_, fields):
-                parts = [self.constant(f.type, v) for f, v in zip(fields, value, strict=True)]
-                return self.together(parts, of, None)
-            case t.Tuple(items):
-                return self.together(
-                    [self.constant(i, v) for i, v in zip(items, value, strict=True)], of, None
+                return (
+                    self.types.none(option)
+                    if value is None
+                    else self.fitted(self.constant(inner, value), option)
                 )
+            case t.Record() | t.Tuple() as whole:
+                return self.together(list(map(self.constant, t.parts(whole), value)), whole, None)
             case t.Union(_, cases) as union:
-                fields = cases[value[0]].fields
-                parts = [self.constant(f.type, v) for f, v in zip(fields, value[1:], strict=True)]
-                return self.together(parts, union, value[0])
-            case t.Seq(inner) as seq:
-                return self.row([self.constant(inner, each) for each in value], seq)
-            case t.Set(inner) as set_:
-                return self.many([self.constant(inner, each) for each in value], set_)
-            case t.Bag(inner) as bag:
+                case, *parts = value
+                return self.together(list(map(self.constant, t.parts(cases[case]), parts)), union, case)
+            case t.Seq(inner) | t.Set(inner) as whole:
+                return self.written([self.constant(inner, each) for each in value], whole)
+            case t.Bag(inner) as whole:
                 each = [self.constant(inner, v) for v, count in value for _ in range(count)]
-                return self.counted(each, bag)
+                return self.written(each, whole)
             case _:
                 raise Inexpressible(f"a constant of {of}")
 
-    def row(self, entries: Sequence[Shape], of: t.Seq) -> Row:
-        """A sequence that is written out."""
-
-        def at(index: Term) -> Shape:
-            found: Shape = Nowhere()
-            for place, entry in reversed(list(enumerate(entries))):
-                found = self.merged(equality(index, number(place)), entry, found)
-            return found
-
-        return Row(number(len(entries)), at, of)
-
-    def many(self, members: Sequence[Shape], of: t.Set) -> Many:
-        """A set that is written out."""
-        terms = [self.element(each, of.of) for each in members]
-        return Many(
+    def written(self, entries: Sequence[Shape], of: t.Seq | t.Set | t.Bag) -> Function:
+        """A collection that is written out."""
+        if isinstance(of, t.Seq):
+            places = [(number(place), self.fitted(entry, of.of)) for place, entry in enumerate(entries)]
+            return Function(lambda index: self._entry(places, index), of, number(len(entries)))
+        terms = [self.element(each, of.of) for each in entries]
+        if isinstance(of, t.Bag):
+            return members(lambda x: how_many(equality(x, each) for each in terms), of)
+        return members(
             lambda x: disjunction([equality(x, each) for each in terms]),
             of,
             lambda: reduce(with_value, terms, empty_array(self.types.sort(of))),
         )
 
-    def counted(self, members: Sequence[Shape], of: t.Bag) -> Counted:
-        """A bag that is written out."""
-        terms = [self.element(each, of.of) for each in members]
-
-        def count(value: Term) -> Term:
-            found = number(0)
-            for each in terms:
-                found = add(found, choice(equality(value, each), number(1), number(0)))
-            return found
-
-        return Counted(count, of)
+    def _entry(self, places: Sequence[tuple[Term, Shape]], index: Term) -> Shape:
+        found: Shape = Nowhere()
+        for place, entry in reversed(places):
+            found = self.merged(equality(index, place), entry, found)
+        return found
 
     def unknown(self, of: t.Type, name: str, args: tuple[Term, ...] = ()) -> Shape:
         """Any value of a type, as symbols of that name on some arguments."""
@@ -463,15 +393,13 @@ class Shapes:
         match of:
             case t.Seq(inner):
                 length = apply(f"|{name} length|", args, INT)
-                return Row(length, lambda i: self.unknown(inner, f"{name} at", (*args, i)), of)
-            case t.Set(inner):
-                self.types.sort(inner)
-                return Many(lambda x: apply(f"|{name} has|", (*args, x), BOOL), of)
-            case t.Bag(inner):
-                self.types.sort(inner)
-                return Counted(lambda x: apply(f"|{name} count|", (*args, x), INT), of)
+                return Function(lambda i: self.unknown(inner, f"{name} at", (*args, i)), of, length)
             case t.Map(_, inner):
-                return Table(lambda k: self.unknown(inner, name, (*args, k)), of)
+                return Function(lambda k: self.unknown(inner, name, (*args, k)), of)
+            case t.Set(inner) | t.Bag(inner):
+                self.types.sort(inner)
+                word, sort = ("has", BOOL) if isinstance(of, t.Set) else ("count", INT)
+                return members(lambda x: apply(f"|{name} {word}|", (*args, x), sort), of)
             case t.Record(_, fields):
                 return Parts(tuple(self.unknown(f.type, f"{name}.{f.name}", args) for f in fields), of)
             case t.Tuple(items):
@@ -484,29 +412,23 @@ class Shapes:
         match value:
             case Flat(term, of):
                 return self.within_flat(term, of)
-            case Row(length, at, t.Seq(_, limit)):
-                inside = self.each_index(length, lambda i: self.within(at(i)))
-                bounds = [at_most(number(0), length)]
-                bounds += [] if limit is None else [at_most(length, limit_of(limit))]
-                return conjunction([*bounds, inside])
-            case Many(has, t.Set(inner)):
-                return self.each_element(inner, lambda x: implication(has(x), self.within_flat(x, inner)))
-            case Counted(count, t.Bag(inner)):
-                return self.each_element(
-                    inner,
-                    lambda x: conjunction(
-                        [
-                            at_most(number(0), count(x)),
-                            implication(less(number(0), count(x)), self.within_flat(x, inner)),
-                        ]
-                    ),
-                )
-            case Table(get, t.Map(key, _)):
-                return self.each_member(key, lambda k: self.within(get(k)))
+            case Function(type=of):
+                inside = self.each_place(value, lambda x: self._within_at(value, x))
+                return conjunction([*_length_within(value.length, of), inside])
             case Parts(parts):
                 return conjunction([self.within(part) for part in parts])
             case _:
                 return TRUE
+
+    def _within_at(self, whole: Function, place: Term) -> Term:
+        match whole.type:
+            case t.Seq() | t.Map():
+                return self.within(whole.at(place))
+            case t.Set(inner):
+                return implication(whole.has(place), self.within_flat(place, inner))
+            case t.Bag(inner):
+                least = at_most(number(0), whole.says(place))
+                return conjunction([least, implication(whole.has(place), self.within_flat(place, inner))])
 
     def within_flat(self, term: Term, of: t.Type) -> Term:
         """What every term of a flat type that is in some scope keeps to."""
@@ -517,51 +439,51 @@ class Shapes:
                 return conjunction([at_most(number(0), term), at_most(term, bound_of(name))])
             case t.Range(lo, hi):
                 return conjunction([at_most(number(lo), term), at_most(term, number(hi))])
-            case t.Option(inner):
-                inside = self.within_flat(self.types.the(value).term, inner)
-                return implication(self.types.is_some(value), inside)
-            case t.Set(inner):
-                member = self.bind(self.types.sort(inner))
-                inside = implication(in_array(term, member), self.within_flat(member, inner))
-                return quantified("forall", [member], inside)
-            case t.Record(_, parts) | t.Tuple(parts):
-                each = [self.types.part(value, i, None) for i in range(len(parts))]
-                return conjunction([self.within_flat(part.term, part.type) for part in each])
+            case t.Set():
+                return self.within(self.seen(value))
+            case t.Record() | t.Tuple():
+                return self._within_parts(value, None)
+            case t.Option():
+                return implication(self.types.is_some(value), self._within_parts(value, 1))
             case t.Union(_, cases):
-                return conjunction(list(self._within_cases(value, cases)))
+                each = range(len(cases))
+                return conjunction(
+                    [
+                        implication(self.types.case_test(value, at), self._within_parts(value, at))
+                        for at in each
+                    ]
+                )
             case _:
                 return TRUE
 
-    def _within_cases(self, value: Flat, cases: Sequence[t.Case]) -> Iterator[Term]:
-        for at, case in enumerate(cases):
-            parts = [self.types.part(value, i, at) for i in range(len(case.fields))]
-            inside = conjunction([self.within_flat(part.term, part.type) for part in parts])
-            yield implication(self.types.case_test(value, at), inside)
+    def _within_parts(self, value: Flat, case: int | None) -> Term:
+        return conjunction([self.within_flat(part.term, part.type) for part in self.types.parts(value, case)])
 
 
-def _kinds(of: t.Type, case: int | None) -> Sequence[t.Type]:
-    """What the parts of a record, a tuple, or a union's case are."""
-    match of:
-        case t.Record(_, fields):
-            return [field.type for field in fields]
-        case t.Tuple(items):
-            return items
-        case t.Union(_, cases) if case is not None:
-            return [field.type for field in cases[case].fields]
-        case _:
-            raise Inexpressible(f"parts of {of}")
+def is_index(at: Term, length: Term) -> Term:
+    """Whether a number is an index of a sequence of a length."""
+    return conjunction([at_most(number(0), at), less(at, length)])
+
+
+def how_many(tests: Iterable[Term]) -> Term:
+    """How many conditions are true."""
+    return reduce(add, (one_if(test) for test in tests), number(0))
+
+
+def one_if(test: Term) -> Term:
+    """1 where a condition is true, 0 where it is not."""
+    return choice(test, number(1), number(0))
+
+
+def _length_within(length: Term, of: Collection) -> list[Term]:
+    """What the length of a sequence keeps to."""
+    if not isinstance(of, t.Seq):
+        return []
+    return [at_most(number(0), length), *([] if of.limit is None else [at_most(length, limit_of(of.limit))])]
 
 
 def _below_bool(left: Term, right: Term) -> Term:
     return conjunction([negation(left), right])
-
-
-def _inner(left: t.Type, right: t.Type) -> t.Type:
-    """The type of the members of two collections of one type, from whichever says it."""
-    for each in (left, right):
-        if isinstance(each, t.Set | t.Bag) and not isinstance(each.of, t.UnknownType):
-            return each.of
-    return t.BOOL  # both are empty
 
 
 def bound_of(name: str) -> Term:

@@ -27,6 +27,22 @@ class Flat:
     type: t.Type
 
 
+def flat(term: Term) -> Flat:
+    """A truth value or a number."""
+    return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
+
+
+Datatype = t.Enum | t.Option | t.Record | t.Tuple | t.Union
+
+
+@frozen
+class Maker:
+    """A constructor of a datatype, with the name and the type of each part."""
+
+    name: str
+    parts: tuple[tuple[str, t.Type], ...]
+
+
 class Types:
     """The sorts of flat types, and the datatypes that they need, as a model declares them."""
 
@@ -49,31 +65,22 @@ class Types:
 
     def is_flat(self, of: t.Type) -> bool:
         """Whether a value of the type is one term wherever it stands."""
-        match self.whole(of):
-            case t.Bool() | t.Int() | t.Range() | t.Nat() | t.Enum() | t.Sort():
-                return True
-            case t.Option(inner):
-                return isinstance(inner, t.UnknownType) or self.is_element(inner)
-            case t.Record(_, fields):
-                return all(self.is_flat(field.type) for field in fields)
-            case t.Tuple(items):
-                return all(map(self.is_flat, items))
-            case t.Union(_, cases):
-                return all(self.is_element(field.type) for case in cases for field in case.fields)
-            case _:
-                return False
+        whole = self.whole(of)
+        if isinstance(whole, t.Record | t.Tuple):
+            return all(map(self.is_flat, t.parts(whole)))
+        return not isinstance(whole, t.Set) and self.is_element(whole)
 
     def is_element(self, of: t.Type) -> bool:
         """Whether a value of the type is one term inside a set, an option or a message."""
         match self.whole(of):
-            case t.Set(inner):
-                return self.is_element(inner)
-            case t.Record(_, fields):
-                return all(self.is_element(field.type) for field in fields)
-            case t.Tuple(items):
-                return all(map(self.is_element, items))
+            case t.Option(t.UnknownType()):
+                return True
+            case t.Seq() | t.Bag() | t.Map() | t.UnknownType():
+                return False
+            case t.Union(_, cases):
+                return all(self.is_element(part) for case in cases for part in t.parts(case))
             case whole:
-                return self.is_flat(whole)
+                return all(map(self.is_element, t.parts(whole)))
 
     def sort(self, of: t.Type) -> str:
         """The sort of the terms of a type that can be an element; its datatype is declared if it is new."""
@@ -84,35 +91,20 @@ class Types:
                 return INT
             case t.Sort(name):
                 return f"|{name}|"
-            case t.Enum(name, members):
-                return self._declared(name, [(self.member(name, each), []) for each in members])
             case t.Set(inner) if not isinstance(inner, t.UnknownType):
                 sort = self.sort(inner)
                 name = f"set {sort.strip('|')}"
                 self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
                 return f"|{name}|"
-            case t.Option(inner) if not isinstance(inner, t.UnknownType):
-                sort = self.sort(inner)
-                name = f"{sort.strip('|')}?"
-                return self._declared(name, [(f"none {name}", []), (f"some {name}", [("the " + name, sort)])])
-            case t.Record(name, fields):
-                return self._declared(
-                    name, [(name, [(f"{name}.{f.name}", self.sort(f.type)) for f in fields])]
-                )
-            case t.Tuple(items):
-                sorts = [self.sort(item) for item in items]
-                name = f"({' '.join(sort.strip('|') for sort in sorts)})"
-                return self._declared(name, [(name, [(f"{name}.{i}", s) for i, s in enumerate(sorts)])])
-            case t.Union(name, cases):
-                parts = [
-                    (f"{name}.{c.name}", [(f"{name}.{c.name}.{f.name}", self.sort(f.type)) for f in c.fields])
-                    for c in cases
-                ]
-                return self._declared(name, parts)
+            case t.Enum() | t.Option() | t.Record() | t.Tuple() | t.Union() as whole:
+                return self._declared(whole)
             case _:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
-    def _declared(self, name: str, cases: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    def _declared(self, of: Datatype) -> str:
+        name = self._name(of)
+        makers = self._makers(of)
+        cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
         if name not in self._datatypes:
             each = [
                 f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
@@ -121,80 +113,97 @@ class Types:
             self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
         return f"|{name}|"
 
-    @staticmethod
-    def member(enum: str, name: str) -> str:
-        """The constructor of an enum's member."""
-        return f"{enum}.{name}"
+    def _name(self, of: Datatype) -> str:
+        match of:
+            case t.Option(t.UnknownType()):
+                raise Inexpressible(f"{of} inside a set, bag, option or message")
+            case t.Option(inner):
+                return f"{self.sort(inner).strip('|')}?"
+            case t.Tuple(items):
+                return f"({' '.join(self.sort(item).strip('|') for item in items)})"
+            case _:
+                return of.name
+
+    def _makers(self, of: t.Type) -> list[Maker]:
+        """The constructors of a type's datatype: one for each case, and for none and some."""
+        match of:
+            case t.Enum(name, members):
+                return [Maker(f"{name}.{member}", ()) for member in members]
+            case t.Option(inner):
+                name = self._name(of)
+                return [Maker(f"none {name}", ()), Maker(f"some {name}", ((f"the {name}", inner),))]
+            case t.Record(name, fields):
+                return [_with_fields(name, fields)]
+            case t.Tuple(items):
+                name = self._name(of)
+                return [Maker(name, tuple((f"{name}.{at}", item) for at, item in enumerate(items)))]
+            case t.Union(name, cases):
+                return [_with_fields(f"{name}.{case.name}", case.fields) for case in cases]
+            case _:
+                raise Inexpressible(f"a part of {of}")
 
     # ------------------------------------------------------------------- values
 
+    def made(self, parts: Sequence[Flat], of: t.Type, case: int | None = None) -> Flat:
+        """A value of a datatype from its parts: a record or tuple, or the case of one that has several."""
+        whole = self.whole(of)
+        sort = self.sort(whole)
+        return Flat(made(self._makers(whole)[case or 0].name, [part.term for part in parts], sort), whole)
+
     def some(self, value: Flat, of: t.Option) -> Flat:
         """An option with a value."""
-        sort = self.sort(of)
-        return Flat(made(f"some {sort.strip('|')}", (value.term,), sort), of)
+        return self.made([value], of, 1)
 
     def none(self, of: t.Option) -> Flat:
         """An option without one."""
-        sort = self.sort(of)
-        return Flat(made(f"none {sort.strip('|')}", (), sort), of)
+        return self.made([], of, 0)
 
     def is_some(self, option: Flat) -> Term:
         """Whether an option has a value."""
-        name = self.sort(option.type).strip("|")
-        return tested(option.term, f"some {name}")
+        return self.case_test(option, 1)
 
     def the(self, option: Flat) -> Flat:
         """The value of an option that has one."""
-        assert isinstance(option.type, t.Option)
-        name = self.sort(option.type).strip("|")
-        inner = option.type.of
-        return Flat(selected(option.term, f"some {name}", f"the {name}", 0, self.sort(inner)), inner)
+        return self.part(option, 0, 1)
 
     def case_test(self, of: Flat, case: int) -> Term:
-        """Whether a union's value is a case."""
-        union = self.whole(of.type)
-        assert isinstance(union, t.Union)
-        self.sort(union)
-        return tested(of.term, f"{union.name}.{union.cases[case].name}")
+        """Whether a value is made as a case of its type."""
+        whole = self.whole(of.type)
+        self.sort(whole)
+        return tested(of.term, self._makers(whole)[case].name)
 
     def part(self, of: Flat, index: int, case: int | None) -> Flat:
-        """A field of a record, an item of a tuple, a field of a union's case (of any, for None)."""
+        """A part of a record or tuple, or of a case of what has several (of any, for None)."""
         whole = self.whole(of.type)
-        sort = self.sort(whole)
-        match whole:
-            case t.Record(name, fields):
-                field = fields[index]
-                term = selected(of.term, name, f"{name}.{field.name}", index, self.sort(field.type))
-                return Flat(term, field.type)
-            case t.Tuple(items):
-                name = sort.strip("|")
-                return Flat(
-                    selected(of.term, name, f"{name}.{index}", index, self.sort(items[index])), items[index]
-                )
-            case t.Union():
-                return self._of_case(of, whole, index, case)
-            case _:
-                raise Inexpressible(f"a part of {whole}")
+        self.sort(whole)
+        if isinstance(whole, t.Union) and case is None:
+            return self._of_any_case(of, whole, index)
+        maker = self._makers(whole)[case or 0]
+        name, kind = maker.parts[index]
+        return Flat(selected(of.term, maker.name, name, index, self.sort(kind)), kind)
 
-    def _of_case(self, of: Flat, union: t.Union, index: int, case: int | None) -> Flat:
-        if case is None:
-            first, *others = [self._of_case(of, union, index, i) for i in reversed(range(len(union.cases)))]
-            term = first.term
-            for at, other in zip(reversed(range(len(union.cases) - 1)), others, strict=True):
-                term = choice(self.case_test(of, at), other.term, term)
-            return Flat(term, first.type)
-        found = union.cases[case]
-        field = found.fields[index]
-        maker = f"{union.name}.{found.name}"
-        term = selected(of.term, maker, f"{maker}.{field.name}", index, self.sort(field.type))
-        return Flat(term, field.type)
+    def _of_any_case(self, of: Flat, union: t.Union, index: int) -> Flat:
+        *others, last = [self.part(of, index, case) for case in range(len(union.cases))]
+        term = last.term
+        for case, other in reversed(list(enumerate(others))):
+            term = choice(self.case_test(of, case), other.term, term)
+        return Flat(term, last.type)
 
-    def made(self, parts: Sequence[Flat], of: t.Type, case: int | None) -> Flat:
-        """A record, tuple or case of a union from flat parts."""
-        whole = self.whole(of)
-        sort = self.sort(whole)
-        name = sort.strip("|")
-        if isinstance(whole, t.Union):
-            assert case is not None
-            name = f"{whole.name}.{whole.cases[case].name}"
-        return Flat(made(name, [part.term for part in parts], sort), whole)
+    def parts(self, of: Flat, case: int | None = None) -> list[Flat]:
+        """All parts of a record or tuple, or of a case of what has several."""
+        return [self.part(of, index, case) for index in range(len(kinds(self.whole(of.type), case)))]
+
+
+def kinds(of: t.Type, case: int | None) -> tuple[t.Type, ...]:
+    """The types of the parts of a record or tuple, or of a case of what has several."""
+    match of:
+        case t.Union(_, cases) if case is not None:
+            return t.parts(cases[case])
+        case t.Option(inner):
+            return (inner,) if case else ()
+        case _:
+            return t.parts(of)
+
+
+def _with_fields(name: str, fields: Sequence[t.Field]) -> Maker:
+    return Maker(name, tuple((f"{name}.{field.name}", field.type) for field in fields))

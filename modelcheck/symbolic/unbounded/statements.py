@@ -10,7 +10,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Many, Parts, Shape, Subsets, Table
+from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Subsets
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
 from spec.frozen import frozen
@@ -106,28 +106,16 @@ class Statements:
             return value
         shapes = self.expressions.shapes
         match path[0], whole:
-            case ir.Key(key), Table(get, of):
+            case ir.Key(key), Function(get, t.Map() as of):
                 place = shapes.element(self.expressions.of(key, env), of.key)
                 inner = shapes.fitted(self._changed(get(place), path[1:], value, env), of.value)
-                return Table(lambda k: shapes.merged(equality(k, place), inner, get(k)), of)
-            case ir.At(index), Parts(parts, of):
-                inner = self._changed(parts[index], path[1:], value, env)
-                return Parts((*parts[:index], inner, *parts[index + 1 :]), of)
-            case ir.At(index), Flat():
-                return self._changed_flat(whole, index, path[1:], value, env)
+                return Function(lambda k: shapes.merged(equality(k, place), inner, get(k)), of)
+            case ir.At(index), Parts() | Flat():
+                parts = [*shapes.parts(whole)]
+                parts[index] = self._changed(parts[index], path[1:], value, env)
+                return shapes.together(parts, whole.type, None)
             case _:
                 raise Inexpressible("an assignment to this part")
-
-    def _changed_flat(
-        self, whole: Flat, index: int, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
-    ) -> Shape:
-        """A record or tuple that is one term, with another value at a part."""
-        shapes, of = self.expressions.shapes, whole.type
-        assert isinstance(of, t.Record | t.Tuple)
-        kinds = [field.type for field in of.fields] if isinstance(of, t.Record) else [*of.items]
-        parts: list[Shape] = [shapes.seen(shapes.types.part(whole, at, None)) for at in range(len(kinds))]
-        parts[index] = shapes.fitted(self._changed(parts[index], path, value, env), kinds[index])
-        return shapes.together(parts, of, None)
 
     # ----------------------------------------------------------------------- loops
 
@@ -135,7 +123,11 @@ class Statements:
         """Each member's own entries changed at once; other loops are refused."""
         changed = _own_entries(statement)
         domain = self.expressions.of(statement.domain, env)
-        if statement.case is not None or not isinstance(domain, Many):
+        if (
+            statement.case is not None
+            or not isinstance(domain, Function)
+            or not isinstance(domain.type, t.Set)
+        ):
             raise Inexpressible(Construct("a loop over what is no set", statement.span))
         name = self.expressions.shapes.bind(self.expressions.types.sort(domain.type.of))
         self._entry(statement, env, name)  # what cannot be expressed is refused here, in its place
@@ -149,17 +141,17 @@ class Statements:
         each = self.expressions.shapes.seen(Flat(member, statement.domain.type.of))
         return self.run(statement.body, env.bind(statement.slot, each))
 
-    def _looped(self, statement: ir.Each, env: Env, domain: Many, index: int) -> Table:
+    def _looped(self, statement: ir.Each, env: Env, domain: Function, index: int) -> Function:
         """A map after a loop: at the members what the body makes of it, elsewhere what was there."""
         before = env.state[index]
-        assert isinstance(before, Table)
+        assert isinstance(before, Function)
 
         def get(key: Term) -> Shape:
             after = self._entry(statement, env, key).state[index]
-            assert isinstance(after, Table)
-            return self.expressions.shapes.merged(domain.has(key), after.get(key), before.get(key))
+            assert isinstance(after, Function)
+            return self.expressions.shapes.merged(domain.has(key), after.at(key), before.at(key))
 
-        return Table(get, before.type)
+        return Function(get, before.type)
 
 
 def _own_entries(loop: ir.Each) -> tuple[int, ...]:

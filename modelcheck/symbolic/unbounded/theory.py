@@ -24,7 +24,7 @@ from itertools import islice, permutations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Many, Shape, Shapes, bound_of
+from modelcheck.symbolic.unbounded.shapes import Function, Shape, Shapes, bound_of, how_many
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
@@ -33,7 +33,6 @@ from modelcheck.symbolic.unbounded.terms import (
     add,
     apply,
     at_most,
-    choice,
     conjunction,
     disjunction,
     equality,
@@ -105,13 +104,14 @@ class Theory:
             return number(self.small.sorts[sort])
         return apply(f"|size {sort}|", (), INT)
 
-    def size(self, members: Many) -> Term:
+    def size(self, members: Function) -> Term:
         """How many members a set has."""
+        assert isinstance(members.type, t.Set)
         inner = members.type.of
         if isinstance(inner, t.UnknownType):
             return number(0)
         if self.small is not None:
-            return self._counted(members, inner, self.small)
+            return how_many(members.has(each) for each in self.listed(inner, self.small))
         member = self.shapes.bind(self.shapes.types.sort(inner))
         body = members.has(member)
         params = tuple(each for each in free_names(body) if each != member)
@@ -121,12 +121,6 @@ class Theory:
             has = sized.has(params, member)
             self._axioms.append(quantified("forall", [*params, member], equality(has, body), (has,)))
         return self._sized[key].size(params)
-
-    def _counted(self, members: Many, inner: t.Type, small: Small) -> Term:
-        total = number(0)
-        for each in self.listed(inner, small):
-            total = add(total, choice(members.has(each), number(1), number(0)))
-        return total
 
     def listed(self, of: t.Type, small: Small) -> Iterator[Term]:
         """All values of a scalar type in a small scope."""

@@ -17,7 +17,7 @@ from modelcheck.symbolic.unbounded.decode import ModelReader
 from modelcheck.symbolic.unbounded.expressions import Env
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import Formula, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Counted, Many, Parts, Row, Shape, Table
+from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
@@ -35,19 +35,19 @@ def pinned(reader: ModelReader, shape: Shape, value: ir.Value) -> Iterator[Term]
     match shape:
         case Flat(term, of):
             yield equality(term, reader.shapes.element(reader.shapes.constant(of, value), of))
-        case Row(length, at, _):
+        case Function(at, t.Seq(), length):
             yield equality(length, number(len(value)))
             for index, each in enumerate(value):
                 yield from pinned(reader, at(number(index)), each)
-        case Many(has, t.Set(inner)):
+        case Function(type=t.Set(inner)):
             for each, term in reader.domain(inner):
-                yield equality(has(term), TRUE if each in value else FALSE)
-        case Counted(count, t.Bag(inner)):
+                yield equality(shape.says(term), TRUE if each in value else FALSE)
+        case Function(type=t.Bag(inner)):
             for each, term in reader.domain(inner):
-                yield equality(count(term), number(dict(value).get(each, 0)))
-        case Table(get, t.Map(key, _)):
+                yield equality(shape.says(term), number(dict(value).get(each, 0)))
+        case Function(at, t.Map(key, _)):
             for (_, term), each in zip(reader.domain(key), value, strict=True):
-                yield from pinned(reader, get(term), each)
+                yield from pinned(reader, at(term), each)
         case Parts(parts):
             for part, each in zip(parts, value, strict=True):
                 yield from pinned(reader, part, each)
