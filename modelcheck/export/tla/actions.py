@@ -27,7 +27,7 @@ class Actions:
 
     def parameters(self, action: ir.Action, taken: frozenset[str] = frozenset()) -> tuple[list[str], TlaEnv]:
         """What an action's parameters are called where those names are taken, and the scope with them."""
-        env, names = self._now.among(taken), []
+        env, names = self._now.among(*taken), []
         for param in action.params:
             name = local(param.name, env.taken)
             known = self._e.knowledge.member(param.domain, param.case, env.known)
@@ -74,7 +74,7 @@ class Actions:
         taken: frozenset[str] = frozenset(),
     ) -> TlaTerm:
         """Something for some parameters of an action, of which the first may be given."""
-        env, ranges, tests = self._now.among(taken), [], []
+        env, ranges, tests = self._now.among(*taken), [], []
         for index, param in enumerate(action.params):
             found = self._e.bind(param, env)
             if index < len(given):

@@ -14,10 +14,10 @@ from modelcheck.export.known import ANY, Knowledge, KnownRange
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import TlaOperations
 from modelcheck.export.tla.terms import TlaTerm
-from modelcheck.export.tla.values import Values
 from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
+from spec.walk import children
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
 SHORT = 24  # characters of a part of the state that may be written again instead of named
@@ -50,9 +50,9 @@ class TlaEnv:
         """The same, knowing what a name stands for."""
         return replace(self, values={**self.values, slot: (value, there.away())})
 
-    def among(self, taken: frozenset[str]) -> TlaEnv:
+    def among(self, *taken: str) -> TlaEnv:
         """The same where further names are taken."""
-        return replace(self, taken=self.taken | taken)
+        return replace(self, taken=self.taken.union(taken))
 
     def away(self) -> TlaEnv:
         """The same where `@` means nothing."""
@@ -78,11 +78,10 @@ class TlaExpressions:
     """Writes expressions; collects what cannot be written."""
 
     def __init__(
-        self, values: Values, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
+        self, values: TlaOperations, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
     ) -> None:
         self.values = values
         self.knowledge = knowledge
-        self.operations = TlaOperations(values)
         self.refused: list[Construct] = []
         self._did = actions
 
@@ -155,7 +154,7 @@ class TlaExpressions:
             case t.Set():
                 return tla.a_set(parts)
             case t.Bag():
-                return self.operations.bag_of(parts)
+                return self.values.bag_of(parts)
             case _:
                 return self.values.compound(expr.type, parts)
 
@@ -176,20 +175,20 @@ class TlaExpressions:
         args = [self.term(arg, env) for arg in expr.args]
         divides = expr.op in {Op.DIV, Op.MOD}
         by = self.knowledge.reach(expr.args[-1], env.known) if divides else ANY
-        return self.operations.apply(expr, args, by)
+        return self.values.apply(expr, args, by)
 
     # ------------------------------------------------------------------ domains
 
     def bind(self, binder: Binder, env: TlaEnv, name: str = "") -> Binding:
         """The name of a binder for the members of its domain."""
         name = name or local(binder.name, env.taken)
-        domain = self.operations.members(self.term(binder.domain, env), binder.domain.type)
+        domain = self.values.members(self.term(binder.domain, env), binder.domain.type)
         return self._binding(binder, env, name, tla.atom(name), domain)
 
     def _binding(self, binder: Binder, env: TlaEnv, name: str, member: TlaTerm, domain: TlaTerm) -> Binding:
         """Where `name` goes through the domain, and the member is what is read there."""
         known = self.knowledge.member(binder.domain, binder.case, env.known)
-        inner = env.away().bound(binder.slot, member, known).among(frozenset({name}))
+        inner = env.away().bound(binder.slot, member, known).among(name)
         tests = self.is_case(member, binder)
         if isinstance(binder, ir.Bind | ir.Choose) and binder.where is not None:
             tests.append(self.term(binder.where, inner))
@@ -213,9 +212,9 @@ class TlaExpressions:
             case ir.Members(of=of):
                 listed = self.values.in_order(of)
             case ir.Apply(op=Op.RANGE, args=(low, high)):
-                listed = self.values.numbers(self.term(low, env), self.term(high, env))
+                listed = self.values.use("Numbers", self.term(low, env), self.term(high, env))
             case domain:
-                listed = self.operations.in_order(self.term(domain, env), domain.type)
+                listed = self.values.entries(self.term(domain, env), domain.type)
         name = local("m", env.taken)
         for test in self.is_case(tla.atom(name), binder):
             listed = tla.call("SelectSeq", listed, tla.function_of(name, test))
@@ -244,10 +243,10 @@ class TlaExpressions:
                 return self._over("SumOf", found, body)
             case Quantifier.MAX | Quantifier.MIN:
                 most = expr.quantifier is Quantifier.MAX
-                return self.operations.extreme(of_all, expr.body.type, found.env.taken, most=most)
+                return self.values.extreme(of_all, expr.body.type, found.env.taken, most=most)
             case Quantifier.ARGMAX | Quantifier.ARGMIN:
                 of = element(expr.domain.type) or t.UNKNOWN
-                return self.operations.first(self._best(expr, found, body), of, found.env.taken)
+                return self.values.first(self._best(expr, found, body), of, found.env.taken)
             case _:
                 assert_never(expr.quantifier)
 
@@ -258,19 +257,19 @@ class TlaExpressions:
         if not entries.is_atom and entries.level < tla.APPLIED:
             whole = local("entries", env.taken)
             definitions.append(tla.definition(whole, (), entries))
-            entries, env = tla.atom(whole), env.among(frozenset({whole}))
+            entries, env = tla.atom(whole), env.among(whole)
         at = local("i", env.taken)
         entry = tla.applied(entries, tla.atom(at))
-        found = self._binding(expr, env, at, entry, self.operations.positions(entries))
+        found = self._binding(expr, env, at, entry, self.values.positions(entries))
         body = self.term(expr.body, found.env)
         if expr.quantifier is Quantifier.SUM:
             return tla.let_term(definitions, self._over("SumOf", found, body))
-        first = tla.call(self.values.library.use("Least"), self._best(expr, found, body))
+        first = self.values.use("Least", self._best(expr, found, body))
         return tla.let_term(definitions, tla.applied(entries, first))
 
     def _over(self, operator: str, members: Binding, body: TlaTerm) -> TlaTerm:
         function = tla.a_function(members.name, members.kept, body)
-        return tla.call(self.values.library.use(operator), function)
+        return self.values.use(operator, function)
 
     def _best(self, expr: ir.Bind, members: Binding, body: TlaTerm) -> TlaTerm:
         """The set of the members whose body is best."""
@@ -281,7 +280,7 @@ class TlaExpressions:
         score, other = (local(wanted, taken) for wanted in ("score", "other"))
         pair = [tla.applied(tla.atom(score), tla.atom(x)) for x in (name, other)]
         better = self.values.less(expr.body.type, *(pair if most else reversed(pair)))
-        every = tla.domain(tla.atom(score))
+        every = tla.prefix("DOMAIN ", tla.atom(score))
         best = tla.those(name, every, tla.quantified(r"\A", other, every, tla.negated(better)))
         return tla.let_term([tla.definition(score, (), tla.a_function(name, members.kept, body))], best)
 
@@ -298,10 +297,8 @@ def is_path(expr: ir.Expr) -> bool:
     match expr:
         case ir.Var() | ir.Local() | ir.Const():
             return True
-        case ir.Apply(op=Op.LOOKUP, args=args):
-            return all(map(is_path, args))
-        case ir.Part(of=of):
-            return is_path(of)
+        case ir.Apply(op=Op.LOOKUP) | ir.Part():
+            return all(map(is_path, children(expr)))
         case _:
             return False
 
@@ -315,11 +312,7 @@ def is_split_by_tlc(expr: ir.Expr) -> bool:
             return quantifier is Quantifier.EXISTS
         case ir.And(parts=parts):
             return any(map(is_split_by_tlc, parts))
-        case ir.Implies(right=right):
-            return is_split_by_tlc(right)
-        case ir.If(then=then, other=other):
-            return is_split_by_tlc(then) or is_split_by_tlc(other)
-        case ir.Let(body=body):
-            return is_split_by_tlc(body)
+        case ir.Implies() | ir.If() | ir.Let():
+            return any(map(is_split_by_tlc, children(expr)[1:]))  # the first is only looked at
         case _:
             return False

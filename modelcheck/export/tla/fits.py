@@ -49,13 +49,13 @@ class _Place:
                 return replace(self, expr=of).unfolded()
             case ir.Local(slot=slot) if slot in self.env.values:
                 value, there = self.env.values[slot]
-                return _Place(value, there.among(self.env.taken), self.stored).unfolded()
+                return _Place(value, there.among(*self.env.taken), self.stored).unfolded()
             case _:
                 return self
 
     def value(self, term: TlaTerm, of: t.Type, *taken: str) -> _Place:
         """A value that comes from this one, of which nothing more is known than its type."""
-        env = self.env.among(frozenset(taken)).bound(VALUE, term, KnownRange())
+        env = self.env.among(*taken).bound(VALUE, term, KnownRange())
         return _Place(ir.Local(VALUE, type=of, span=self.expr.span), env)
 
 
@@ -172,26 +172,21 @@ class _Bounds:
 
     def _of_number(self, place: _Place, target: t.Type) -> list[TlaTerm]:
         term, reach = self._term(place), self._knowledge.reach(place.expr, place.env.known)
-        if not self._declared:
-            if not isinstance(target, t.Nat) or reach.within(
-                Reach(None, self._values.scope.limit(target.name))
-            ):
-                return []
-            return [at_most(term, tla.atom(self._values.words.most[target.name]))]
-        low = self._knowledge.least_of(target)
-        above = reach.within(Reach(low))
-        not_below = tla.infix(">=", term, tla.number(low or 0))
+        bounds = self._knowledge.of_type(target)
+        above, below = reach.least >= bounds.least, reach.most <= bounds.most
         match target:
-            case t.Range(lo, hi):
+            case t.Nat(name) if not self._declared:
+                return [] if below else [at_most(term, tla.atom(self._values.words.most[name]))]
+            case t.Nat(name):
+                test = tla.infix(">=", term, tla.number(0))
+                return [] if above else [stop(test, f"below 0, where {name} starts")]
+            case t.Range(lo, hi) if self._declared and not (above and below):
+                test = tla.infix(r"\in", term, self._values.all_of(target))
                 if above:
                     test = at_most(term, tla.number(hi))
-                elif reach.within(Reach(None, hi)):
-                    test = not_below
-                else:
-                    test = tla.infix(r"\in", term, self._values.all_of(target))
-                return [] if reach.within(Reach(lo, hi)) else [stop(test, f"outside {target}")]
-            case t.Nat(name):
-                return [] if above else [stop(not_below, f"below 0, where {name} starts")]
+                elif below:
+                    test = tla.infix(">=", term, tla.number(lo))
+                return [stop(test, f"outside {target}")]
             case _:
                 return []
 
@@ -202,7 +197,7 @@ class _Bounds:
         if limit is None or self._declared is not isinstance(limit.of, int):
             return []
         most = self._knowledge.most(limit)
-        if self._knowledge.size(place.expr, place.env.known).within(Reach(None, most)):
+        if self._knowledge.size(place.expr, place.env.known).within(Reach(most=most)):
             return []
         size = self._size(place, target)
         if isinstance(limit.of, str):
@@ -217,7 +212,7 @@ class _Bounds:
             case ir.Make(parts=parts), t.Seq() | t.Bag():
                 return tla.number(len(parts))
             case _:
-                return self._expressions.operations.size(self._term(place), target)
+                return self._values.size(self._term(place), target)
 
     def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         """What to ask of the elements, where they come from."""
@@ -246,7 +241,7 @@ class _Bounds:
     def _of_all(self, place: _Place, target: t.Type) -> list[TlaTerm]:
         whole, name = self._term(place), local("x", place.env.taken)
         found = self.of(place.value(tla.atom(name), target, name), target)
-        return found and every(name, self._expressions.operations.members(whole, place.expr.type), found)
+        return found and every(name, self._values.members(whole, place.expr.type), found)
 
 
 def stop(test: TlaTerm, message: str, code: str = "R0601") -> TlaTerm:

@@ -31,10 +31,10 @@ from modelcheck.export.tla.blocks import conjunction, conjuncts
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.library import LIBRARY, Library
 from modelcheck.export.tla.names import STANDARD, NameSupply, field_name, legal, local, numbered, remark
-from modelcheck.export.tla.operations import CORE
+from modelcheck.export.tla.operations import CORE, TlaOperations
 from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
-from modelcheck.export.tla.values import Values, Vocabulary
+from modelcheck.export.tla.values import Vocabulary
 from modelcheck.grounding.budget import CountedBudget, counted
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
@@ -61,7 +61,7 @@ class _Module:
         self._library = Library()
         names = NameSupply(LIBRARY)
         self._words = _vocabulary(model, check, self._counted, names)
-        self._values = Values(self._words, check.scope, self._library, names)
+        self._values = TlaOperations(self._words, check.scope, self._library, names)
         self._e = TlaExpressions(self._values, Knowledge(model, check.scope), self._did)
         self._now = TlaEnv(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
         self._step = replace(

@@ -52,37 +52,31 @@ _OF_NUMBERS = {Op.DIV: "Quotient", Op.MOD: "Remainder", Op.MIN2: "Min", Op.MAX2:
 _OF_BAGS = {Op.UNION: "BagUnion", Op.MINUS: "BagMinus"}
 
 
-class TlaOperations:
-    """Writes operations on terms."""
-
-    def __init__(self, values: Values) -> None:
-        self._values = values
-
-    def _use(self, name: str, *args: TlaTerm) -> TlaTerm:
-        return tla.call(self._values.library.use(name), *args)
+class TlaOperations(Values):
+    """Writes types, values and operations on them."""
 
     def apply(self, expr: ir.Apply, args: list[TlaTerm], by: Reach) -> TlaTerm:  # noqa: C901 - a dispatch
         """An operation on its arguments; `by` says how far a divisor goes."""
         op, of, types = expr.op, expr.args[0].type, [arg.type for arg in expr.args]
         match op:
             case Op.UNION | Op.MINUS if isinstance(of, t.Bag):
-                return self._use(_OF_BAGS[op], *args)
+                return self.use(_OF_BAGS[op], *args)
             case _ if op in _INFIX:
                 return tla.infix(_INFIX[op], *args)
             case _ if op in _LIBRARY:
-                return self._use(_LIBRARY[op], *args)
+                return self.use(_LIBRARY[op], *args)
             case Op.NOT:
                 return opposite(args[0])
             case Op.NEG:
-                return tla.negative(args[0])
+                return tla.prefix("-", args[0])
             case Op.DIV | Op.MOD if not by.within(Reach(1)):
-                return self._use(_OF_NUMBERS[op], *args)
+                return self.use(_OF_NUMBERS[op], *args)
             case Op.DIV:
                 return tla.infix(r"\div", *args)
             case Op.MOD:
                 return replace(tla.infix("%", *args), level=tla.PLUS)  # it binds as loosely
             case Op.MIN2 | Op.MAX2 if all(map(t.is_number, types)):
-                return self._use(_OF_NUMBERS[op], *args)
+                return self.use(_OF_NUMBERS[op], *args)
             case Op.LE if all(map(t.is_number, types)):
                 return tla.infix("<=", *args)
             case Op.LT | Op.LE | Op.MIN2 | Op.MAX2:
@@ -105,11 +99,11 @@ class TlaOperations:
             case Op.ELEMENTS:
                 return self.members(args[0], of)
             case Op.THE:
-                return self._use("The" if isinstance(of, t.Option) else "Only", args[0])
+                return self.use("The" if isinstance(of, t.Option) else "Only", args[0])
             case Op.LEAST | Op.GREATEST:
                 return self.extreme(args[0], expr.type, frozenset(), most=op is Op.GREATEST)
             case Op.SUBSETS:
-                return tla.subsets(args[0])
+                return tla.prefix("SUBSET ", args[0])
             case Op.RANGE:
                 return tla.interval(*args)
             case _:
@@ -120,13 +114,13 @@ class TlaOperations:
         a, b = args
         match op:
             case Op.LT:
-                return self._values.less(of, a, b)
+                return self.less(of, a, b)
             case Op.LE:
-                return opposite(self._values.less(of, b, a))
+                return opposite(self.less(of, b, a))
             case Op.MIN2:
-                return tla.choice(self._values.less(of, b, a), b, a)
+                return tla.choice(self.less(of, b, a), b, a)
             case _:
-                return tla.choice(self._values.less(of, a, b), b, a)
+                return tla.choice(self.less(of, a, b), b, a)
 
     # ------------------------------------------------------------------ collections
 
@@ -134,15 +128,15 @@ class TlaOperations:
         """The members of a collection as a set."""
         match type_:
             case t.Seq():
-                return self._use("Entries", of)
+                return self.use("Entries", of)
             case t.Bag():
-                return tla.domain(of)
+                return tla.prefix("DOMAIN ", of)
             case t.Option():
-                return self._use("Present", of)
+                return self.use("Present", of)
             case _:
                 return of
 
-    def in_order(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
+    def entries(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
         """The members of a collection as a sequence, in canonical order."""
         match type_:
             case t.Seq():
@@ -151,7 +145,7 @@ class TlaOperations:
                 none = tla.equal(of, NONE)
                 return tla.choice(none, tla.a_tuple([]), tla.a_tuple([of]))
             case t.Set(inner) | t.Bag(inner):
-                return self._values.ascending(self.members(of, type_), inner)
+                return self.ascending(self.members(of, type_), inner)
             case _:
                 raise TypeError(f"{type_} has no members")
 
@@ -165,7 +159,7 @@ class TlaOperations:
             case t.Seq():
                 return tla.call("Len", of)
             case t.Bag():
-                return self._use("BagSize", of)
+                return self.use("BagSize", of)
             case t.Option():
                 return tla.choice(tla.equal(of, NONE), tla.number(0), ONE)
             case _:
@@ -175,31 +169,31 @@ class TlaOperations:
         """The bag of some elements."""
         match parts:
             case []:
-                return self._use("EmptyBag")
+                return self.use("EmptyBag")
             case [only]:
                 return tla.infix(":>", only, ONE)
             case _:
-                return self._use("BagOf", tla.a_tuple(parts))
+                return self.use("BagOf", tla.a_tuple(parts))
 
     def extreme(self, of: TlaTerm, type_: t.Type, taken: frozenset[str], *, most: bool) -> TlaTerm:
         """The greatest or the least of a set."""
         if t.is_number(type_):
-            return self._use("Greatest" if most else "Least", of)
-        taken |= self._values.taken
+            return self.use("Greatest" if most else "Least", of)
+        taken |= self.taken
         if not of.is_atom:
             among = local("among", taken)
             found = self.extreme(tla.atom(among), type_, taken | {among}, most=most)
             return tla.let_term([tla.definition(among, (), of)], found)
         one, other = local("one", taken), local("other", taken)
         pair = (tla.atom(one), tla.atom(other))
-        beaten = self._values.less(type_, *(pair if most else reversed(pair)))
+        beaten = self.less(type_, *(pair if most else reversed(pair)))
         test = tla.quantified(r"\A", other, of, opposite(beaten))
         return tla.quantified("CHOOSE", one, of, test)
 
     def first(self, of: TlaTerm, type_: t.Type, taken: frozenset[str]) -> TlaTerm:
         """The first member in canonical order; an error where that distinguishes a sort's members."""
         if t.names_sort(type_):
-            return self._use("Only", of)
+            return self.use("Only", of)
         return self.extreme(of, type_, taken, most=False)
 
 
@@ -215,6 +209,6 @@ def plus_one(of: TlaTerm) -> TlaTerm:
     text = str(of)
     if text.isdecimal():
         return tla.number(int(text) + 1)
-    if of.op == "-" and str(of.sides[-1]) == "1":
+    if of.op == "-" and len(of.sides) == 2 and str(of.sides[1]) == "1":
         return of.sides[0]
     return tla.infix("+", of, ONE)

@@ -86,11 +86,7 @@ class Flow(Versions):
         """The parts of a guard, each so that TLC makes one step of it."""
         for part in test.parts if isinstance(test, ir.And) else (test,):
             term = self.expressions.term(part, env)
-            yield (
-                tla.call(self.expressions.values.library.use("Holds"), term)
-                if is_split_by_tlc(part)
-                else term
-            )
+            yield (self.expressions.values.use("Holds", term) if is_split_by_tlc(part) else term)
 
     # ------------------------------------------------------------------ in order, through choices
 
@@ -256,7 +252,7 @@ class Flow(Versions):
         """A function for each variable: new where the loop goes, as it was elsewhere."""
         env = self.env_of(state)
         name = local(statement.name, env.taken)
-        found = self.expressions.bind(statement, env.among(frozenset({name})), name)
+        found = self.expressions.bind(statement, env.among(name), name)
         kept, rounds = found.kept, []
         for each in statement.body:
             assert isinstance(each, ir.Assign), "all of a parallel loop are"

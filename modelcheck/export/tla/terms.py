@@ -25,6 +25,13 @@ _LEVELS = {
     "@@": JOINED,
     ":>": JOINED + 1,
 }
+_PREFIXES = {  # how tightly each binds, and how tightly what follows has to
+    "~": (NOT, JOINED),
+    "-": (NEGATIVE, TIMES),
+    "DOMAIN ": (RANGE, APPLIED),
+    "SUBSET ": (SETS, APPLIED),
+    "UNION ": (SETS, APPLIED),
+}
 _ASSOCIATIVE = {"@@", "+", r"\o", r"\cup", r"\cap"}
 
 
@@ -90,19 +97,10 @@ def interval(low: TlaTerm, high: TlaTerm) -> TlaTerm:
     return TlaTerm(cat(within(low, RANGE + 1), "..", within(high, RANGE + 1)), RANGE, "..", (low, high))
 
 
-def negative(of: TlaTerm) -> TlaTerm:
-    """`-n`."""
-    return TlaTerm(cat("-", within(of, TIMES)), NEGATIVE)
-
-
-def subsets(of: TlaTerm) -> TlaTerm:
-    """`SUBSET S`."""
-    return TlaTerm(cat("SUBSET ", within(of, APPLIED)), SETS)
-
-
-def domain(of: TlaTerm) -> TlaTerm:
-    """`DOMAIN f`."""
-    return TlaTerm(cat("DOMAIN ", within(of, APPLIED)), RANGE)
+def prefix(op: str, of: TlaTerm) -> TlaTerm:
+    """`op of`."""
+    level, least = _PREFIXES[op]
+    return TlaTerm(cat(op, within(of, least)), level, op, (of,))
 
 
 def both(parts: Sequence[TlaTerm]) -> TlaTerm:
@@ -149,7 +147,7 @@ def implies(left: TlaTerm, right: TlaTerm) -> TlaTerm:
 
 def negated(of: TlaTerm) -> TlaTerm:
     """`~of`."""
-    return TlaTerm(cat("~", within(of, JOINED)), NOT, "~", (of,))
+    return prefix("~", of)
 
 
 def equal(left: TlaTerm, right: TlaTerm) -> TlaTerm:
@@ -248,7 +246,7 @@ def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
 
 def union_of(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`UNION {e : x \in S}`."""
-    return TlaTerm(cat("UNION ", each(bound, domain, body).doc), SETS)
+    return prefix("UNION ", each(bound, domain, body))
 
 
 def split(test: TlaTerm, then: Doc, other: Doc) -> Doc:

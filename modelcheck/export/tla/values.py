@@ -54,6 +54,10 @@ class Values:
         self._orders: dict[t.Type, str] = {}
         self._ranks: dict[t.Type, str] = {}
 
+    def use(self, name: str, *args: TlaTerm) -> TlaTerm:
+        """An operator of the library on its arguments."""
+        return tla.call(self.library.use(name), *args)
+
     # ------------------------------------------------------------------ types
 
     def all_of(self, of: t.Type) -> TlaTerm:
@@ -76,15 +80,11 @@ class Values:
         """The sequence of all values of a scalar type, ascending."""
         match of:
             case t.Nat(name):
-                return self.numbers(tla.number(0), tla.atom(self.words.most[name]))
+                return self.use("Numbers", tla.number(0), tla.atom(self.words.most[name]))
             case t.Range(lo, hi):
-                return self.numbers(tla.number(lo), tla.number(hi))
+                return self.use("Numbers", tla.number(lo), tla.number(hi))
             case _:
                 return tla.a_tuple(self.literal(value, of) for value in members(of, self.scope))
-
-    def numbers(self, low: TlaTerm, high: TlaTerm) -> TlaTerm:
-        """The sequence of the numbers from one to another."""
-        return tla.call(self.library.use("Numbers"), low, high)
 
     # ------------------------------------------------------------------ values
 
@@ -126,7 +126,7 @@ class Values:
 
     def _function(self, pairs: Sequence[tuple[TlaTerm, TlaTerm]]) -> TlaTerm:
         if not pairs:
-            return tla.atom(self.library.use("EmptyBag"))
+            return self.use("EmptyBag")
         return tla.infix("@@", *[tla.infix(":>", key, value) for key, value in pairs])
 
     def compound(self, of: t.Type, parts: Sequence[TlaTerm]) -> TlaTerm:
@@ -255,12 +255,11 @@ class Values:
         """A bag as the ascending sequence of its members, each with its count."""
         x = local("x", self.taken | {str(bag)})
         both = tla.a_tuple([tla.atom(x), tla.applied(bag, tla.atom(x))])
-        return self.ascending(tla.each(x, tla.domain(bag), both), pairs)
+        return self.ascending(tla.each(x, tla.prefix("DOMAIN ", bag), both), pairs)
 
     def ascending(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
         """A set as the sequence of its members in canonical order."""
-        listed = tla.call(self.library.use("Listed"), of)
-        return tla.call("SortSeq", listed, tla.atom(self.order(inner)))
+        return tla.call("SortSeq", self.use("Listed", of), tla.atom(self.order(inner)))
 
 
 def _spelled(of: t.Type) -> str:
