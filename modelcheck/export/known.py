@@ -8,6 +8,7 @@ of that only how far the numbers reach is known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 
 import spec.ir as ir
 import spec.types as t
@@ -18,24 +19,21 @@ from spec.op import Op, Quantifier
 
 @frozen
 class Reach:
-    """Between which numbers a value lies, both included; None where there is no end."""
+    """Between which numbers a value lies, both included; infinite where there is no end."""
 
-    least: int | None = None
-    most: int | None = None
+    least: float = -inf
+    most: float = inf
 
     def within(self, other: Reach) -> bool:
         """Whether every number in reach is in the other's."""
-        above = other.least is None or (self.least is not None and self.least >= other.least)
-        return above and (other.most is None or (self.most is not None and self.most <= other.most))
+        return other.least <= self.least and self.most <= other.most
 
     def __or__(self, other: Reach) -> Reach:
-        return Reach(
-            None if self.least is None or other.least is None else min(self.least, other.least),
-            None if self.most is None or other.most is None else max(self.most, other.most),
-        )
+        return Reach(min(self.least, other.least), max(self.most, other.most))
 
 
 ANY = Reach()
+COUNTS = Reach(0)
 
 
 @frozen
@@ -74,7 +72,7 @@ class Knowledge:
                 found = None if whole is None else element(whole)
         if isinstance(found, t.Union) and case is not None:
             found = found.cases[case]
-        return KnownRange(found, self._of_type(found))
+        return KnownRange(found, self.of_type(found))
 
     # ------------------------------------------------------------ how far numbers go
 
@@ -96,13 +94,13 @@ class Knowledge:
             case ir.Apply(op=Op.SIZE, args=(of,)):
                 return self.size(of, known)
             case ir.Apply(op=Op.COMMON, args=(a, b)):
-                return _least(self.size(a, known), self.size(b, known))
+                return _arithmetic(Op.MIN2, self.size(a, known), self.size(b, known))
             case ir.Apply(op=op, args=args) if op in _ON_REACHES and all(t.is_number(a.type) for a in args):
-                return _arithmetic(op, [self.reach(arg, known) for arg in args])
+                return _arithmetic(op, *(self.reach(arg, known) for arg in args))
             case ir.Apply(op=Op.COUNT):
-                return Reach(0)
+                return COUNTS
             case _:
-                return self._of_type(self.sure(expr, known))
+                return self.of_type(self.sure(expr, known))
 
     def _of_bind(self, expr: ir.Bind, known: Locals) -> Reach:
         member = self.member(expr.domain, expr.case, known)
@@ -110,7 +108,7 @@ class Knowledge:
             return member.reach
         body = self.reach(expr.body, {**known, expr.slot: member})
         if expr.quantifier is Quantifier.SUM:
-            return Reach(0) if body.least is not None and body.least >= 0 else ANY
+            return COUNTS if body.within(COUNTS) else ANY
         return body
 
     def size(self, of: ir.Expr, known: Locals) -> Reach:
@@ -123,17 +121,14 @@ class Knowledge:
             case t.Set(limit=limit) | t.Bag(limit=limit) | t.Seq(limit=limit) if limit is not None:
                 return Reach(0, self.most(limit))
             case _:
-                return Reach(0)
+                return COUNTS
 
     def most(self, limit: t.Limit) -> int:
         """How many elements a limit allows in this scope."""
         return limit.of if isinstance(limit.of, int) else self._scope.limit(limit.of)
 
-    def least_of(self, of: t.Type) -> int | None:
-        """The least number of a type; None where there is none."""
-        return self._of_type(of).least
-
-    def _of_type(self, of: t.Type | None) -> Reach:
+    def of_type(self, of: t.Type | None) -> Reach:
+        """Between which numbers the values of a type lie."""
         match of:
             case t.Range(lo, hi):
                 return Reach(lo, hi)
@@ -169,22 +164,23 @@ class Knowledge:
                 return self.sure(body, {**known, slot: self.of(value, known)})
             case ir.Members(of=of):
                 return t.Set(of)
-            case ir.Bind(domain=domain, case=case):
-                return self._sure_of_bind(expr, self.member(domain, case, known), known)
+            case ir.Bind():
+                return self._sure_of_bind(expr, known)
             case ir.Apply(op=op, args=args):
                 return _applied(op, [self.sure(arg, known) for arg in args])
             case _:
                 return None
 
-    def _sure_of_bind(self, expr: ir.Bind, member: KnownRange, known: Locals) -> t.Type | None:
+    def _sure_of_bind(self, expr: ir.Bind, known: Locals) -> t.Type | None:
+        member = self.member(expr.domain, expr.case, known)
+        if expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}:
+            return member.type
+        of = self.sure(expr.body, {**known, expr.slot: member})
         match expr.quantifier:
-            case Quantifier.ARGMAX | Quantifier.ARGMIN:
-                return member.type
             case Quantifier.SET:
-                of = self.sure(expr.body, {**known, expr.slot: member})
                 return None if of is None else t.Set(of)
             case Quantifier.MAX | Quantifier.MIN:
-                return self.sure(expr.body, {**known, expr.slot: member})
+                return of
             case _:
                 return None
 
@@ -201,14 +197,16 @@ class Knowledge:
             case ((t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType()), _):
                 return True
             case ((t.Range() | t.Nat()), _):
-                return self._of_type(given).within(self._of_type(target))
+                return self.of_type(given).within(self.of_type(target))
             case t.Option(a), t.Option(b):
                 return self.covers(a, b)
             case t.Option(a), _:
                 return self.covers(a, given)
-            case (t.Seq(a, most), t.Seq(b, fewer)) | (t.Bag(a, most), t.Bag(b, fewer)):
-                return self._at_most(most, fewer) and self.covers(a, b)
-            case t.Set(a, most), t.Set(b, fewer):
+            case (
+                (t.Seq(a, most), t.Seq(b, fewer))
+                | (t.Bag(a, most), t.Bag(b, fewer))
+                | (t.Set(a, most), t.Set(b, fewer))
+            ):
                 return self._at_most(most, fewer) and self.covers(a, b)
             case t.Map(key, a), t.Map(other, b):
                 return key == other and self.covers(a, b)
@@ -227,12 +225,10 @@ class Knowledge:
 
 def _part(of: t.Type | None, index: int, case: int | None) -> t.Type | None:
     match of:
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return fields[index].type
-        case t.Tuple(items):
-            return items[index]
+        case t.Record() | t.Case() | t.Tuple():
+            return t.parts(of)[index]
         case t.Union(_, cases):
-            return cases[case or 0].fields[index].type
+            return _part(cases[case or 0], index, None)
         case _:
             return None
 
@@ -259,57 +255,26 @@ def _applied(op: Op, args: list[t.Type | None]) -> t.Type | None:
             return None
 
 
-_ON_REACHES = {
-    Op.ADD,
-    Op.SUB,
-    Op.MUL,
-    Op.NEG,
-    Op.MIN2,
-    Op.MAX2,
-    Op.DIV,
-    Op.MOD,
-}
+_ON_REACHES = {Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.MIN2, Op.MAX2, Op.DIV, Op.MOD}
 
 
-def _arithmetic(op: Op, args: list[Reach]) -> Reach:
-    match op, args:
-        case Op.ADD, [a, b]:
-            return Reach(_plus(a.least, b.least), _plus(a.most, b.most))
-        case Op.SUB, [a, b]:
-            return _arithmetic(Op.ADD, [a, _negated(b)])
-        case Op.NEG, [a]:
-            return _negated(a)
-        case Op.MIN2, [a, b]:
-            return _least(a, b)
-        case Op.MAX2, [a, b]:
-            return _negated(_least(_negated(a), _negated(b)))
-        case Op.MUL, [a, b] if _counts(a) and _counts(b):
-            most = None if a.most is None or b.most is None else a.most * b.most
-            return Reach(0, most)
-        case Op.DIV, [a, b] if _counts(a) and b.least is not None and b.least > 0:
+def _arithmetic(op: Op, a: Reach, b: Reach = ANY) -> Reach:
+    match op:
+        case Op.ADD:
+            return Reach(a.least + b.least, a.most + b.most)
+        case Op.SUB:
+            return Reach(a.least - b.most, a.most - b.least)
+        case Op.NEG:
+            return Reach(-a.most, -a.least)
+        case Op.MIN2:
+            return Reach(min(a.least, b.least), min(a.most, b.most))
+        case Op.MAX2:
+            return Reach(max(a.least, b.least), max(a.most, b.most))
+        case Op.MUL if a.within(COUNTS) and b.within(COUNTS):
+            return Reach(0, inf if inf in {a.most, b.most} else a.most * b.most)
+        case Op.DIV if a.within(COUNTS) and b.least > 0:
             return Reach(0, a.most)
-        case Op.MOD, [_, b] if b.least is not None and b.least > 0:
-            return Reach(0, None if b.most is None else b.most - 1)
+        case Op.MOD if b.least > 0:
+            return Reach(0, b.most - 1)
         case _:
             return ANY
-
-
-def _counts(reach: Reach) -> bool:
-    return reach.least is not None and reach.least >= 0
-
-
-def _negated(reach: Reach) -> Reach:
-    return Reach(
-        None if reach.most is None else -reach.most,
-        None if reach.least is None else -reach.least,
-    )
-
-
-def _least(a: Reach, b: Reach) -> Reach:
-    ends = [each for each in (a.most, b.most) if each is not None]
-    least = None if a.least is None or b.least is None else min(a.least, b.least)
-    return Reach(least, min(ends, default=None))
-
-
-def _plus(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b

@@ -11,8 +11,6 @@ from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.grounding.budget import CountedBudget
-from spec.elaboration.typing import element
-from spec.types import UNKNOWN
 from spec.walk import chooses
 
 
@@ -29,7 +27,7 @@ class Actions:
 
     def parameters(self, action: ir.Action, taken: frozenset[str] = frozenset()) -> tuple[list[str], TlaEnv]:
         """What an action's parameters are called where those names are taken, and the scope with them."""
-        env, names = self._now.among(taken), []
+        env, names = self._now.among(*taken), []
         for param in action.params:
             name = local(param.name, env.taken)
             known = self._e.knowledge.member(param.domain, param.case, env.known)
@@ -76,24 +74,19 @@ class Actions:
         taken: frozenset[str] = frozenset(),
     ) -> TlaTerm:
         """Something for some parameters of an action, of which the first may be given."""
-        env = self._now.among(taken)
-        found: list[tuple[str, TlaTerm]] = []
-        tests = []
+        env, ranges, tests = self._now.among(*taken), [], []
         for index, param in enumerate(action.params):
-            name = local(param.name, env.taken)
-            domain, test, inner = self._e.walk(param.slot, name, param.domain, param.case, env)
+            found = self._e.bind(param, env)
             if index < len(given):
-                tests.append(tla.infix(r"\in", tla.RELATION, given[index], domain))
-                if param.case is not None:
-                    of = element(param.domain.type) or UNKNOWN
-                    tests.append(self._e.values.is_case(given[index], of, param.case))
+                tests.append(tla.infix(r"\in", given[index], found.domain))
+                tests += self._e.is_case(given[index], param)
                 env = env.bound(param.slot, given[index], KnownRange())
-                continue
-            env = inner
-            found.append((name, domain if test is None else tla.those(name, domain, test)))
-        for name, domain in reversed(found):
-            body = tla.quantified(r"\E", name, domain, body)
-        return tla.both([*tests, body]) if tests else body
+            else:
+                env = found.env
+                ranges.append(found)
+        for found in reversed(ranges):
+            body = tla.quantified(r"\E", found.name, found.kept, body)
+        return tla.both([*tests, body])
 
     def _ready(self, parts: Sequence[ir.Guard | ir.Stmt], env: TlaEnv, before: list[TlaTerm]) -> TlaTerm:
         """The conjunction of guards and choices, in the scope of the names that stand between them."""
@@ -108,12 +101,9 @@ class Actions:
                 term, known = self._e.term(value, env), self._e.knowledge.of(value, env.known)
                 inner = self._ready(rest, env.bound(slot, tla.atom(name), known), [])
                 return tla.both([*before, tla.let_term([tla.definition(name, (), term)], inner)])
-            case ir.Choose(slot=slot, domain=domain, case=case, where=where):
-                name = local(first.name, env.taken)
-                members, test, inside = self._e.walk(slot, name, domain, case, env)
-                passed = [] if test is None else [test]
-                passed += [] if where is None else [self._e.term(where, inside)]
-                body = self._ready(rest, inside, passed)
-                return tla.both([*before, tla.quantified(r"\E", name, members, body)])
+            case ir.Choose():
+                found = self._e.bind(first, env)
+                body = self._ready(rest, found.env, found.tests)
+                return tla.both([*before, tla.quantified(r"\E", found.name, found.domain, body)])
             case _:
                 raise TypeError(f"{first} is neither a guard nor a choice")

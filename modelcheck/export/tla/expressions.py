@@ -10,19 +10,19 @@ import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct
-from modelcheck.export.known import Knowledge, KnownRange
+from modelcheck.export.known import ANY, Knowledge, KnownRange
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import TlaOperations
 from modelcheck.export.tla.terms import TlaTerm
-from modelcheck.export.tla.values import Values
 from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
-from spec.pretty import cat
+from spec.walk import children
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
 SHORT = 24  # characters of a part of the state that may be written again instead of named
 Read = Callable[[int], TlaTerm]
+Binder = ir.Bind | ir.Each | ir.Choose | ir.Param
 
 
 @frozen
@@ -50,24 +50,38 @@ class TlaEnv:
         """The same, knowing what a name stands for."""
         return replace(self, values={**self.values, slot: (value, there.away())})
 
-    def among(self, taken: frozenset[str]) -> TlaEnv:
+    def among(self, *taken: str) -> TlaEnv:
         """The same where further names are taken."""
-        return replace(self, taken=self.taken | taken)
+        return replace(self, taken=self.taken.union(taken))
 
     def away(self) -> TlaEnv:
         """The same where `@` means nothing."""
         return replace(self, here=None)
 
 
+@frozen
+class Binding:
+    """A name for the members of a domain that pass the tests, and the scope with it."""
+
+    name: str
+    domain: TlaTerm
+    tests: list[TlaTerm]
+    env: TlaEnv
+
+    @property
+    def kept(self) -> TlaTerm:
+        """The set of the members that pass."""
+        return tla.those(self.name, self.domain, tla.both(self.tests)) if self.tests else self.domain
+
+
 class TlaExpressions:
     """Writes expressions; collects what cannot be written."""
 
     def __init__(
-        self, values: Values, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
+        self, values: TlaOperations, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
     ) -> None:
         self.values = values
         self.knowledge = knowledge
-        self.operations = TlaOperations(values)
         self.refused: list[Construct] = []
         self._did = actions
 
@@ -100,8 +114,9 @@ class TlaExpressions:
                 return self.values.all_of(of)
             case ir.Bind():
                 return self._bind(expr, env)
-            case ir.MapOf(slot=slot, name=name, body=body):
-                return self._map_of(expr, slot, name, body, env)
+            case ir.MapOf(body=body):
+                keys = self.keys(expr, env)
+                return tla.a_function(keys.name, keys.domain, self.term(body, keys.env))
             case ir.Make(parts=parts):
                 return self._make(expr, [self.term(part, env) for part in parts])
             case ir.Part():
@@ -132,146 +147,108 @@ class TlaExpressions:
         body = self.term(expr.body, env.away().bound(expr.slot, tla.atom(name), known))
         return tla.let_term([tla.definition(name, (), value)], body)
 
-    def _map_of(self, expr: ir.Expr, slot: int, wanted: str, body: ir.Expr, env: TlaEnv) -> TlaTerm:
-        assert isinstance(expr.type, t.Map)
-        key = expr.type.key
-        name = local(wanted, env.taken)
-        known = self.knowledge.member(ir.Members(key, type=t.Set(key), span=expr.span), None, env.known)
-        inner = self.term(body, env.away().bound(slot, tla.atom(name), known))
-        return tla.a_function(name, self.values.all_of(key), inner)
-
     def _make(self, expr: ir.Make, parts: list[TlaTerm]) -> TlaTerm:
         match expr.type:
             case t.Union(_, cases) if expr.case is not None:
-                case = cases[expr.case]
-                return self.values.case(case.name, case.fields, parts)
-            case t.Case(_, name, fields):
-                return self.values.case(name, fields, parts)
-            case t.Record(_, fields):
-                return self.values.record(fields, parts)
+                return self.values.compound(cases[expr.case], parts)
             case t.Set():
                 return tla.a_set(parts)
             case t.Bag():
-                return self.operations.bag_of(parts)
+                return self.values.bag_of(parts)
             case _:
-                return tla.a_tuple(parts)
+                return self.values.compound(expr.type, parts)
 
     def _part(self, expr: ir.Part, env: TlaEnv) -> TlaTerm:
-        of = self.term(expr.of, env)
-        match expr.of.type:
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                return self.values.part(of, fields, expr.index)
-            case t.Union(_, cases):
-                return self._part_of_union(of, cases, expr)
-            case _:
-                return tla.applied(of, tla.number(expr.index + 1))
-
-    def _part_of_union(self, of: TlaTerm, cases: tuple[t.Case, ...], expr: ir.Part) -> TlaTerm:
         """By name, which may differ from case to case where the position is the same."""
+        of, union = self.term(expr.of, env), expr.of.type
+        if not isinstance(union, t.Union):
+            return self.values.part(of, union, expr.index)
         if expr.case is not None:
-            return self.values.part(of, cases[expr.case].fields, expr.index)
-        result: TlaTerm | None = None
-        for number, case in reversed(list(enumerate(cases))):
-            own = self.values.part(of, case.fields, expr.index)
-            is_case = self.values.is_case(of, expr.of.type, number)
-            same = result is None or str(own) == str(result)
-            result = own if same or result is None else tla.choice(is_case, own, result)
-        assert result is not None, "a union has cases"
+            return self.values.part(of, union.cases[expr.case], expr.index)
+        *others, result = [self.values.part(of, case, expr.index) for case in union.cases]
+        for number, own in reversed([*enumerate(others)]):
+            if str(own) != str(result):
+                result = tla.choice(self.values.is_case(of, union, number), own, result)
         return result
 
     def _apply(self, expr: ir.Apply, env: TlaEnv) -> TlaTerm:
         args = [self.term(arg, env) for arg in expr.args]
-        reaches = [self.knowledge.reach(a, env.known) if t.is_number(a.type) else None for a in expr.args]
-        return self.operations.apply(expr, args, reaches)
+        divides = expr.op in {Op.DIV, Op.MOD}
+        by = self.knowledge.reach(expr.args[-1], env.known) if divides else ANY
+        return self.values.apply(expr, args, by)
 
     # ------------------------------------------------------------------ domains
 
-    def members(self, domain: ir.Expr, env: TlaEnv) -> TlaTerm:
-        """The members of a domain as a set; of a sequence each entry once."""
-        return self.operations.members(self.term(domain, env), domain.type)
+    def bind(self, binder: Binder, env: TlaEnv, name: str = "") -> Binding:
+        """The name of a binder for the members of its domain."""
+        name = name or local(binder.name, env.taken)
+        domain = self.values.members(self.term(binder.domain, env), binder.domain.type)
+        return self._binding(binder, env, name, tla.atom(name), domain)
 
-    def walk(
-        self, slot: int, name: str, domain: ir.Expr, case: int | None, env: TlaEnv
-    ) -> tuple[TlaTerm, TlaTerm | None, TlaEnv]:
-        """For a name bound to the members of a domain: the set, a test for the case, the scope."""
-        known = self.knowledge.member(domain, case, env.known)
-        inner = env.away().bound(slot, tla.atom(name), known)
-        test = None
-        if case is not None:
-            of = element(domain.type)
-            test = self.values.is_case(tla.atom(name), of if of is not None else t.UNKNOWN, case)
-        return self.members(domain, env), test, inner
+    def _binding(self, binder: Binder, env: TlaEnv, name: str, member: TlaTerm, domain: TlaTerm) -> Binding:
+        """Where `name` goes through the domain, and the member is what is read there."""
+        known = self.knowledge.member(binder.domain, binder.case, env.known)
+        inner = env.away().bound(binder.slot, member, known).among(name)
+        tests = self.is_case(member, binder)
+        if isinstance(binder, ir.Bind | ir.Choose) and binder.where is not None:
+            tests.append(self.term(binder.where, inner))
+        return Binding(name, domain, tests, inner)
 
-    def in_order(self, domain: ir.Expr, case: int | None, env: TlaEnv) -> TlaTerm:
+    def is_case(self, member: TlaTerm, binder: Binder) -> list[TlaTerm]:
+        """What to ask of a member where a binder passes over other cases."""
+        of = element(binder.domain.type) or t.UNKNOWN
+        return [] if binder.case is None else [self.values.is_case(member, of, binder.case)]
+
+    def keys(self, expr: ir.MapOf, env: TlaEnv) -> Binding:
+        """The name of a map's keys."""
+        assert isinstance(expr.type, t.Map)
+        key = expr.type.key
+        keys = ir.Members(key, type=t.Set(key), span=expr.span)
+        return self.bind(ir.Each(expr.slot, expr.name, keys, (), span=expr.span), env)
+
+    def in_order(self, binder: ir.Each, env: TlaEnv) -> TlaTerm:
         """The members of a domain as a sequence, in canonical order."""
-        match domain:
+        match binder.domain:
             case ir.Members(of=of):
                 listed = self.values.in_order(of)
-            case ir.Apply(op=Op.RANGE, args=args):
-                listed = tla.call(self.values.library.use("Numbers"), *(self.term(arg, env) for arg in args))
-            case _:
-                listed = self.operations.in_order(self.term(domain, env), domain.type)
-        if case is None:
-            return listed
+            case ir.Apply(op=Op.RANGE, args=(low, high)):
+                listed = self.values.use("Numbers", self.term(low, env), self.term(high, env))
+            case domain:
+                listed = self.values.entries(self.term(domain, env), domain.type)
         name = local("m", env.taken)
-        test = self.values.is_case(tla.atom(name), element(domain.type) or t.UNKNOWN, case)
-        lambda_ = TlaTerm(cat(f"LAMBDA {name} : ", test.doc), tla.OPEN)
-        return tla.call("SelectSeq", listed, lambda_)
+        for test in self.is_case(tla.atom(name), binder):
+            listed = tla.call("SelectSeq", listed, tla.function_of(name, test))
+        return listed
 
     # ------------------------------------------------------------------ quantifiers
 
     def _bind(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
         if isinstance(expr.domain.type, t.Seq) and expr.quantifier in _BY_POSITION:
             return self._bind_entries(expr, env)
-        name = local(expr.name, env.taken)
-        domain, test, inner = self.walk(expr.slot, name, expr.domain, expr.case, env)
-        tests = [] if test is None else [test]
-        tests += [] if expr.where is None else [self.term(expr.where, inner)]
-        body = self.term(expr.body, inner)
-        return self._quantified(expr, name, (domain, tests), body, inner)
-
-    def _quantified(
-        self, expr: ir.Bind, name: str, members: tuple[TlaTerm, list[TlaTerm]], body: TlaTerm, inner: TlaEnv
-    ) -> TlaTerm:
-        domain, tests = members
-        kept = tla.those(name, domain, tla.both(tests)) if tests else domain
-        of_all = kept if str(body) == name else tla.each(name, kept, body)
+        found = self.bind(expr, env)
+        name, domain, tests = found.name, found.domain, found.tests
+        body = self.term(expr.body, found.env)
+        of_all = found.kept if str(body) == name else tla.each(name, found.kept, body)
         match expr.quantifier:
             case Quantifier.FORALL:
-                claim = tla.implies(tla.both(tests), body) if tests else body
-                return tla.quantified(r"\A", name, domain, claim)
+                return tla.quantified(
+                    r"\A", name, domain, tla.implies(tla.both(tests), body) if tests else body
+                )
             case Quantifier.EXISTS:
-                parts = [*tests, *([] if _is_true(expr.body) and tests else [body])]
+                parts = tests if tests and _is_true(expr.body) else [*tests, body]
                 return tla.quantified(r"\E", name, domain, tla.both(parts))
             case Quantifier.SET:
                 return of_all
             case Quantifier.SUM:
-                return self._over(name, kept, body, "SumOf")
-            case Quantifier.MAX:
-                return self.operations.extreme(of_all, expr.body.type, inner.taken, most=True)
-            case Quantifier.MIN:
-                return self.operations.extreme(of_all, expr.body.type, inner.taken, most=False)
+                return self._over("SumOf", found, body)
+            case Quantifier.MAX | Quantifier.MIN:
+                most = expr.quantifier is Quantifier.MAX
+                return self.values.extreme(of_all, expr.body.type, found.env.taken, most=most)
             case Quantifier.ARGMAX | Quantifier.ARGMIN:
-                best = self._best(expr, name, kept, body, inner)
-                return self.operations.first(best, element(expr.domain.type) or t.UNKNOWN, inner.taken)
+                of = element(expr.domain.type) or t.UNKNOWN
+                return self.values.first(self._best(expr, found, body), of, found.env.taken)
             case _:
                 assert_never(expr.quantifier)
-
-    def _over(self, name: str, domain: TlaTerm, body: TlaTerm, operator: str) -> TlaTerm:
-        return tla.call(self.values.library.use(operator), tla.a_function(name, domain, body))
-
-    def _best(self, expr: ir.Bind, name: str, domain: TlaTerm, body: TlaTerm, inner: TlaEnv) -> TlaTerm:
-        """The set of the members whose body is best."""
-        most = expr.quantifier is Quantifier.ARGMAX
-        if t.is_number(expr.body.type):
-            return self._over(name, domain, body, "Greatests" if most else "Leasts")
-        of, other = (local(wanted, inner.taken) for wanted in ("score", "other"))
-        less = self.values.less(expr.body.type)
-        ours, theirs = (tla.applied(tla.atom(of), tla.atom(x)) for x in (name, other))
-        every = tla.domain(tla.atom(of))
-        better = less(ours, theirs) if most else less(theirs, ours)
-        best = tla.those(name, every, tla.quantified(r"\A", other, every, tla.negated(better)))
-        return tla.let_term([tla.definition(of, (), tla.a_function(name, domain, body))], best)
 
     def _bind_entries(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
         """Over the positions of a sequence, since an entry counts as often as it is there."""
@@ -280,22 +257,32 @@ class TlaExpressions:
         if not entries.is_atom and entries.level < tla.APPLIED:
             whole = local("entries", env.taken)
             definitions.append(tla.definition(whole, (), entries))
-            entries, env = tla.atom(whole), replace(env, taken=env.taken | {whole})
+            entries, env = tla.atom(whole), env.among(whole)
         at = local("i", env.taken)
         entry = tla.applied(entries, tla.atom(at))
-        known = self.knowledge.member(expr.domain, expr.case, env.known)
-        inner = replace(env.away().bound(expr.slot, entry, known), taken=env.taken | {at})
-        of = element(expr.domain.type) or t.UNKNOWN
-        tests = [] if expr.case is None else [self.values.is_case(entry, of, expr.case)]
-        tests += [] if expr.where is None else [self.term(expr.where, inner)]
-        body = self.term(expr.body, inner)
-        every = self.operations.positions(entries)
-        kept = tla.those(at, every, tla.both(tests)) if tests else every
+        found = self._binding(expr, env, at, entry, self.values.positions(entries))
+        body = self.term(expr.body, found.env)
         if expr.quantifier is Quantifier.SUM:
-            return tla.let_term(definitions, self._over(at, kept, body, "SumOf"))
-        best = self._best(expr, at, kept, body, inner)
-        first = tla.call(self.values.library.use("Least"), best)
+            return tla.let_term(definitions, self._over("SumOf", found, body))
+        first = self.values.use("Least", self._best(expr, found, body))
         return tla.let_term(definitions, tla.applied(entries, first))
+
+    def _over(self, operator: str, members: Binding, body: TlaTerm) -> TlaTerm:
+        function = tla.a_function(members.name, members.kept, body)
+        return self.values.use(operator, function)
+
+    def _best(self, expr: ir.Bind, members: Binding, body: TlaTerm) -> TlaTerm:
+        """The set of the members whose body is best."""
+        most = expr.quantifier is Quantifier.ARGMAX
+        if t.is_number(expr.body.type):
+            return self._over("Greatests" if most else "Leasts", members, body)
+        name, taken = members.name, members.env.taken
+        score, other = (local(wanted, taken) for wanted in ("score", "other"))
+        pair = [tla.applied(tla.atom(score), tla.atom(x)) for x in (name, other)]
+        better = self.values.less(expr.body.type, *(pair if most else reversed(pair)))
+        every = tla.prefix("DOMAIN ", tla.atom(score))
+        best = tla.those(name, every, tla.quantified(r"\A", other, every, tla.negated(better)))
+        return tla.let_term([tla.definition(score, (), tla.a_function(name, members.kept, body))], best)
 
 
 _BY_POSITION = {Quantifier.SUM, Quantifier.ARGMAX, Quantifier.ARGMIN}
@@ -310,10 +297,8 @@ def is_path(expr: ir.Expr) -> bool:
     match expr:
         case ir.Var() | ir.Local() | ir.Const():
             return True
-        case ir.Apply(op=Op.LOOKUP, args=args):
-            return all(map(is_path, args))
-        case ir.Part(of=of):
-            return is_path(of)
+        case ir.Apply(op=Op.LOOKUP) | ir.Part():
+            return all(map(is_path, children(expr)))
         case _:
             return False
 
@@ -327,11 +312,7 @@ def is_split_by_tlc(expr: ir.Expr) -> bool:
             return quantifier is Quantifier.EXISTS
         case ir.And(parts=parts):
             return any(map(is_split_by_tlc, parts))
-        case ir.Implies(right=right):
-            return is_split_by_tlc(right)
-        case ir.If(then=then, other=other):
-            return is_split_by_tlc(then) or is_split_by_tlc(other)
-        case ir.Let(body=body):
-            return is_split_by_tlc(body)
+        case ir.Implies() | ir.If() | ir.Let():
+            return any(map(is_split_by_tlc, children(expr)[1:]))  # the first is only looked at
         case _:
             return False

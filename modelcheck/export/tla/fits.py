@@ -8,14 +8,13 @@ TLC does not take.  What is sure is not asked, so most stores need no condition 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeGuard
 
 import modelcheck.export.tla.terms as tla
 import spec.ir as ir
 import spec.types as t
-from modelcheck.export.known import Reach
+from modelcheck.export.known import KnownRange, Reach
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local, remark
 from modelcheck.export.tla.terms import TlaTerm
@@ -26,6 +25,7 @@ from spec.frozen import frozen
 from spec.op import Op
 from spec.values import Cut, Misfit
 
+VALUE = -1  # the slot of a value that is no expression of the model
 LONG = 40  # characters of a term that is not written twice when what it is stored in has a name
 Stored = Callable[[], TlaTerm]
 
@@ -49,9 +49,14 @@ class _Place:
                 return replace(self, expr=of).unfolded()
             case ir.Local(slot=slot) if slot in self.env.values:
                 value, there = self.env.values[slot]
-                return _Place(value, there.among(self.env.taken), self.stored).unfolded()
+                return _Place(value, there.among(*self.env.taken), self.stored).unfolded()
             case _:
                 return self
+
+    def value(self, term: TlaTerm, of: t.Type, *taken: str) -> _Place:
+        """A value that comes from this one, of which nothing more is known than its type."""
+        env = self.env.among(*taken).bound(VALUE, term, KnownRange())
+        return _Place(ir.Local(VALUE, type=of, span=self.expr.span), env)
 
 
 class Fits:
@@ -78,6 +83,7 @@ class _Bounds:
         self._knowledge = expressions.knowledge
 
     def of(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        """What to ask of a value: of its parts where the expression shows them, else by its type."""
         place = place.unfolded()
         expr, env = place.expr, place.env
         if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
@@ -90,21 +96,19 @@ class _Bounds:
                 return self._of_constant(value, target)
             case ir.Config(name=name):
                 return self._of_constant(self._values.scope.config[name], target)
-            case ir.If(test=test, then=then, other=other):
-                first, second = (self.of(place.part(branch), target) for branch in (then, other))
-                return on_condition(self._expressions.term(test, env), first, second)
+            case ir.If():
+                return self._of_if(expr, place, lambda branch: self.of(branch, target))
             case ir.Let():
                 return self._of_let(expr, place, target)
-            case ir.Make():
-                return self._of_make(expr, place, target)
-            case ir.MapOf():
-                return self._of_map(expr, place, target)
-            case _ if t.is_number(target):
-                return self._of_number(self._term(place), self._knowledge.reach(expr, env.known), target)
-            case _ if isinstance(target, t.Seq | t.Set | t.Bag):
-                return [*self._of_size(place, target), *self._of_elements(place, target)]
+            case ir.Make(parts=parts, case=case) if not isinstance(target, t.Seq | t.Set | t.Bag):
+                whole = target.cases[case] if isinstance(target, t.Union) and case is not None else target
+                types = zip(parts, t.parts(whole), strict=True)
+                return [condition for part, of in types for condition in self.of(place.part(part), of)]
+            case ir.MapOf(body=body) if isinstance(target, t.Map):
+                keys = self._expressions.keys(expr, env)
+                return every(keys.name, keys.domain, self.of(place.part(body, keys.env), target.value))
             case _:
-                return self._by_type(self._term(place), target, sure, env)
+                return self._by_type(place, target)
 
     def _term(self, place: _Place) -> TlaTerm:
         """The value; by the name of its place where it would be long to write it again."""
@@ -124,6 +128,10 @@ class _Bounds:
             return [stop(tla.FALSE, str(misfit))] if self._declared else []
         return []
 
+    def _of_if(self, expr: ir.If, place: _Place, asked: Callable[[_Place], list[TlaTerm]]) -> list[TlaTerm]:
+        first, second = (asked(place.part(branch)) for branch in (expr.then, expr.other))
+        return on_condition(self._expressions.term(expr.test, place.env), first, second)
+
     def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[TlaTerm]:
         env = place.env
         value = self._expressions.term(expr.value, env)
@@ -135,91 +143,82 @@ class _Bounds:
         found = self.of(place.part(expr.body, inner), target)
         return [tla.let_term([tla.definition(name, (), value)], tla.both(found))] if found else []
 
-    def _of_map(self, expr: ir.MapOf, place: _Place, target: t.Type) -> list[TlaTerm]:
-        assert isinstance(target, t.Map)
-        env = place.env
-        name = local(expr.name, env.taken)
-        keys = ir.Members(target.key, type=t.Set(target.key), span=expr.span)
-        known = self._knowledge.member(keys, None, env.known)
-        found = self.of(place.part(expr.body, env.bound(expr.slot, tla.atom(name), known)), target.value)
-        return every(name, self._values.all_of(target.key), found)
+    # ------------------------------------------------------------------ by type
 
-    def _of_make(self, expr: ir.Make, place: _Place, target: t.Type) -> list[TlaTerm]:
-        """Part by part."""
+    def _by_type(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        if t.is_number(target):
+            return self._of_number(place, target)
+        if isinstance(target, t.Seq | t.Set | t.Bag):
+            return [*self._of_size(place, target), *self._of_elements(place, target)]
+        term = self._term(place)
         match target:
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                types: Sequence[t.Type] = [field.type for field in fields]
-            case t.Union(_, cases) if expr.case is not None:
-                types = [field.type for field in cases[expr.case].fields]
-            case t.Tuple(items):
-                types = items
-            case t.Seq() | t.Set() | t.Bag():
-                return [*self._of_size(place, target), *self._of_elements(place, target)]
+            case t.Option(inner):
+                return on_condition(tla.differs(term, NONE), self.of(place.value(term, inner), inner), [])
+            case t.Record() | t.Case() | t.Tuple():
+                parts = [(self._values.part(term, target, i), of) for i, of in enumerate(t.parts(target))]
+                return [c for part, of in parts for c in self.of(place.value(part, of), of)]
+            case t.Union(_, cases):
+                tests = [self._values.is_case(term, target, number) for number in range(len(cases))]
+                found = [self.of(place.value(term, case), case) for case in cases]
+                return [
+                    c for test, own in zip(tests, found, strict=True) for c in on_condition(test, own, [])
+                ]
+            case t.Map(key, inner):
+                name = local("k", place.env.taken)
+                entry = place.value(tla.applied(term, tla.atom(name)), inner, name)
+                return every(name, self._values.all_of(key), self.of(entry, inner))
             case _:
-                raise TypeError(f"{target} has no parts")
-        parts = zip(expr.parts, types, strict=True)
-        return [condition for part, of in parts for condition in self.of(place.part(part), of)]
+                return []
 
-    def _of_number(self, term: TlaTerm, reach: Reach, target: t.Type) -> list[TlaTerm]:
-        if isinstance(target, t.Nat) and not self._declared:
-            most = self._values.scope.limit(target.name)
-            fine = reach.most is not None and reach.most <= most
-            return [] if fine else [at_most(term, tla.atom(self._values.words.most[target.name]))]
-        if not self._declared:
-            return []
-        low = self._knowledge.least_of(target)
-        above = low is None or (reach.least is not None and reach.least >= low)
-        not_below = tla.infix(">=", tla.RELATION, term, tla.number(low or 0))
+    def _of_number(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        term, reach = self._term(place), self._knowledge.reach(place.expr, place.env.known)
+        bounds = self._knowledge.of_type(target)
+        above, below = reach.least >= bounds.least, reach.most <= bounds.most
         match target:
-            case t.Range(lo, hi):
+            case t.Nat(name) if not self._declared:
+                return [] if below else [at_most(term, tla.atom(self._values.words.most[name]))]
+            case t.Nat(name):
+                test = tla.infix(">=", term, tla.number(0))
+                return [] if above else [stop(test, f"below 0, where {name} starts")]
+            case t.Range(lo, hi) if self._declared and not (above and below):
+                test = tla.infix(r"\in", term, self._values.all_of(target))
                 if above:
                     test = at_most(term, tla.number(hi))
-                elif reach.most is not None and reach.most <= hi:
-                    test = not_below
-                else:
-                    ends = tla.infix_tight("..", tla.RANGE, tla.number(lo), tla.number(hi))
-                    test = tla.infix(r"\in", tla.RELATION, term, ends)
-                return [] if reach.within(Reach(lo, hi)) else [stop(test, f"outside {target}")]
-            case t.Nat(name):
-                return [] if above else [stop(not_below, f"below 0, where {name} starts")]
+                elif below:
+                    test = tla.infix(">=", term, tla.number(lo))
+                return [stop(test, f"outside {target}")]
             case _:
                 return []
 
     # ------------------------------------------------------------------ collections
 
     def _of_size(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
-        if not self._asks(target.limit):
+        limit = target.limit
+        if limit is None or self._declared is not isinstance(limit.of, int):
             return []
-        most = self._knowledge.most(target.limit)
-        size = self._knowledge.size(place.expr, place.env.known)
-        if size.most is not None and size.most <= most:
+        most = self._knowledge.most(limit)
+        if self._knowledge.size(place.expr, place.env.known).within(Reach(most=most)):
             return []
-        named = isinstance(target.limit.of, str)
-        limit = tla.atom(self._values.words.most[str(target.limit.of)]) if named else tla.number(most)
-        test = at_most(self._size(place, target), limit)
-        return [test] if named else [stop(test, f"too many elements for {target}")]
-
-    def _asks(self, limit: t.Limit | None) -> TypeGuard[t.Limit]:
-        return limit is not None and self._declared is isinstance(limit.of, int)
+        size = self._size(place, target)
+        if isinstance(limit.of, str):
+            return [at_most(size, tla.atom(self._values.words.most[limit.of]))]
+        return [stop(at_most(size, tla.number(most)), f"too many elements for {target}")]
 
     def _size(self, place: _Place, target: t.Type) -> TlaTerm:
         """The size of a collection, as a sum where it is put together of several."""
         match place.expr, target:
-            case (ir.Apply(op=Op.CONCAT, args=args), t.Seq()) | (
-                ir.Apply(op=Op.UNION, args=args),
-                t.Bag(),
-            ):
-                return tla.chain("+", tla.PLUS, [self._size(place.part(arg), arg.type) for arg in args])
+            case (ir.Apply(op=Op.CONCAT, args=args), t.Seq()) | (ir.Apply(op=Op.UNION, args=args), t.Bag()):
+                return tla.infix("+", *[self._size(place.part(arg), arg.type) for arg in args])
             case ir.Make(parts=parts), t.Seq() | t.Bag():
                 return tla.number(len(parts))
             case _:
-                return self._expressions.operations.size(self._term(place), target)
+                return self._values.size(self._term(place), target)
 
     def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
         """What to ask of the elements, where they come from."""
         place = place.unfolded()
-        expr, env = place.expr, place.env
-        sure = self._knowledge.sure(expr, env.known)
+        expr = place.expr
+        sure = self._knowledge.sure(expr, place.env.known)
         given = None if sure is None else element(sure)
         if given is not None and self._knowledge.covers(target.of, given):
             return []
@@ -229,84 +228,32 @@ class _Bounds:
             case ir.Apply(op=Op.TAKE | Op.DROP | Op.MINUS | Op.INTERSECT, args=(kept, _)):
                 # What does not fit may be what is taken away.
                 asked = self._of_elements(place.part(kept), target)
-                return asked and self._of_all(self._term(place), expr.type, target.of, env)
+                return asked and self._of_all(place, target.of)
             case ir.Make(parts=parts):
                 return [c for part in parts for c in self.of(place.part(part), target.of)]
-            case ir.If(test=test, then=then, other=other):
-                first, second = (self._of_elements(place.part(branch), target) for branch in (then, other))
-                return on_condition(self._expressions.term(test, env), first, second)
+            case ir.If():
+                return self._of_if(expr, place, lambda branch: self._of_elements(branch, target))
             case ir.Const(value=value) if not value:
                 return []
             case _:
-                return self._of_all(self._term(place), expr.type, target.of, env)
+                return self._of_all(place, target.of)
 
-    def _of_all(self, whole: TlaTerm, of: t.Type, target: t.Type, env: TlaEnv) -> list[TlaTerm]:
-        name = local("x", env.taken)
-        found = self._by_type(tla.atom(name), target, None, _with(env, name))
-        return every(name, self._expressions.operations.members(whole, of), found) if found else []
-
-    # ------------------------------------------------------------------ by type
-
-    def _by_type(self, term: TlaTerm, target: t.Type, given: t.Type | None, env: TlaEnv) -> list[TlaTerm]:
-        """What to ask of a value of which nothing more is known."""
-        if given is not None and self._knowledge.covers(target, given):
-            return []
-        values = self._values
-        match target:
-            case t.Range() | t.Nat():
-                return self._of_number(term, Reach(), target)
-            case t.Option(inner):
-                found = self._by_type(term, inner, None, env)
-                return on_condition(tla.infix("#", tla.RELATION, term, NONE), found, [])
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                parts = [(values.part(term, fields, i), field.type) for i, field in enumerate(fields)]
-                return [c for part, of in parts for c in self._by_type(part, of, None, env)]
-            case t.Tuple(items):
-                return [
-                    c
-                    for i, of in enumerate(items)
-                    for c in self._by_type(tla.applied(term, tla.number(i + 1)), of, None, env)
-                ]
-            case t.Union(_, cases):
-                return [
-                    c
-                    for i, case in enumerate(cases)
-                    for c in on_condition(
-                        values.is_case(term, target, i), self._by_type(term, case, None, env), []
-                    )
-                ]
-            case t.Map(key, inner):
-                name = local("k", env.taken)
-                found = self._by_type(tla.applied(term, tla.atom(name)), inner, None, _with(env, name))
-                return every(name, values.all_of(key), found)
-            case t.Seq() | t.Set() | t.Bag():
-                return [*self._size_of(term, target), *self._of_all(term, target, target.of, env)]
-            case _:
-                return []
-
-    def _size_of(self, term: TlaTerm, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
-        if not self._asks(target.limit):
-            return []
-        size = self._expressions.operations.size(term, target)
-        if isinstance(target.limit.of, str):
-            return [at_most(size, tla.atom(self._values.words.most[target.limit.of]))]
-        return [stop(at_most(size, tla.number(target.limit.of)), f"too many elements for {target}")]
-
-
-def _with(env: TlaEnv, name: str) -> TlaEnv:
-    return env.among(frozenset({name}))
+    def _of_all(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        whole, name = self._term(place), local("x", place.env.taken)
+        found = self.of(place.value(tla.atom(name), target, name), target)
+        return found and every(name, self._values.members(whole, place.expr.type), found)
 
 
 def stop(test: TlaTerm, message: str, code: str = "R0601") -> TlaTerm:
     """A condition at which TLC stops when it is false."""
-    return replace(tla.call("Assert", test, tla.atom(f'"{code}: {remark(message)}"')), op="Assert")
+    return replace(tla.call("Assert", test, tla.text(f"{code}: {remark(message)}")), op="Assert")
 
 
 def at_most(term: TlaTerm, limit: TlaTerm) -> TlaTerm:
     """`term <= limit`; `n + 1 <= limit` as `n < limit`."""
     if term.op == "+" and len(term.sides) == 2 and str(term.sides[1]) == "1":
-        return tla.infix("<", tla.RELATION, term.sides[0], limit)
-    return tla.infix("<=", tla.RELATION, term, limit)
+        return tla.infix("<", term.sides[0], limit)
+    return tla.infix("<=", term, limit)
 
 
 def on_condition(test: TlaTerm, first: list[TlaTerm], second: list[TlaTerm]) -> list[TlaTerm]:

@@ -27,15 +27,14 @@ from modelcheck.contract.wording import budget_words, config_words, scope_words
 from modelcheck.export.exported import Exported
 from modelcheck.export.known import Knowledge
 from modelcheck.export.tla.actions import Actions
-from modelcheck.export.tla.blocks import TlaBlock, conjunction, conjuncts
+from modelcheck.export.tla.blocks import conjunction, conjuncts
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.library import LIBRARY, Library
 from modelcheck.export.tla.names import STANDARD, NameSupply, field_name, legal, local, numbered, remark
-from modelcheck.export.tla.operations import CORE
+from modelcheck.export.tla.operations import CORE, TlaOperations
 from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
-from modelcheck.export.tla.values import Values, Vocabulary
-from modelcheck.export.tla.versions import VersionCounts
+from modelcheck.export.tla.values import Vocabulary
 from modelcheck.grounding.budget import CountedBudget, counted
 from spec.pretty import LINE, Doc, Nest, cat, layout
 
@@ -62,7 +61,7 @@ class _Module:
         self._library = Library()
         names = NameSupply(LIBRARY)
         self._words = _vocabulary(model, check, self._counted, names)
-        self._values = Values(self._words, check.scope, self._library, names)
+        self._values = TlaOperations(self._words, check.scope, self._library, names)
         self._e = TlaExpressions(self._values, Knowledge(model, check.scope), self._did)
         self._now = TlaEnv(lambda index: terms.atom(self._words.variables[index]), taken=names.taken)
         self._step = replace(
@@ -156,11 +155,10 @@ class _Module:
             yield f"{head}\n{_laid_out(definition)}"
 
     def _initial(self) -> Doc:
-        def write(before: VersionCounts | None) -> tuple[TlaBlock, VersionCounts]:
-            flow = Flow(self._e, before, frozenset(), is_start=True)
-            return flow.start(self._model.variables, self._model.init, self._now), flow.counts
-
-        block = written_out(write)
+        block = written_out(
+            lambda before: Flow(self._e, before, frozenset(), is_start=True),
+            lambda flow: flow.start(self._model.variables, self._model.init, self._now),
+        )
         zeros = [cat(f"{name} = 0") for name in self._words.counters.values()]
         return conjunction([*conjuncts(block), *zeros])
 
@@ -171,11 +169,9 @@ class _Module:
         own = [counter for kind, counter in counters.items() if self._counts(action, kind)]
         others = [counter for counter in counters.values() if counter not in own]
 
-        def write(before: VersionCounts | None) -> tuple[TlaBlock, VersionCounts]:
-            flow = Flow(self._e, before, asserted, others)
-            return flow.step(action, env), flow.counts
-
-        block = written_out(write)
+        block = written_out(
+            lambda before: Flow(self._e, before, asserted, others), lambda flow: flow.step(action, env)
+        )
         limits = {name: self._limit(kind) for kind, name in counters.items()}
         spent = [cat(f"{name} < {limits[name]}") for name in own]
         body = conjunction([*spent, *conjuncts(block), *[cat(f"{name}' = {name} + 1") for name in own]])

@@ -16,6 +16,23 @@ SHORT = 72  # a conjunction that is longer becomes a list with bullets
 ATOM, APPLIED, TIMES, NEGATIVE, MINUS, PLUS, RANGE, SETS, JOINED, RELATION, NOT, LOGIC, IMPLIES, OPEN = (
     *(20, 17, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 1, 0),
 )
+_LEVELS = {
+    **dict.fromkeys(("=", "#", "<", "<=", ">", ">=", r"\in", r"\notin", r"\subseteq"), RELATION),
+    **dict.fromkeys((r"\cup", r"\cap", "\\"), SETS),
+    **dict.fromkeys((r"\div", r"\o"), TIMES),
+    **dict.fromkeys(("-", "%"), MINUS),
+    "+": PLUS,
+    "@@": JOINED,
+    ":>": JOINED + 1,
+}
+_PREFIXES = {  # how tightly each binds, and how tightly what follows has to
+    "~": (NOT, JOINED),
+    "-": (NEGATIVE, TIMES),
+    "DOMAIN ": (RANGE, APPLIED),
+    "SUBSET ": (SETS, APPLIED),
+    "UNION ": (SETS, APPLIED),
+}
+_ASSOCIATIVE = {"@@", "+", r"\o", r"\cup", r"\cap"}
 
 
 @frozen
@@ -41,6 +58,11 @@ def atom(text: str) -> TlaTerm:
     return TlaTerm(TextPiece(text))
 
 
+def text(value: str) -> TlaTerm:
+    """A string."""
+    return atom(f'"{value}"')
+
+
 def number(value: int) -> TlaTerm:
     """A number, negative ones included."""
     return TlaTerm(TextPiece(str(value)), ATOM if value >= 0 else NEGATIVE)
@@ -59,29 +81,26 @@ def parens(doc: Doc) -> Doc:
     return cat("(", Nest(1, doc), ")")
 
 
-def infix(op: str, level: int, left: TlaTerm, right: TlaTerm) -> TlaTerm:
-    """`left op right`; operands that bind no tighter stand in parentheses."""
-    doc = Group(cat(within(left, level + 1), Nest(2, cat(LINE, f"{op} ", within(right, level + 1)))))
-    return TlaTerm(doc, level, op, (left, right))
-
-
-def infix_tight(op: str, level: int, left: TlaTerm, right: TlaTerm) -> TlaTerm:
-    """`left..right`, without blanks."""
-    return TlaTerm(cat(within(left, level + 1), op, within(right, level + 1)), level, op)
-
-
-def domain(of: TlaTerm) -> TlaTerm:
-    """`DOMAIN f`."""
-    return TlaTerm(cat("DOMAIN ", within(of, APPLIED)), RANGE)
-
-
-def chain(op: str, level: int, parts: Sequence[TlaTerm]) -> TlaTerm:
-    """`a op b op c` for an operator that is associative."""
+def infix(op: str, *parts: TlaTerm) -> TlaTerm:
+    """`a op b`, or `a op b op c`; operands that bind no tighter stand in parentheses."""
     if len(parts) == 1:
         return parts[0]
-    own = [part.doc if part.op == op else within(part, level + 1) for part in parts]
+    level = _LEVELS[op]
+    chained = {op} & _ASSOCIATIVE
+    own = [part.doc if part.op in chained else within(part, level + 1) for part in parts]
     rest = [cat(LINE, f"{op} ", part) for part in own[1:]]
-    return TlaTerm(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, tuple(parts))
+    return TlaTerm(Group(cat(own[0], Nest(2, cat(*rest)))), level, op, parts)
+
+
+def interval(low: TlaTerm, high: TlaTerm) -> TlaTerm:
+    """`low..high`."""
+    return TlaTerm(cat(within(low, RANGE + 1), "..", within(high, RANGE + 1)), RANGE, "..", (low, high))
+
+
+def prefix(op: str, of: TlaTerm) -> TlaTerm:
+    """`op of`."""
+    level, least = _PREFIXES[op]
+    return TlaTerm(cat(op, within(of, least)), level, op, (of,))
 
 
 def both(parts: Sequence[TlaTerm]) -> TlaTerm:
@@ -95,10 +114,8 @@ def either(parts: Sequence[TlaTerm]) -> TlaTerm:
 
 
 def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
-    if not parts:
-        return empty
-    if len(parts) == 1:
-        return parts[0]
+    if len(parts) < 2:
+        return parts[0] if parts else empty
     own = [within(part, LOGIC + 1) for part in parts]
     rest = [cat(LINE, f"{op} ", Nest(3, part)) for part in own[1:]]
     return TlaTerm(Group(cat(own[0], *rest)), LOGIC, op, tuple(parts))
@@ -130,12 +147,17 @@ def implies(left: TlaTerm, right: TlaTerm) -> TlaTerm:
 
 def negated(of: TlaTerm) -> TlaTerm:
     """`~of`."""
-    return TlaTerm(cat("~", within(of, JOINED)), NOT, "~", (of,))
+    return prefix("~", of)
 
 
 def equal(left: TlaTerm, right: TlaTerm) -> TlaTerm:
     """`left = right`."""
-    return infix("=", RELATION, left, right)
+    return infix("=", left, right)
+
+
+def differs(left: TlaTerm, right: TlaTerm) -> TlaTerm:
+    """`left # right`."""
+    return infix("#", left, right)
 
 
 def call(name: str, *args: TlaTerm) -> TlaTerm:
@@ -146,10 +168,9 @@ def call(name: str, *args: TlaTerm) -> TlaTerm:
     return TlaTerm(cat(f"{name}(", Group(Nest(2, cat(SOFT, inside))), ")"), APPLIED)
 
 
-def applied(function: TlaTerm, *keys: TlaTerm) -> TlaTerm:
+def applied(function: TlaTerm, key: TlaTerm) -> TlaTerm:
     """`function[key]`."""
-    inside = joined((", ",), [unbound(key) for key in keys])
-    return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, inside), "]"), APPLIED)
+    return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, unbound(key)), "]"), APPLIED)
 
 
 def unbound(part: TlaTerm) -> Doc:
@@ -195,36 +216,52 @@ def a_record(parts: Iterable[tuple[str, TlaTerm]]) -> TlaTerm:
     return listed("[", [cat(f"{name} |-> ", Nest(2, part.doc)) for name, part in parts], "]")
 
 
+def bound_in(bound: str, domain: TlaTerm) -> Doc:
+    r"""`x \in S`."""
+    return cat(f"{bound} \\in ", within(domain, RELATION + 1))
+
+
 def a_function(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`[x \in S |-> e]`."""
-    head = cat(f"[{bound} \\in ", within(domain, RELATION + 1), " |->")
+    head = cat("[", bound_in(bound, domain), " |->")
     return TlaTerm(Group(cat(head, Nest(2, cat(LINE, body.doc)), "]")))
 
 
 def quantified(sign: str, bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
-    head = cat(f"{sign} {bound} \\in ", within(domain, RELATION + 1), " :")
-    return TlaTerm(Group(cat(head, Nest(2, below(body)))), OPEN)
+    return TlaTerm(Group(cat(f"{sign} ", bound_in(bound, domain), " :", Nest(2, below(body)))), OPEN)
 
 
 def those(bound: str, domain: TlaTerm, test: TlaTerm) -> TlaTerm:
     r"""`{x \in S : P}`."""
-    head = cat(f"{{{bound} \\in ", within(domain, RELATION + 1), " :")
+    head = cat("{", bound_in(bound, domain), " :")
     return TlaTerm(Group(cat(head, Nest(2, cat(LINE, test.doc)), "}")))
 
 
 def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
     r"""`{e : x \in S}`."""
-    tail = cat(LINE, f": {bound} \\in ", within(domain, RELATION + 1), "}")
+    tail = cat(LINE, ": ", bound_in(bound, domain), "}")
     return TlaTerm(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
 
 
-def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
+def union_of(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
+    r"""`UNION {e : x \in S}`."""
+    return prefix("UNION ", each(bound, domain, body))
+
+
+def split(test: TlaTerm, then: Doc, other: Doc) -> Doc:
     """`IF test THEN a ELSE b`."""
-    doc = cat(
-        *("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then.doc), LINE, "ELSE ", Nest(5, other.doc)),
-    )
-    return TlaTerm(Group(doc), OPEN)
+    return cat("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then), LINE, "ELSE ", Nest(5, other))
+
+
+def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
+    """The same as an expression."""
+    return TlaTerm(Group(split(test, then.doc, other.doc)), OPEN)
+
+
+def function_of(name: str, body: TlaTerm) -> TlaTerm:
+    """`LAMBDA name : body`."""
+    return TlaTerm(cat(f"LAMBDA {name} : ", body.doc), OPEN)
 
 
 def definition(name: str, params: Sequence[str], body: TlaTerm) -> Doc:

@@ -11,7 +11,7 @@ function from its members to their counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
@@ -25,7 +25,6 @@ from spec.pretty import Doc
 from spec.values import members, ordered
 
 NONE = tla.atom("None")
-Less = Callable[[TlaTerm, TlaTerm], TlaTerm]
 
 
 @frozen
@@ -55,6 +54,10 @@ class Values:
         self._orders: dict[t.Type, str] = {}
         self._ranks: dict[t.Type, str] = {}
 
+    def use(self, name: str, *args: TlaTerm) -> TlaTerm:
+        """An operator of the library on its arguments."""
+        return tla.call(self.library.use(name), *args)
+
     # ------------------------------------------------------------------ types
 
     def all_of(self, of: t.Type) -> TlaTerm:
@@ -63,13 +66,13 @@ class Values:
             case t.Bool():
                 return tla.atom("BOOLEAN")
             case t.Range(lo, hi):
-                return tla.infix_tight("..", tla.RANGE, tla.number(lo), tla.number(hi))
+                return tla.interval(tla.number(lo), tla.number(hi))
             case t.Nat(name) | t.Sort(name):
                 return tla.atom(self.words.sets[name])
             case t.Enum(name) if name in self.words.sets:
                 return tla.atom(self.words.sets[name])
             case t.Enum(_, names):
-                return tla.a_set(tla.atom(f'"{name}"') for name in names)
+                return tla.a_set(map(tla.text, names))
             case _:
                 raise TypeError(f"the values of {of} cannot be listed")
 
@@ -77,9 +80,9 @@ class Values:
         """The sequence of all values of a scalar type, ascending."""
         match of:
             case t.Nat(name):
-                return tla.call(self.library.use("Numbers"), tla.number(0), tla.atom(self.words.most[name]))
+                return self.use("Numbers", tla.number(0), tla.atom(self.words.most[name]))
             case t.Range(lo, hi):
-                return tla.call(self.library.use("Numbers"), tla.number(lo), tla.number(hi))
+                return self.use("Numbers", tla.number(lo), tla.number(hi))
             case _:
                 return tla.a_tuple(self.literal(value, of) for value in members(of, self.scope))
 
@@ -93,19 +96,17 @@ class Values:
             case t.Int() | t.Range() | t.Nat():
                 return tla.number(value)
             case t.Enum(_, names):
-                return tla.atom(f'"{names[value]}"')
+                return tla.text(names[value])
             case t.Sort(name):
                 return tla.atom(self.words.members[name][value])
             case t.Option(inner):
                 return NONE if value is None else self.literal(value, inner)
-            case t.Record(_, fields):
-                return self.record(fields, self._parts(value, [f.type for f in fields]))
-            case t.Case(_, name, fields):
-                return self.case(name, fields, self._parts(value[1:], [f.type for f in fields]))
+            case t.Record() | t.Tuple():
+                return self.compound(of, self._parts(value, of))
+            case t.Case():
+                return self.compound(of, self._parts(value[1:], of))
             case t.Union(_, cases):
                 return self.literal(value, cases[value[0]])
-            case t.Tuple(items):
-                return tla.a_tuple(self._parts(value, items))
             case t.Seq(inner):
                 return tla.a_tuple(self.literal(each, inner) for each in value)
             case t.Set(inner):
@@ -120,28 +121,33 @@ class Values:
             case _:
                 assert_never(of)
 
-    def _parts(self, values: Sequence[ir.Value], types: Sequence[t.Type]) -> list[TlaTerm]:
-        return [self.literal(value, of) for value, of in zip(values, types, strict=True)]
+    def _parts(self, values: Sequence[ir.Value], of: t.Type) -> list[TlaTerm]:
+        return [self.literal(value, part) for value, part in zip(values, t.parts(of), strict=True)]
 
     def _function(self, pairs: Sequence[tuple[TlaTerm, TlaTerm]]) -> TlaTerm:
         if not pairs:
-            return tla.atom(self.library.use("EmptyBag"))
-        return tla.chain("@@", tla.JOINED, [tla.infix(":>", tla.JOINED + 1, k, v) for k, v in pairs])
+            return self.use("EmptyBag")
+        return tla.infix("@@", *[tla.infix(":>", key, value) for key, value in pairs])
 
-    def record(self, fields: Sequence[t.Field], parts: Sequence[TlaTerm]) -> TlaTerm:
-        """A record of its parts."""
-        if not fields:
-            return tla.a_record([(self.words.tag, tla.TRUE)])
-        return tla.a_record((field_name(field.name), part) for field, part in zip(fields, parts, strict=True))
+    def compound(self, of: t.Type, parts: Sequence[TlaTerm]) -> TlaTerm:
+        """A record, a tuple or a case of a union from its parts; a case has its name in front."""
+        match of:
+            case t.Record(_, ()):
+                return tla.a_record([(self.words.tag, tla.TRUE)])
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                named = [(field_name(field.name), part) for field, part in zip(fields, parts, strict=True)]
+                tag = [(self.words.tag, tla.text(of.name))] if isinstance(of, t.Case) else []
+                return tla.a_record([*tag, *named])
+            case _:
+                return tla.a_tuple(parts)
 
-    def case(self, name: str, fields: Sequence[t.Field], parts: Sequence[TlaTerm]) -> TlaTerm:
-        """A case of a union, with its name in front."""
-        own = [(field_name(field.name), part) for field, part in zip(fields, parts, strict=True)]
-        return tla.a_record([(self.words.tag, tla.atom(f'"{name}"')), *own])
-
-    def part(self, of: TlaTerm, fields: Sequence[t.Field], index: int) -> TlaTerm:
-        """A field of a record or of a case."""
-        return tla.field(of, field_name(fields[index].name))
+    def part(self, of: TlaTerm, type_: t.Type, index: int) -> TlaTerm:
+        """A field of a record or of a case, an item of a tuple."""
+        match type_:
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                return tla.field(of, field_name(fields[index].name))
+            case _:
+                return tla.applied(of, tla.number(index + 1))
 
     @property
     def taken(self) -> frozenset[str]:
@@ -150,28 +156,24 @@ class Values:
 
     def is_case(self, of: TlaTerm, union: t.Type, case: int) -> TlaTerm:
         """Whether a union's value is that case."""
-        match union:
-            case t.Union(_, cases):
-                name = cases[case].name
-            case t.Case(_, name):
-                pass
-            case _:
-                raise TypeError(f"{union} has no cases")
-        return tla.equal(tla.field(of, self.words.tag), tla.atom(f'"{name}"'))
+        assert isinstance(union, t.Union | t.Case), "other types have no cases"
+        name = union.cases[case].name if isinstance(union, t.Union) else union.name
+        return tla.equal(tla.field(of, self.words.tag), tla.text(name))
 
     # ------------------------------------------------------------------ orders
 
-    def less(self, of: t.Type) -> Less:
-        """The canonical order of a type's values, which is `<` where the language has one."""
-        if t.is_number(of):
-            return lambda a, b: tla.infix("<", tla.RELATION, a, b)
-        if isinstance(of, t.Bool):
-            return lambda a, b: tla.both([tla.negated(a), b])
-        if isinstance(of, t.Enum | t.Sort):
-            rank = tla.atom(self._rank(of))
-            return lambda a, b: tla.infix("<", tla.RELATION, tla.applied(rank, a), tla.applied(rank, b))
-        name = self.order(of)
-        return lambda a, b: tla.call(name, a, b)
+    def less(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
+        """Whether one value comes first in the canonical order, which is `<` where the language has one."""
+        match of:
+            case t.Int() | t.Range() | t.Nat():
+                return tla.infix("<", a, b)
+            case t.Bool():
+                return tla.both([tla.negated(a), b])
+            case t.Enum() | t.Sort():
+                rank = tla.atom(self._rank(of))
+                return tla.infix("<", tla.applied(rank, a), tla.applied(rank, b))
+            case _:
+                return tla.call(self.order(of), a, b)
 
     def order(self, of: t.Type) -> str:
         """The name of an operator that says which of two values comes first."""
@@ -179,7 +181,7 @@ class Values:
             return self.library.use("NumberLess")
         if of not in self._orders:
             name = self._orders[of] = self._names.fresh(f"Less_{_spelled(of)}")
-            one, two = (local(name, self._names.taken) for name in ("a", "b"))
+            one, two = (local(name, self.taken) for name in ("a", "b"))
             body = self._ordering(of, tla.atom(one), tla.atom(two))
             self.definitions.append(tla.definition(name, (one, two), body))
         return self._orders[of]
@@ -194,30 +196,22 @@ class Values:
     def _ordering(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
         match of:
             case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Range() | t.Nat():
-                return self.less(of)(a, b)
+                return self.less(of, a, b)
             case t.Option(inner):
-                some = tla.both([tla.infix("#", tla.RELATION, a, NONE), self.less(inner)(a, b)])
-                none = tla.equal(a, NONE)
-                return tla.both(
-                    [tla.infix("#", tla.RELATION, b, NONE), tla.either([none, some])],
-                )
-            case t.Tuple(items):
-                places = [(tla.applied(a, n), tla.applied(b, n)) for n in map(tla.number, _from_one(items))]
-                return self._compare_by_parts(items, places)
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                names = [field_name(field.name) for field in fields]
-                places = [(tla.field(a, name), tla.field(b, name)) for name in names]
-                return self._compare_by_parts([field.type for field in fields], places)
+                some = tla.both([tla.differs(a, NONE), self.less(inner, a, b)])
+                return tla.both([tla.differs(b, NONE), tla.either([tla.equal(a, NONE), some])])
+            case t.Tuple() | t.Record() | t.Case():
+                parts = enumerate(t.parts(of))
+                return self._by_parts([(part, self.part(a, of, i), self.part(b, of, i)) for i, part in parts])
             case t.Map(key, inner):
                 keys = [self.literal(value, key) for value in members(key, self.scope)]
-                places = [(tla.applied(a, key), tla.applied(b, key)) for key in keys]
-                return self._compare_by_parts([inner] * len(keys), places)
-            case t.Union(_, cases):
-                return self._by_case(cases, a, b)
+                return self._by_parts([(inner, tla.applied(a, key), tla.applied(b, key)) for key in keys])
+            case t.Union():
+                return self._by_case(of, a, b)
             case t.Seq(inner):
                 return self._by_entries(inner, a, b)
             case t.Set(inner):
-                return self._by_entries(inner, self._sorted(a, inner), self._sorted(b, inner))
+                return self._by_entries(inner, self.ascending(a, inner), self.ascending(b, inner))
             case t.Bag(inner):
                 pairs = t.Tuple((inner, t.INT))
                 return self._by_entries(pairs, self._pairs(a, pairs), self._pairs(b, pairs))
@@ -226,69 +220,46 @@ class Values:
             case _:
                 assert_never(of)
 
-    def _compare_by_parts(
-        self, types: Sequence[t.Type], places: Sequence[tuple[TlaTerm, TlaTerm]]
-    ) -> TlaTerm:
+    def _by_parts(self, parts: Sequence[tuple[t.Type, TlaTerm, TlaTerm]]) -> TlaTerm:
         """An order of compound values: by the first part that differs."""
         result = tla.FALSE
-        for of, (a, b) in reversed(list(zip(types, places, strict=True))):
-            first = self.less(of)(a, b)
-            result = (
-                first if result is tla.FALSE else tla.either([first, tla.both([tla.equal(a, b), result])])
-            )
+        for of, a, b in reversed(parts):
+            later = [] if result is tla.FALSE else [tla.both([tla.equal(a, b), result])]
+            result = tla.either([self.less(of, a, b), *later])
         return result
 
-    def _by_case(self, cases: Sequence[t.Case], a: TlaTerm, b: TlaTerm) -> TlaTerm:
+    def _by_case(self, of: t.Union, a: TlaTerm, b: TlaTerm) -> TlaTerm:
         result = tla.FALSE
-        for case in reversed(cases):
-            ours, theirs = (
-                tla.equal(tla.field(x, self.words.tag), tla.atom(f'"{case.name}"')) for x in (a, b)
-            )
-            own = self._ordering(case, a, b)
-            result = tla.choice(ours, tla.implies(theirs, own), tla.both([tla.negated(theirs), result]))
+        for index, case in reversed([*enumerate(of.cases)]):
+            ours, theirs = (self.is_case(x, of, index) for x in (a, b))
+            own = tla.implies(theirs, self._ordering(case, a, b))
+            result = tla.choice(ours, own, tla.both([tla.negated(theirs), result]))
         return result
 
     def _by_entries(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
         """The first entry that differs decides, and a prefix comes first."""
-        taken = self._names.taken | {str(a), str(b)}
+        taken = self.taken | {str(a), str(b)}
         i, j, one, two = (local(name, taken) for name in ("i", "j", "one", "two"))
-        at, before = tla.atom(i), tla.atom(j)
-        first, second = tla.atom(one), tla.atom(two)
-        size = tla.call("Len", first)
-        same = tla.both(
-            [
-                tla.infix("<=", tla.RELATION, before, size),
-                tla.equal(tla.applied(first, before), tla.applied(second, before)),
-            ]
-        )
-        until = tla.infix_tight("..", tla.RANGE, tla.number(1), tla.infix("-", tla.MINUS, at, tla.number(1)))
-        differs = tla.either(
-            [
-                tla.infix(">", tla.RELATION, at, size),
-                self.less(of)(tla.applied(first, at), tla.applied(second, at)),
-            ]
-        )
-        where = tla.infix_tight("..", tla.RANGE, tla.number(1), tla.call("Len", second))
-        found = tla.quantified(r"\E", i, where, tla.both([tla.quantified(r"\A", j, until, same), differs]))
+        at, before, first, second = map(tla.atom, (i, j, one, two))
+        size, start = tla.call("Len", first), tla.number(1)
+        same = tla.equal(tla.applied(first, before), tla.applied(second, before))
+        until = tla.interval(start, tla.infix("-", at, start))
+        equal = tla.quantified(r"\A", j, until, tla.both([tla.infix("<=", before, size), same]))
+        less = self.less(of, tla.applied(first, at), tla.applied(second, at))
+        decides = tla.either([tla.infix(">", at, size), less])
+        where = tla.interval(start, tla.call("Len", second))
+        found = tla.quantified(r"\E", i, where, tla.both([equal, decides]))
         return tla.let_term([tla.definition(one, (), a), tla.definition(two, (), b)], found)
-
-    def _sorted(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
-        listed = tla.call(self.library.use("Listed"), of)
-        return tla.call("SortSeq", listed, tla.atom(self.order(inner)))
 
     def _pairs(self, bag: TlaTerm, pairs: t.Tuple) -> TlaTerm:
         """A bag as the ascending sequence of its members, each with its count."""
-        x = local("x", self._names.taken | {str(bag)})
+        x = local("x", self.taken | {str(bag)})
         both = tla.a_tuple([tla.atom(x), tla.applied(bag, tla.atom(x))])
-        return self._sorted(tla.each(x, tla.domain(bag), both), pairs)
+        return self.ascending(tla.each(x, tla.prefix("DOMAIN ", bag), both), pairs)
 
     def ascending(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
         """A set as the sequence of its members in canonical order."""
-        return self._sorted(of, inner)
-
-
-def _from_one(items: Sequence[object]) -> range:
-    return range(1, len(items) + 1)
+        return tla.call("SortSeq", self.use("Listed", of), tla.atom(self.order(inner)))
 
 
 def _spelled(of: t.Type) -> str:

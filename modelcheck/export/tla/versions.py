@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import modelcheck.export.tla.terms as tla
 from modelcheck.export.tla.blocks import Condition, Definition, NextValue, StepEnd, TlaBlock
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
-from modelcheck.export.tla.fits import Fits, Stored, on_condition, stop
+from modelcheck.export.tla.fits import Fits, Stored, stop
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from spec.frozen import frozen
@@ -60,6 +60,10 @@ class BranchPath:
     path: tuple[TlaTerm, ...] = ()
     asserts: tuple[tuple[str, TlaTerm], ...] = ()
 
+    def fork(self, block: TlaBlock) -> BranchPath:
+        """The same place, from where another branch goes on in a block of its own."""
+        return replace(self, versions=list(self.versions), block=block)
+
 
 class Versions:
     """Names and counts of one pass over a step; with the counts of the pass before, the pass that counts."""
@@ -82,9 +86,13 @@ class Versions:
         self.counts.names.add(made)
         return made
 
-    def base(self, name: str, index: int) -> VariableVersion:
-        """A variable before the step."""
-        return VariableVersion(-1 - index, tla.atom(name), tla.atom(name))
+    def before(self, env: TlaEnv) -> BranchPath:
+        """Where a step begins, with the variables as they are."""
+        own = [
+            VariableVersion(-1 - index, name, name)
+            for index, name in enumerate(map(tla.atom, self.variables))
+        ]
+        return BranchPath(own, env, [])
 
     def cheap(self, text: TlaTerm) -> VariableVersion:
         """A version that is always written as its text."""
@@ -144,21 +152,20 @@ class Versions:
             own = tla.atom(self.name_for(name))
             item = Definition(tla.definition(str(own), (), text))
         version = VariableVersion(number, own, text, root, updates)
-        conditions = [] if ask is None else ask(lambda: self.read(version))
-        items = [*map(self.condition, [(state, each) for each in conditions])]
+        items = self._conditions(state, [] if ask is None else ask(lambda: self.read(version)))
         own_items = [] if item is None else [item]
         speaks = self.counts.reads[number] > 0
-        state.block.items += [*own_items, *items] if speaks else [*items, *own_items]
+        state.block += [*own_items, *items] if speaks else [*items, *own_items]
         state.versions[var] = version
 
     def demand(self, state: BranchPath, conditions: Sequence[TlaTerm]) -> None:
         """Conditions of the step, asked here."""
-        state.block.items += [self.condition((state, each)) for each in conditions]
+        state.block += self._conditions(state, conditions)
 
-    def condition(self, asked: tuple[BranchPath, TlaTerm]) -> Condition:
-        """A condition of the step; in a branch, only of steps that come this way."""
-        state, condition = asked
-        test = on_condition(tla.both(state.path), [condition], [])[0] if state.path else condition
-        if self.is_start and test.op != "Assert":
-            test = stop(test, "an initial state beyond the scope")
-        return Condition(test)
+    def _conditions(self, state: BranchPath, conditions: Sequence[TlaTerm]) -> list[Condition]:
+        """Conditions of the step; in a branch, only of steps that come this way."""
+        tests = [tla.implies(tla.both(state.path), each) if state.path else each for each in conditions]
+        if self.is_start:
+            message = "an initial state beyond the scope"
+            tests = [test if test.op == "Assert" else stop(test, message) for test in tests]
+        return list(map(Condition, tests))
