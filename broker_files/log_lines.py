@@ -20,7 +20,7 @@ from typing import Protocol
 
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage, UnreadableError
-from broker_files.log_layouts import Reading, detect
+from broker_files.log_layouts import LineReader, detect
 from broker_files.log_templates import KNOWN, TEMPLATES, Says, Template
 from spec.frozen import frozen
 
@@ -197,7 +197,7 @@ class _Scan:
         self._places = None if places is None else frozenset(places)
         self._literals = [each.encode() for each in dict.fromkeys(t.literal for t in TEMPLATES)]
         self._names = _written(self._places)
-        self._reading: Reading | None = None
+        self._reading: LineReader | None = None
         self._told: list[LogLine] = []
         self._damaged: list[Damage] = []
         self._counted: Counter[str] = Counter()
@@ -241,7 +241,7 @@ class _Scan:
             tuple(self._damaged),
         )
 
-    def _layout(self, block: bytes) -> Reading | None:
+    def _layout(self, block: bytes) -> LineReader | None:
         """The layout, by the first lines. Raises `UnreadableError` where they are no text."""
         if self.total == 0 and block[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             raise UnreadableError(

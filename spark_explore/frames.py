@@ -17,7 +17,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
-from spark_explore.pieces import Piece, blocks, split
+from spark_explore.pieces import FilePiece, blocks, split
 from spark_explore.remote import numbers
 from spark_explore.run import Json, level_from_json, manifests, opened
 from spark_explore.steps import words_at
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
     faults: int
     depth: int
-    piece: Piece
+    piece: FilePiece
 
 
 @frozen

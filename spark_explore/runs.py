@@ -10,7 +10,7 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import Replay
 from spark_explore.here import Executors
-from spark_explore.pieces import Piece, count_states
+from spark_explore.pieces import FilePiece, count_states
 from spark_explore.run import RunFolder
 from spec.semantics import Machine
 
@@ -49,7 +49,7 @@ class FarRuns(Replay):
             state, depth = parent, depth - 1
         return self._root(state), later[::-1]
 
-    def _parent(self, pieces: Sequence[Piece], state: Words, *, by_fault: bool) -> Words | None:
+    def _parent(self, pieces: Sequence[FilePiece], state: Words, *, by_fault: bool) -> Words | None:
         if not pieces:
             return None
         return self._search.executors(count_states(pieces)).parent(pieces, state, by_fault=by_fault)

@@ -8,7 +8,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
 from modelcheck.review.kept import Found
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import (
     ANY,
     MOVE,
@@ -112,7 +112,7 @@ def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
 
-def ask_mixed(asking: Asking, partition: Partition, faults: int) -> tuple[tuple[Answer, ...], ...]:
+def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:
     """For each group of guarantees an answer to each of them, under any mixture of so many faults."""
     together = [under_any(partition, group, faults) for group in groups()]
     asking.foresee(posed_of_group(partition, question) for question in together[1:])
@@ -120,7 +120,7 @@ def ask_mixed(asking: Asking, partition: Partition, faults: int) -> tuple[tuple[
 
 
 def ask_all(
-    asking: Asking, partition: Partition, faults: int, mixed: Sequence[tuple[Answer, ...]]
+    asking: Asking, partition: PartitionModel, faults: int, mixed: Sequence[tuple[Answer, ...]]
 ) -> tuple[Answer, ...]:
     """One answer for each guarantee and row: each kind of fault, and any mixture, of which `mixed` is known.
 
@@ -137,7 +137,7 @@ def ask_all(
     return tuple(found)
 
 
-def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults: int) -> list[Answer]:
+def _rows(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], faults: int) -> list[Answer]:
     """For each kind of fault; what survives so many of any kinds survives as many of one."""
     found = [
         Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
@@ -151,12 +151,12 @@ def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults:
     return found
 
 
-def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
+def ask(asking: Asking, partition: PartitionModel, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
     return decided(asking, posed_of_group(partition, question))
 
 
-def posed_of_group(partition: Partition, question: Question) -> Posed:
+def posed_of_group(partition: PartitionModel, question: Question) -> Posed:
     """A question as a search that shares a kernel with all others about its group of guarantees."""
     group = group_of(question.guarantees[0])
     return posed(partition, question, family_of(partition, group, question.budget))
@@ -176,7 +176,7 @@ def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
 
 
 def _expected(
-    asking: Asking, partition: Partition, mixed: Sequence[Answer], rows: Sequence[Answer]
+    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
     """The losses by the mildest faults, the shortest of these, by what is expected first.
 
@@ -199,7 +199,7 @@ def _expected(
 
 
 def _as_short(
-    asking: Asking, partition: Partition, shortest: Sequence[Answer], rows: Sequence[Answer]
+    asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
     """Runs that are as short, and as mild, by faults that are expected sooner."""
     found: list[Answer] = []

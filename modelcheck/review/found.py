@@ -10,7 +10,7 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 
-class Layer(StrEnum):
+class SettingLayer(StrEnum):
     """Where a setting stands; for one key the first of these that is given decides."""
 
     PRODUCER = "producer"
@@ -22,10 +22,10 @@ class Layer(StrEnum):
     DEFAULT = "default shown by the cluster"
 
 
-PRECEDENCE = tuple(Layer)
+PRECEDENCE = tuple(SettingLayer)
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is, found by its content."""
 
     BROKER = "broker properties"
@@ -58,7 +58,7 @@ class Given:
 
     key: str
     value: str
-    layer: Layer
+    layer: SettingLayer
     source: Source
     key_span: Span
     value_span: Span
@@ -175,7 +175,7 @@ class Reading:
     """
 
     source: Source
-    kind: Kind
+    kind: FileKind
     given: tuple[Given, ...] = ()
     topics: tuple[Topic, ...] = ()
     facts: tuple[Fact, ...] = ()

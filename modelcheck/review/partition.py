@@ -8,7 +8,7 @@ from itertools import islice
 import spec.ir as ir
 from modelcheck.review.releases import ACKS, kafka, value_of
 from modelcheck.review.settings import Settings
-from modelcheck.review.switches import Flush, Storage, Truncation
+from modelcheck.review.switches import BrokerStorage, Flush, Truncation
 from spec.frozen import frozen
 
 MOST_BROKERS = 7
@@ -25,7 +25,7 @@ _TRUNCATION = {
 
 
 @frozen
-class Partition:
+class PartitionModel:
     """The model of one partition under a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
@@ -68,7 +68,7 @@ class Partition:
         return ir.Scope({"Broker": self.names}, nats, {}, config)
 
 
-def partition(settings: Settings) -> Partition:
+def partition(settings: Settings) -> PartitionModel:
     """The model of a topic's partition under the settings."""
     made = settings.switches
     approximations = []
@@ -97,10 +97,12 @@ def partition(settings: Settings) -> Partition:
         "directories": made.directories_known.value,
         "flush": "every_message" if made.flush.value is Flush.EVERY_RECORD else "never",
     }
-    ephemeral = made.storage.value is Storage.EPHEMERAL
+    ephemeral = made.storage.value is BrokerStorage.EPHEMERAL
     models = kafka()
     names = _names(settings, replicas)
-    return Partition(models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations))
+    return PartitionModel(
+        models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations)
+    )
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:

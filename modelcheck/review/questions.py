@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import spec.ir as ir
 from modelcheck.contract.engine import Family
-from modelcheck.review.partition import UNASKED, Partition
+from modelcheck.review.partition import UNASKED, PartitionModel
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -122,7 +122,7 @@ def harm(faults: Iterable[str]) -> int:
     return max((_HARM.get(kind_of(fault).name, 0) for fault in faults), default=0)
 
 
-def milder_kinds(partition: Partition) -> tuple[tuple[FaultKind, ...], ...]:
+def milder_kinds(partition: PartitionModel) -> tuple[tuple[FaultKind, ...], ...]:
     """The kinds of faults that can happen and leave all that is stored, then more and more of the others."""
     kinds = fault_kinds(partition)
     levels = sorted({harm([kind.fault]) for kind in kinds})
@@ -169,7 +169,7 @@ def kind_of(fault: str) -> FaultKind:
     return next((kind for kind in KINDS if kind.fault == fault), own)
 
 
-def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
+def fault_kinds(partition: PartitionModel) -> tuple[FaultKind, ...]:
     """The kinds of faults that can happen under a configuration, the mildest first."""
     gone = set()
     if partition.config["acks"] != "zero":
@@ -196,7 +196,7 @@ def group_of(guarantee: Guarantee) -> tuple[Guarantee, ...]:
     return next(group for group in groups() if guarantee in group)
 
 
-def under_any(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> Question:
+def under_any(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> Question:
     """Whether so many faults, of whatever kinds, break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
     return Question(group, ANY, _together(kinds, faults))
@@ -207,18 +207,18 @@ def under_these(group: tuple[Guarantee, ...], kinds: Sequence[FaultKind], faults
     return Question(group, ANY, _together(kinds, faults))
 
 
-def under_kinds(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
+def under_kinds(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
     """Whether so many faults of one kind do, for each kind."""
     kinds = fault_kinds(partition) if faults else ()
     return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
 
 
-def under_moves(partition: Partition, group: tuple[Guarantee, ...]) -> Question:
+def under_moves(partition: PartitionModel, group: tuple[Guarantee, ...]) -> Question:
     """Whether moves of the leadership do, while nothing is wrong."""
     return Question(group, MOVE, ir.Budget(0), partition.moves)
 
 
-def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
+def mixtures(partition: PartitionModel, faults: int) -> Iterator[Mapping[str, int]]:
     """Every mixture of just so many faults, and how many of each, that which is expected first."""
     kinds = (kind.fault for kind in fault_kinds(partition))
     yield from sorted(map(Counter, combinations_with_replacement(kinds, faults)), key=surprise)
@@ -234,7 +234,7 @@ def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
     return ir.Budget(faults, {kind.fault: None for kind in kinds}) if kinds else ir.Budget(0)
 
 
-def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
+def family_of(partition: PartitionModel, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
     """The questions about a group of guarantees, whatever faults they allow and configuration they have.
 
     Each kind of fault may be bounded, by one at most or by as many as this budget has.
@@ -243,25 +243,27 @@ def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Bud
     return varying_family(partition, group, {kind.fault: most for kind in KINDS})
 
 
-def varying_family(partition: Partition, group: tuple[Guarantee, ...], counted: Mapping[str, int]) -> Family:
+def varying_family(
+    partition: PartitionModel, group: tuple[Guarantee, ...], counted: Mapping[str, int]
+) -> Family:
     """Those that may change the configuration, and bound some kinds of faults."""
     configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
     faults = frozenset(kind.fault for kind in KINDS)
     return Family(_properties(partition, group), faults, configs, counted)
 
 
-def _properties(partition: Partition, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
+def _properties(partition: PartitionModel, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
     names = {name for guarantee in group for name in guarantee.properties}
     model = model_of(partition, group)
     return tuple(prop for prop in model.properties if prop.name in names)
 
 
-def model_of(partition: Partition, group: tuple[Guarantee, ...]) -> ir.Model:
+def model_of(partition: PartitionModel, group: tuple[Guarantee, ...]) -> ir.Model:
     """The model that a group of guarantees is asked of."""
     return partition.unattended if group[0].unattended else partition.model
 
 
-def as_check(partition: Partition, question: Question) -> tuple[ir.Model, ir.Check]:
+def as_check(partition: PartitionModel, question: Question) -> tuple[ir.Model, ir.Check]:
     """The model and the check that put a question."""
     scope = partition.scope(question.faults, question.guarantees[0].records, question.moves)
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
@@ -283,7 +285,7 @@ class Posed:
     growing: frozenset[str] = frozenset()
 
 
-def posed(partition: Partition, question: Question, family: Family) -> Posed:
+def posed(partition: PartitionModel, question: Question, family: Family) -> Posed:
     """A question of a review as a search: each fault may cost an election, so there are no more."""
     return Posed(question, *as_check(partition, question), family, frozenset({"Epoch"}))
 

@@ -17,8 +17,8 @@ from broker_files.checkpoints import TopicPartition
 from broker_files.fields import topic_id
 from broker_files.log_lines import LogLine
 from broker_files.log_templates import Says
-from modelcheck.review.explain_log.logs import Log, short_name
-from modelcheck.review.explain_log.observations import Evidence, Interval, Seen
+from modelcheck.review.explain_log.logs import NodeLog, short_name
+from modelcheck.review.explain_log.observations import Evidence, Interval, LineObservation
 from modelcheck.review.explain_log.product import RETURNS, STARTS
 from modelcheck.review.explain_log.spine import Spine
 from spec.frozen import frozen
@@ -47,7 +47,7 @@ class Meaning:
     """What a line of a kind says of a state.
 
     `state` says that the epochs and the high watermark in it are of that state, and `length` that its
-    offset is the end of the broker's log; for the rest see `Seen`.
+    offset is the end of the broker's log; for the rest see `LineObservation`.
     """
 
     state: bool = False
@@ -100,7 +100,7 @@ class Told:
     starts: bool = False
 
 
-def told_by(log: Log, place: TopicPartition, spine: Spine, *, gaps: bool) -> Told:
+def told_by(log: NodeLog, place: TopicPartition, spine: Spine, *, gaps: bool) -> Told:
     """What a log tells of a partition that the spine is of.
 
     A log in which a start is told of is at a level at which all are, so that without `gaps` there were no
@@ -153,7 +153,7 @@ def offsets(logs: Sequence[Told]) -> list[int]:
     return sorted(best)
 
 
-def seen(told: Told, spine: Spine, intervals: Sequence[Interval]) -> tuple[Seen, ...]:
+def seen(told: Told, spine: Spine, intervals: Sequence[Interval]) -> tuple[LineObservation, ...]:
     """What the lines of a log say, in their order; those of brokers that have no replica say nothing."""
     return tuple(_Saying(told, spine, intervals).all())
 
@@ -166,7 +166,7 @@ class _Saying:
         self._spine = spine
         self._intervals = intervals
 
-    def all(self) -> Iterator[Seen]:
+    def all(self) -> Iterator[LineObservation]:
         """What all of them say."""
         announced = False  # whether a line has said since the last start that the broker is down
         for line in self._told.lines:
@@ -176,7 +176,7 @@ class _Saying:
                     continue
                 broker = self._spine.brokers.index(about)
                 if line.says is Says.STARTED and not announced:
-                    yield Seen(broker, None, up=False, actions=STARTS, ahead=True)
+                    yield LineObservation(broker, None, up=False, actions=STARTS, ahead=True)
                 yield from self._line(line, broker, evidence)
             announced = line.says is not Says.STARTED and (announced or line.says in ANNOUNCE)
 
@@ -195,15 +195,15 @@ class _Saying:
         if about is not None:
             yield about
 
-    def _line(self, line: LogLine, broker: int, evidence: Evidence) -> Iterator[Seen]:
+    def _line(self, line: LogLine, broker: int, evidence: Evidence) -> Iterator[LineObservation]:
         meant = MEANINGS.get(line.says)
         if meant is None:
             return
         offset = line.value("offset")
         length = None if offset is None or not meant.length else self._length(offset)
         if line.says is Says.TRUNCATED and length is not None and self._is_between(length):
-            yield Seen(broker, None, length=(length[0] + 1, len(self._intervals)))
-        yield Seen(
+            yield LineObservation(broker, None, length=(length[0] + 1, len(self._intervals)))
+        yield LineObservation(
             broker,
             evidence,
             meant.up,

@@ -101,7 +101,7 @@ class Ended:
 
 
 @frozen
-class Seen:
+class LineObservation:
     """What a line says: a part of a state, of some moment, in the order of the lines of its log.
 
     What is None or 0 is not said.  `length` is of the broker's log, at least and at most, and `mark` what
@@ -171,7 +171,7 @@ class Observed:
     ends: Mapping[int, Ended]
     intervals: tuple[Interval, ...]
     whole: bool
-    logs: tuple[tuple[Seen, ...], ...] = ()
+    logs: tuple[tuple[LineObservation, ...], ...] = ()
     sessions: bool = True
     starts: Mapping[int, int] = field(default_factory=dict)
 

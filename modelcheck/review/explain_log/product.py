@@ -28,8 +28,8 @@ from modelcheck.review.explain_log.observations import (
     Event,
     Gone,
     Left,
+    LineObservation,
     Observed,
-    Seen,
 )
 from spec.frozen import frozen
 from spec.ir import Model, Scope
@@ -58,7 +58,7 @@ class Point:
     lines: tuple[int, ...] = ()
 
 
-class Product:
+class ObservationProduct:
     """The model beside the observations: which points follow a point, and what must still come."""
 
     def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
@@ -178,7 +178,7 @@ class Product:
             and all(self.has_ended(point, end) for end in self.observed.ends.values())
         )
 
-    def says(self, seen: Seen, state: State, position: int) -> bool:
+    def says(self, seen: LineObservation, state: State, position: int) -> bool:
         """Whether what a line says is so."""
         at, broker = self._at, seen.broker
         if position < seen.position or state[at["epoch"]] < seen.epoch:
@@ -343,12 +343,12 @@ class Product:
         return marked
 
 
-def _last_up(log: Sequence[Seen]) -> dict[int, int]:
+def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
     """The last line of each broker by which it is up."""
     return {seen.broker: number for number, seen in enumerate(log) if seen.up}
 
 
-def _cuts(log: Sequence[Seen]) -> tuple[int, ...]:
+def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
     """For each place in a log how often its lines say, from there on, that a log is cut."""
     found = [0]
     for seen in reversed(log):
@@ -358,7 +358,7 @@ def _cuts(log: Sequence[Seen]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _falls(log: Sequence[Seen]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
+def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
     """For each place in a log what its lines say, from there on, of brokers that went down uncleanly.
 
     For each broker: whether it has gone down so before it is next up, how often it does so after that, and
@@ -376,7 +376,7 @@ def _falls(log: Sequence[Seen]) -> tuple[dict[int, tuple[bool, int, bool]], ...]
     return tuple(reversed(found))
 
 
-def _starting(log: Sequence[Seen]) -> tuple[bool, ...]:
+def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
     """For each place in a log whether the last that it has told of is a start that is not over yet."""
     found = [False]
     for seen in log:

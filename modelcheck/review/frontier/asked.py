@@ -12,7 +12,7 @@ from spec.source import Source, Span
 
 
 @frozen
-class Asked:
+class FaultLimits:
     """So many faults at most; of these kinds (None: all that can happen), of some of them only so many."""
 
     faults: int

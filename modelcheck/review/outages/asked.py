@@ -22,7 +22,7 @@ from modelcheck.review.answers import Answer, ask
 from modelcheck.review.asking import Asking
 from modelcheck.review.outages.combined import ACKNOWLEDGES, LED, Combined, combined
 from modelcheck.review.outages.found import Outage, Service, Stop
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import (
     GUARANTEES,
     KINDS,
@@ -71,14 +71,14 @@ class _Asked:
     """
 
     name: str
-    alone: Partition
-    back: Partition
+    alone: PartitionModel
+    back: PartitionModel
     property: str
     shares: bool
 
 
 def outage(
-    asking: Asking, partition: Partition, answers: tuple[Answer, ...], voters: Voters | None = None
+    asking: Asking, partition: PartitionModel, answers: tuple[Answer, ...], voters: Voters | None = None
 ) -> Outage:
     """What works with how many brokers down, as far as there was time; `answers` are those of the review.
 
@@ -94,7 +94,7 @@ def outage(
     return Outage(partition.names, kind.name, services, controllers_too=nodes is not None)
 
 
-def coming(partition: Partition, voters: Voters | None = None) -> tuple[Posed, ...]:
+def coming(partition: PartitionModel, voters: Voters | None = None) -> tuple[Posed, ...]:
     """What `outage` asks that has a kernel of its own."""
     if not SMALL < partition.replicas <= MOST_RETURNING:
         return ()
@@ -103,7 +103,7 @@ def coming(partition: Partition, voters: Voters | None = None) -> tuple[Posed, .
     return (_posed(writable, writable.back, kind, partition.replicas, unattended=False),)
 
 
-def _both(partition: Partition, kind: FaultKind, nodes: Combined | None) -> tuple[_Asked, _Asked]:
+def _both(partition: PartitionModel, kind: FaultKind, nodes: Combined | None) -> tuple[_Asked, _Asked]:
     """Whether writes are acknowledged, and whether some replica leads."""
     if nodes is not None:
         back = replace(nodes.partition, model=_returning(nodes.partition.model, kind))
@@ -120,13 +120,13 @@ def _both(partition: Partition, kind: FaultKind, nodes: Combined | None) -> tupl
     )
 
 
-def _kind(partition: Partition) -> FaultKind:
+def _kind(partition: PartitionModel) -> FaultKind:
     """How a broker goes down: its log is safe, if it has a disk at all."""
     wanted = "disk" if partition.ephemeral else "crash"
     return next(kind for kind in KINDS if kind.name == wanted)
 
 
-def _led(partition: Partition) -> Partition:
+def _led(partition: PartitionModel) -> PartitionModel:
     """The partition of a producer for which it is enough that somebody leads."""
     return replace(partition, config={**partition.config, "acks": "one"})
 
@@ -178,7 +178,7 @@ def _went(
             return -1, None
 
 
-def _posed(asked: _Asked, about: Partition, kind: FaultKind, most: int, *, unattended: bool) -> Posed:
+def _posed(asked: _Asked, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool) -> Posed:
     """Whether a service is stopped while so many brokers are down by one kind of fault."""
     guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
@@ -189,7 +189,11 @@ def _posed(asked: _Asked, about: Partition, kind: FaultKind, most: int, *, unatt
 
 
 def _readable(
-    asking: Asking, partition: Partition, electable: Service, kind: FaultKind, answers: tuple[Answer, ...]
+    asking: Asking,
+    partition: PartitionModel,
+    electable: Service,
+    kind: FaultKind,
+    answers: tuple[Answer, ...],
 ) -> Service:
     """A leader, and nothing lost by such faults: of many brokers as far as was tried, as it takes records."""
     most = partition.replicas
