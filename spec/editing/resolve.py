@@ -29,7 +29,7 @@ def resolved(
     source: Source, protocol: s.Protocol, types: Mapping[Span, t.Type], probes: Iterable[int] = ()
 ) -> SymbolTable:
     """The names of a text.  Linear; `probes` are offsets of names at which what is bound is kept."""
-    walk = _Walk(source, types, frozenset(probes))
+    walk = _ResolvingWalk(source, types, frozenset(probes))
     walk.file(protocol)
     unique = {(each.span, each.symbol): each for each in walk.found}
     every = sorted(unique.values(), key=lambda each: each.span)
@@ -56,7 +56,7 @@ def _enums_without_names(node: object) -> Iterator[se.EnumType]:
             return
 
 
-class _Walk:
+class _ResolvingWalk:
     def __init__(self, source: Source, types: Mapping[Span, t.Type], probes: frozenset[int]) -> None:
         self._source, self._types, self._probes = source, types, probes
         self.found: list[Occurrence] = []

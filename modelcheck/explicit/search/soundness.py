@@ -204,7 +204,7 @@ class Soundness(Runtime):
         return fn
 
 
-class _Asked:
+class _CheckedSearch:
     """The functions, of one search."""
 
     def __init__(self, search: PackedSearch) -> None:
@@ -346,4 +346,4 @@ def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noq
 
 def refuse_unsound(search: PackedSearch) -> None:
     """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
-    _Asked(search).refuse()
+    _CheckedSearch(search).refuse()

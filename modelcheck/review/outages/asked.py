@@ -64,7 +64,7 @@ _IDLE = frozenset(
 
 
 @frozen
-class _Asked:
+class _ServiceQuestion:
     """A service as a question: of whom with nobody's help, of whom when brokers return, and the property.
 
     `shares` says whether both are models of the review, so that a kernel is shared with others.
@@ -103,20 +103,22 @@ def coming(partition: PartitionModel, voters: Voters | None = None) -> tuple[Pos
     return (_posed(writable, writable.back, kind, partition.replicas, unattended=False),)
 
 
-def _both(partition: PartitionModel, kind: FaultKind, nodes: Combined | None) -> tuple[_Asked, _Asked]:
+def _both(
+    partition: PartitionModel, kind: FaultKind, nodes: Combined | None
+) -> tuple[_ServiceQuestion, _ServiceQuestion]:
     """Whether writes are acknowledged, and whether some replica leads."""
     if nodes is not None:
         back = replace(nodes.partition, model=_returning(nodes.partition.model, kind))
         writes = ACKNOWLEDGES if partition.config["acks"] == "all" else LED
         return (
-            _Asked("writable", nodes.partition, back, writes, shares=False),
-            _Asked("electable", nodes.partition, back, LED, shares=False),
+            _ServiceQuestion("writable", nodes.partition, back, writes, shares=False),
+            _ServiceQuestion("electable", nodes.partition, back, LED, shares=False),
         )
     back = replace(partition, model=_returning(partition.model, kind))
     (writable,) = _WRITABLE.properties
     return (
-        _Asked("writable", partition, back, writable, shares=True),
-        _Asked("electable", _led(partition), _led(back), writable, shares=True),
+        _ServiceQuestion("writable", partition, back, writable, shares=True),
+        _ServiceQuestion("electable", _led(partition), _led(back), writable, shares=True),
     )
 
 
@@ -147,7 +149,7 @@ def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
 # ------------------------------------------------------------------ one service
 
 
-def _service(asking: Asking, most: int, kind: FaultKind, asked: _Asked) -> Service:
+def _service(asking: Asking, most: int, kind: FaultKind, asked: _ServiceQuestion) -> Service:
     """What is known of a service that hangs on the leader and its ISR alone."""
     sure, run = _went(asking, asked, most, kind, unattended=True)
     returns = None
@@ -159,7 +161,7 @@ def _service(asking: Asking, most: int, kind: FaultKind, asked: _Asked) -> Servi
 
 
 def _went(
-    asking: Asking, asked: _Asked, most: int, kind: FaultKind, *, unattended: bool
+    asking: Asking, asked: _ServiceQuestion, most: int, kind: FaultKind, *, unattended: bool
 ) -> tuple[int, Trace | None]:
     """With how many brokers down it goes on for certain, and the first run in which it does not."""
     about = asked.alone if unattended else asked.back
@@ -178,7 +180,9 @@ def _went(
             return -1, None
 
 
-def _posed(asked: _Asked, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool) -> Posed:
+def _posed(
+    asked: _ServiceQuestion, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool
+) -> Posed:
     """Whether a service is stopped while so many brokers are down by one kind of fault."""
     guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
@@ -219,7 +223,7 @@ def _readable(
 # ------------------------------------------------------------------ who has to come back
 
 
-def _until(asked: _Asked, run: Trace) -> tuple[tuple[int, ...], ...] | None:
+def _until(asked: _ServiceQuestion, run: Trace) -> tuple[tuple[int, ...], ...] | None:
     """The least sets of brokers, of those that are down at its end, whose return brings the service back."""
     back = asked.back
     machine = Machine(back.model, run.scope)

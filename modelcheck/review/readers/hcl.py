@@ -51,12 +51,12 @@ def is_hcl(text: str) -> bool:
 
 def read_hcl(source: Source) -> tuple[Block, ...]:
     """The blocks of a text; HclError where it is none.  Costs time linear in the text."""
-    parser = _Parser(source.text)
+    parser = _HclParser(source.text)
     _, blocks = parser.body(0, top=True)
     return blocks
 
 
-class _Parser:
+class _HclParser:
     """A reader of one text, at a place in it."""
 
     def __init__(self, text: str) -> None:
