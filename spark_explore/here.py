@@ -53,7 +53,7 @@ class Executors(Protocol):
         """Whether a fault leads from a state to one that was not seen; and what was found on the way."""
         ...
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         ...
 
@@ -117,12 +117,12 @@ class LocalExecutor:
         seen = blocks(self._store, self._run.seen, self._width)
         return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         expander = Expander(self._kernel, 1, 1)
         try:
             found = blocks(self._store, pieces, self._width)
-            return expander.parent_of(found, state, by_fault=by_fault)
+            return expander.predecessor_of(found, state, by_fault=by_fault)
         finally:
             expander.close()
 

@@ -144,13 +144,13 @@ class SparkExecutors:
         forget(self._run.store, left_folder(level))
         return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         parts = self._parts(pieces)
         work = LookBack(self._mission, parts, state, by_fault)
         answers = self._collected(self._numbers(len(parts)), work)
         first = min(answers, key=lambda answer: int(answer["part"]), default=None)
-        return None if first is None else tuple(first["parent"])
+        return None if first is None else tuple(first["predecessor"])
 
     def goals(self, aim: Aim) -> list[Marks]:
         """The marks of all levels."""

@@ -265,7 +265,7 @@ class DeduplicateWaiting:
 
 @frozen
 class LookBack:
-    """Looks for a parent of a state in the parts whose numbers come in."""
+    """Looks for a predecessor of a state in the parts whose numbers come in."""
 
     mission: Any
     parts: Sequence[Sequence[FilePiece]]
@@ -275,15 +275,15 @@ class LookBack:
     def __call__(self, batches: Batches) -> Batches:
         """A row for each part that has one: the first there."""
         here = site(self.mission.value)
-        found = ((number, self._parent(here, number)) for number in numbers(batches))
-        rows = [json.dumps({"part": n, "parent": list(each)}).encode() for n, each in found if each]
+        found = ((number, self._predecessor(here, number)) for number in numbers(batches))
+        rows = [json.dumps({"part": n, "predecessor": list(each)}).encode() for n, each in found if each]
         yield answered(rows)
 
-    def _parent(self, here: Site, number: int) -> Words | None:
+    def _predecessor(self, here: Site, number: int) -> Words | None:
         expander = Expander(here.kernel, here.shards, 1)
         try:
             pieces = blocks(here.store, self.parts[number], here.width)
-            return expander.parent_of(pieces, self.state, by_fault=self.by_fault)
+            return expander.predecessor_of(pieces, self.state, by_fault=self.by_fault)
         finally:
             expander.close()
 

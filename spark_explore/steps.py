@@ -104,7 +104,7 @@ class Expander:
             done += self._kernel.call["expand"](context, at + 8 * self._words * done, done, left, end, paid)
             yield (context[CURSOR] - self._scratch.address) // self._entry
 
-    def parent_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
         """The first state with a step to another."""
         wanted = (ctypes.c_uint64 * self._words)(*state)
         for block in blocks:

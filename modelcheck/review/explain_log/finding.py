@@ -98,7 +98,7 @@ class ExplanationSearch:
         self._seen = self._faults = self._reached = 0
         self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
-        self._parents: list[tuple[int, Step | None]] = []
+        self._predecessors: list[tuple[int, Step | None]] = []
         self._spent: list[tuple[int, int]] = []  # faults, and what they lose
         self._furthest: list[int] = []
         # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
@@ -145,7 +145,9 @@ class ExplanationSearch:
             heapq.heappush(self._waiting, (faults + 1, whole, grave, ahead, 1, number))
         return None
 
-    def _add(self, point: Point, parent: int, step: Step | None, spent: tuple[int, int], steps: int) -> None:
+    def _add(
+        self, point: Point, predecessor: int, step: Step | None, spent: tuple[int, int], steps: int
+    ) -> None:
         """A point that was found, if nothing as cheap led to it before."""
         faults, grave = spent[0] + self.product.due(point), spent[1]
         key, cost = self._key(point), (faults, steps, grave)
@@ -154,7 +156,7 @@ class ExplanationSearch:
             return
         self._best[key] = cost
         self._points.append(point)
-        self._parents.append((parent, step))
+        self._predecessors.append((predecessor, step))
         self._spent.append(spent)
         ahead = self.product.ahead(point)
         heapq.heappush(
@@ -192,7 +194,7 @@ class ExplanationSearch:
         """The run to a point."""
         points, steps = [self._points[number]], list[Step]()
         while True:
-            number, step = self._parents[number]
+            number, step = self._predecessors[number]
             if step is None:
                 return Explained(tuple(reversed(points)), tuple(reversed(steps)))
             points.append(self._points[number])
