@@ -60,14 +60,14 @@ class LogLine:
 class LogFile:
     """What was read of a file.
 
-    `told` are its lines of the partitions that were asked about and of brokers, in order; `total` all its
+    `matched` are its lines of the partitions that were asked about and of brokers, in order; `total` all its
     lines, of which `entries` begin an entry; `unknown` are those that name such a partition and are like no
     template, and `first_unknown` is the first one's number.
     """
 
     path: Path
     layout: str
-    told: tuple[LogLine, ...]
+    matched: tuple[LogLine, ...]
     total: int
     entries: int
     unknown: int
@@ -198,7 +198,7 @@ class _Scan:
         self._literals = [each.encode() for each in dict.fromkeys(t.literal for t in TEMPLATES)]
         self._names = _written(self._places)
         self._reading: LineReader | None = None
-        self._told: list[LogLine] = []
+        self._matched: list[LogLine] = []
         self._damaged: list[Damage] = []
         self._counted: Counter[str] = Counter()
         self._first_unknown: int | None = None
@@ -233,7 +233,7 @@ class _Scan:
         return LogFile(
             self.path,
             "" if self._reading is None else self._reading.layout.pattern,
-            tuple(self._told),
+            tuple(self._matched),
             self.total,
             self._counted["entries"],
             self._counted["unknown"],
@@ -301,9 +301,9 @@ class _Scan:
         said = LogLine(
             self.path, number, template.says, None if node is None else int(node), place, values, message
         )
-        if self._told and said.says is Says.MARK and _same(self._told[-1], said):
-            self._told.pop()  # of marks in a row the last says all
-        self._told.append(said)
+        if self._matched and said.says is Says.MARK and _same(self._matched[-1], said):
+            self._matched.pop()  # of marks in a row the last says all
+        self._matched.append(said)
 
     def _names_a_place(self, line: str) -> bool:
         if self._places is None:

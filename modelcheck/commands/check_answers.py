@@ -23,7 +23,7 @@ from modelcheck.diagnosis.shrunk_text import shrunk_lines
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 
-UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
+NOT_COMPARED = "the command line changes the check, so what the check expects is not compared"
 
 
 def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
@@ -34,7 +34,7 @@ def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first
         return
     if not first:
         output.write("\n")
-    remarks = [UNFORETOLD] if _is_changed(found) else []
+    remarks = [NOT_COMPARED] if _is_changed(found) else []
     output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
     if args.trace or args.explain:
         output.lines(matrix(found, output.width))

@@ -153,7 +153,7 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
 
 def _stops(review: Review) -> list[Line]:
     """The run in which a service stops while some broker is up."""
-    return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH, stopping(review)))
+    return [] if review.outage is None else list(outages.run_to_stop(review.outage, WIDTH, stopping(review)))
 
 
 def _controllers(review: Review) -> list[Line]:

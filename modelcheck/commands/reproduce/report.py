@@ -26,7 +26,7 @@ ROLES = {
     Came.COULD_NOT: Role.UNSURE,
     Came.SURVIVED: Role.GOOD,
 }
-FORETOLD = {
+PREDICTED = {
     Ending.LOST: "what was acknowledged is lost",
     Ending.KEPT: "nothing is lost",
     Ending.NOBODY_LEADS: "nobody leads",
@@ -66,7 +66,7 @@ def headline(found: Attempt) -> str:
 
 def predicted_words(found: Attempt) -> str:
     """How it ends, as the model says."""
-    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.predicted)
+    return ", or ".join(words for ending, words in PREDICTED.items() if ending in found.predicted)
 
 
 def telling(found: Attempt) -> Run | None:

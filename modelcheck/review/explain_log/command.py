@@ -18,7 +18,7 @@ from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
 from modelcheck.review.explain_log.finding import ExplanationLimits, fewest
-from modelcheck.review.explain_log.from_lines import told_by
+from modelcheck.review.explain_log.from_lines import lines_of_partition
 from modelcheck.review.explain_log.line_spine import spine_of_lines
 from modelcheck.review.explain_log.logs import LogPaths, Logs, read_logs, split, written
 from modelcheck.review.explain_log.offsets import observed
@@ -147,8 +147,8 @@ def _answer(
     if strange:
         message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
         raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
-    told = [told_by(log, place, spine, gaps=args.gaps) for log in logs.logs]
-    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
+    partition_lines = [lines_of_partition(log, place, spine, gaps=args.gaps) for log in logs.logs]
+    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=partition_lines)
     given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
     release = logs.release if gathered.metadata is None else None
     made = setting(seen, spine.image, spine.first, args.acks, given, release)

@@ -31,7 +31,7 @@ class Loss:
 class Story:
     """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
 
-    `endangered` are promised records that in the end nobody has who may lead by itself, and `holders` the
+    `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
     brokers that have any of these.
     """
 
@@ -157,7 +157,7 @@ def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
 
 
 def _endangered(product: ObservationProduct, state: State) -> tuple[int, ...]:
-    """What was acknowledged or committed, and nobody has who is in sync or eligible."""
+    """What was acknowledged or committed, and no broker has that is in sync or eligible."""
     promised = state[product.at("acked")] | state[product.at("committed")]
     logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
     return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))

@@ -35,7 +35,7 @@ class NodeLog:
 
     def lines(self, place: TopicPartition) -> list[LogLine]:
         """The lines of a partition and of the broker, in order."""
-        return [line for file in self.files for line in file.told if line.place in {None, place}]
+        return [line for file in self.files for line in file.matched if line.place in {None, place}]
 
 
 @frozen
@@ -47,8 +47,8 @@ class Logs:
 
     @property
     def places(self) -> tuple[TopicPartition, ...]:
-        """The partitions that their lines tell of."""
-        lines = (line for log in self.logs for file in log.files for line in file.told)
+        """The partitions that their lines are about."""
+        lines = (line for log in self.logs for file in log.files for line in file.matched)
         return tuple(sorted({line.place for line in lines if line.place is not None}))
 
     @property
@@ -58,7 +58,7 @@ class Logs:
             line.values["release"]
             for log in self.logs
             for file in log.files
-            for line in file.told
+            for line in file.matched
             if line.says is Says.VERSION
         ]
         return said[-1] if said else None
@@ -66,7 +66,7 @@ class Logs:
     @property
     def config(self) -> tuple[str, ...]:
         """The entries of the model's configuration that lines decide: those of clusters with ZooKeeper."""
-        kinds = {line.says for log in self.logs for file in log.files for line in file.told}
+        kinds = {line.says for log in self.logs for file in log.files for line in file.matched}
         return ("fenced_kept_out=false",) if kinds & OF_ZOOKEEPER else ()
 
 
@@ -189,7 +189,7 @@ def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | Non
     """Whose log it is, as lines of brokers say. Raises `SpecError` where they name two, or another one."""
     said: dict[int, LogLine] = {}
     for file in files:
-        for line in file.told:
+        for line in file.matched:
             if line.node is not None:
                 said.setdefault(line.node, line)
     if named is not None:

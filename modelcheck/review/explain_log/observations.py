@@ -162,8 +162,8 @@ class Observed:
 
     `whole` says that the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
-    nothing says when a broker came back, so that it may at any time.  `starts` has for brokers which log it
-    is that tells of each of their starts.
+    nothing says when a broker came back, so that it may at any time.  `starts` has, for a broker, the
+    number of the log that has all of its starts.
     """
 
     brokers: tuple[str, ...]

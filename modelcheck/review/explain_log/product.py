@@ -100,7 +100,7 @@ class ObservationProduct:
         """Where a run may begin."""
         for state in self.machine.initial():
             for position in self._begun(state):
-                lines = self._told(state, position, (0,) * len(self._lines))
+                lines = self._lines_explained(state, position, (0,) * len(self._lines))
                 yield Point(state, position, self._marks(state, 0), lines)
 
     def _begun(self, state: State) -> Iterator[int]:
@@ -119,10 +119,10 @@ class ObservationProduct:
                 continue
             if found.step.action == "power_loss" and self._keeps_all(point.state, found):
                 continue
-            if found.step.action in STARTS and not self._is_told_of(found.step.args[0], point):
+            if found.step.action in STARTS and not self._is_start_logged(found.step.args[0], point):
                 continue
             for position in self._positions(point, found.step, found.state):
-                lines = self._told(found.state, position, point.lines)
+                lines = self._lines_explained(found.state, position, point.lines)
                 after = Point(found.state, position, self._marks(found.state, point.marked), lines)
                 if self._is_final(found.step, after, point.marked):
                     yield found.step, after
@@ -134,9 +134,9 @@ class ObservationProduct:
         """
         up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
         found = 0
-        again: set[int] = set()  # who comes back after a fall of which lines tell
-        for falls, told in zip(self._falls, point.lines, strict=True):
-            for broker, (first, rest, back) in falls[told].items():
+        again: set[int] = set()  # brokers that come back after a fall that is in a log
+        for falls, count in zip(self._falls, point.lines, strict=True):
+            for broker, (first, rest, back) in falls[count].items():
                 found += rest + (first and (up[broker] or broker in stopped))
                 again |= {broker} if back else set()
         return found + sum(
@@ -168,13 +168,13 @@ class ObservationProduct:
                 steps += broker not in stopped
             elif end.left is Left.UNCLEAN:
                 steps += up[broker] or broker in stopped
-        return steps + sum(cuts[told] for cuts, told in zip(self._cuts, point.lines, strict=True))
+        return steps + sum(cuts[count] for cuts, count in zip(self._cuts, point.lines, strict=True))
 
     def is_end(self, point: Point) -> bool:
         """Whether everything is explained."""
         return (
             point.position == len(self.events)
-            and all(told == len(log) for told, log in zip(point.lines, self._lines, strict=True))
+            and all(count == len(log) for count, log in zip(point.lines, self._lines, strict=True))
             and all(self.has_ended(point, end) for end in self.observed.ends.values())
         )
 
@@ -278,22 +278,22 @@ class ObservationProduct:
             position += 1
         return position
 
-    def _told(self, state: State, position: int, told: tuple[int, ...]) -> tuple[int, ...]:
+    def _lines_explained(self, state: State, position: int, explained: tuple[int, ...]) -> tuple[int, ...]:
         """How many lines of each log are explained: NOTE(lines).
 
         Each as soon as it can be: what a line says is so in some state behind that of the line before it, or
-        in the same one, so whoever explains all lines does so with each at the first such state.
+        in the same one, so a run that explains all lines can explain each at the first such state.
         """
         found = []
-        for log, count in zip(self._lines, told, strict=True):
+        for log, count in zip(self._lines, explained, strict=True):
             reached = count
             while reached < len(log) and self.says(log[reached], state, position):
                 reached += 1
             found.append(reached)
         return tuple(found)
 
-    def _is_told_of(self, broker: int, point: Point) -> bool:
-        """Whether a broker may start: where a log has all of its starts, only if it tells of one now."""
+    def _is_start_logged(self, broker: int, point: Point) -> bool:
+        """Whether a broker may start: where a log has all of its starts, only at one of them."""
         number = self.observed.starts.get(broker)
         return number is None or self._starting[number][point.lines[number]]
 
@@ -308,7 +308,9 @@ class ObservationProduct:
         end = self.observed.ends.get(broker)
         if comes_back:
             return True
-        if any(last.get(broker, NONE) >= told for last, told in zip(self._last_up, after.lines, strict=True)):
+        if any(
+            last.get(broker, NONE) >= count for last, count in zip(self._last_up, after.lines, strict=True)
+        ):
             return False
         if end is None:
             return True
@@ -377,7 +379,7 @@ def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, b
 
 
 def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
-    """For each place in a log whether the last that it has told of is a start that is not over yet."""
+    """For each place in a log whether a start that is logged before it is not over yet."""
     found = [False]
     for seen in log:
         begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)

@@ -213,9 +213,9 @@ def _move(topic: str, fields: Mapping[str, _Field]) -> str:
     ids = {what: fields[name].text for what, name in columns if name in fields and fields[name].text}
     if not ids:
         return ""
-    told = ", ".join(f"{what} {text}" for what, text in ids.items())
+    shown = ", ".join(f"{what} {text}" for what, text in ids.items())
     return (
-        f"partition {fields['partition'].text} of {topic} is being moved ({told}), and the review is of one "
+        f"partition {fields['partition'].text} of {topic} is being moved ({shown}), and the review is of one "
         "that stays: until it is over, an unclean election may choose a replica that has nothing yet; "
         "kafka_reassignment.rsm has what is survived meanwhile"
     )
