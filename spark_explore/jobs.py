@@ -211,7 +211,7 @@ class SparkExecutors:
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
 
     def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
-        """What the last stage tells, once all is warm. Raises JobFailed, Stopped."""
+        """What the last stage reports, once all is warm. Raises JobFailed, Stopped."""
         with self._in_time() as is_late:
             self._warmed.join(self._left())
             for is_last in (*[False] * ONCE_MORE, True):

@@ -289,5 +289,5 @@ class LookBack:
 
 
 def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
-    """What a task of the last stage tells."""
+    """What a task of the last stage reports."""
     return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["report"])

@@ -42,7 +42,7 @@ class Answer:
     -1 when it is not even known to survive a run without faults.  `loss` is the
     shortest run known that breaks it, of the fewest faults; `broken` is how many faults
     break it for certain, although there was no time to find the run.  `complete` says
-    whether more time could tell more; `why` is the reason when it is not.
+    whether more time could find more; `why` is the reason when it is not.
     """
 
     guarantee: Guarantee
@@ -66,7 +66,7 @@ class Answer:
         return self.loss is not None and self.survived == self.loss.faults - 1
 
     def survives(self, faults: int) -> bool | None:
-        """Whether so many faults are survived; None when that is not known."""
+        """Whether `faults` faults are survived; None when that is not known."""
         if self.survived is None or self.survived >= faults:
             return True
         return False if self.lost_with is not None and self.lost_with <= faults else None
@@ -113,7 +113,7 @@ def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
 
 
 def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:
-    """For each group of guarantees an answer to each of them, under any mixture of so many faults."""
+    """For each group of guarantees an answer to each of them, under any mixture of `faults` faults."""
     together = [under_any(partition, group, faults) for group in groups()]
     asking.foresee(posed_of_group(partition, question) for question in together[1:])
     return tuple(ask(asking, partition, question) for question in together)
@@ -138,7 +138,7 @@ def ask_all(
 
 
 def _rows(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], faults: int) -> list[Answer]:
-    """For each kind of fault; what survives so many of any kinds survives as many of one."""
+    """For each kind of fault; what survives a number of any kinds survives as many of one."""
     found = [
         Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
         for each in mixed

@@ -204,7 +204,7 @@ def meant(name: str) -> str:
     return next((candidate for candidate in _KNOWN if is_near(name, candidate)), "")
 
 
-_LONGEST = 2 * max(map(len, _KNOWN))  # nobody slips that far
+_LONGEST = 2 * max(map(len, _KNOWN))  # no slip is that far off
 # What people write from memory and no spelling rule finds.
 _SLIPS = {
     "min.isr": "min.insync.replicas",

@@ -58,7 +58,7 @@ _ACKS: tuple[Setting, ...] = ("zero", "one", "all")
 def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
     """Every change of one switch that somebody might want, those that promise most for least first.
 
-    Nobody goes back to an older Kafka, or makes the producer wait for less, to lose less.
+    An older Kafka, or a producer that waits for less, is no remedy, so none of these is tried.
     """
     config = partition.config
     yield from (

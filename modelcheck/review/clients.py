@@ -1,4 +1,4 @@
-"""The client that produces: what it takes for acks where nobody says.
+"""The client that produces: what it takes for acks where it is not given.
 
 Kafka's own client follows its release, which need not be the cluster's.  The defaults of others are
 those of librdkafka (CONFIGURATION.md; all since its 1.0), Sarama (`NewConfig`), franz-go

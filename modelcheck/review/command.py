@@ -165,7 +165,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     finally:
         progress.clear()
     with timings.phase("tell"):
-        data = _tell(rows, args, output)
+        data = _report(rows, args, output)
     exits = set[Exit]()
     if home is not None:
         data["reproduced"] = _reproduced(rows[0].review, args, output, home, exits)
@@ -234,8 +234,8 @@ def _reproduced(
     return found.data
 
 
-def _tell(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) -> dict[str, object]:
-    """Tell it as text, or give what is to be told as data."""
+def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) -> dict[str, object]:
+    """Write the answer as text, or return it as data."""
     if args.json:
         return overview_json(rows) if args.all_topics else as_json(rows[0].review)
     if args.all_topics:

@@ -139,7 +139,7 @@ class Topic:
 
 
 class About(StrEnum):
-    """What a fact that is not a setting tells."""
+    """What a fact that is not a setting is about."""
 
     VERSION = "Kafka version"
     BROKERS = "number of brokers"
@@ -151,7 +151,7 @@ class About(StrEnum):
 
 @frozen
 class Fact:
-    """Something a file says that is no Kafka setting: `words` tells how it was seen."""
+    """Something a file says that is no Kafka setting: `words` say how it was seen."""
 
     about: About
     value: str

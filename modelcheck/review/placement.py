@@ -1,4 +1,4 @@
-"""Where replicas stand: on brokers that nothing tells of, or all in one rack."""
+"""Where replicas stand: on brokers that are in no file, or all in one rack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spec.source import Span
 
 @frozen
 class KnownBroker:
-    """A broker that files tell of: its id, and its rack where that is said."""
+    """A broker that is in the files: its id, and its rack where that is said."""
 
     id: str
     rack: Given | None

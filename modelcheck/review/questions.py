@@ -22,7 +22,7 @@ class Guarantee:
     `holds` goes before "any 2 faults"; `fails` is what happens instead, and
     `they_fail` the same where the sentence has begun with `holds`.  `records` is
     how many records it takes to break it; `unattended` asks it of the variant
-    in which nobody repairs anything; `adjective` goes behind "more".
+    without repairs; `adjective` goes behind "more".
     """
 
     name: str
@@ -130,7 +130,7 @@ def milder_kinds(partition: PartitionModel) -> tuple[tuple[FaultKind, ...], ...]
 
 
 def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
-    """How little an engineer expects so many of these faults; of two equally short stories the less is shown.
+    """How little an engineer expects these faults; of two runs as short, the one expected more is shown.
 
     What has one cause comes first, then the faults that are thought of first.
     """
@@ -145,7 +145,7 @@ class Question:
     """One search: the guarantees it decides together, and the faults that it allows.
 
     `kind` is the row of the answer: a kind of fault, `any` for a mixture, or `move`
-    for none at all while leadership is moved so many times.
+    for moves of the leadership without any fault.
     """
 
     guarantees: tuple[Guarantee, ...]
@@ -177,7 +177,7 @@ def fault_kinds(partition: PartitionModel) -> tuple[FaultKind, ...]:
     if partition.config["restarts_noticed"]:
         gone.add("bounce")
     if partition.replicas == 1:
-        gone |= {"isolation", "cutoff"}  # there is nobody to be cut off from
+        gone |= {"isolation", "cutoff"}  # there is no other broker to be cut off from
     if partition.ephemeral:
         gone |= {"crash", "bounce", "power"}  # a replaced pod starts with an empty disk
     return tuple(kind for kind in KINDS if kind.name not in gone)
@@ -197,35 +197,35 @@ def group_of(guarantee: Guarantee) -> tuple[Guarantee, ...]:
 
 
 def under_any(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> Question:
-    """Whether so many faults, of whatever kinds, break some of the guarantees."""
+    """Whether `faults` faults of any kinds break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
     return Question(group, ANY, _together(kinds, faults))
 
 
 def under_these(group: tuple[Guarantee, ...], kinds: Sequence[FaultKind], faults: int) -> Question:
-    """Whether so many faults of these kinds, in any mixture, do."""
+    """Whether `faults` faults of these kinds, in any mixture, break some of the guarantees."""
     return Question(group, ANY, _together(kinds, faults))
 
 
 def under_kinds(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
-    """Whether so many faults of one kind do, for each kind."""
+    """For each kind, whether `faults` faults of it break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
     return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
 
 
 def under_moves(partition: PartitionModel, group: tuple[Guarantee, ...]) -> Question:
-    """Whether moves of the leadership do, while nothing is wrong."""
+    """Whether moves of the leadership break some of the guarantees, without any fault."""
     return Question(group, MOVE, ir.Budget(0), partition.moves)
 
 
 def mixtures(partition: PartitionModel, faults: int) -> Iterator[Mapping[str, int]]:
-    """Every mixture of just so many faults, and how many of each, that which is expected first."""
+    """Every mixture of just `faults` faults, with how many of each kind, the most expected first."""
     kinds = (kind.fault for kind in fault_kinds(partition))
     yield from sorted(map(Counter, combinations_with_replacement(kinds, faults)), key=surprise)
 
 
 def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int], moves: int = 0) -> Question:
-    """Whether at most so many of each fault, and so many moves, break some of the guarantees."""
+    """Whether at most these numbers of each fault, and of moves, break some of the guarantees."""
     return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0), moves)
 
 
@@ -292,7 +292,7 @@ def posed(partition: PartitionModel, question: Question, family: Family) -> Pose
 
 @frozen
 class Requirement:
-    """What the user insists on: a guarantee must survive so many faults of a kind."""
+    """What the user insists on: a guarantee must survive a number of faults of a kind."""
 
     guarantee: Guarantee
     faults: int

@@ -20,7 +20,7 @@ class Review:
     """Everything a review found.
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
-    nobody looked; `ended` is why the review came to an early end, empty when it
+    none were looked for; `ended` is why the review came to an early end, empty when it
     did not; `states` were found by all searches together, `known` of them by an earlier run;
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
     faults were to be tried, or no file names controllers; `also` is what was asked on request.

@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", r
 _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
-_NEAR = 80  # characters round a word that tell whether it stands where a key does
+_NEAR = 80  # characters around a word that show whether it stands where a key does
 _SHOWN = 12  # places in one file; whoever mends these will see the others
 
 

@@ -57,7 +57,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
 
 
 def _waits(each: Judged) -> bool:
-    """Whether nobody who is here is elected by itself, and somebody who is missing would be."""
+    """Whether no broker that is here is elected by itself, and one that is missing would be."""
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 

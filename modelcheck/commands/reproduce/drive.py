@@ -90,7 +90,7 @@ class Run:
     """What became of a plan on a cluster.
 
     `acked` were acknowledged; `kept` are in the log of the leader, and `given` what a consumer got
-    from it, None where nobody leads.  `lost` were acknowledged, and are neither.
+    from it, None where there is no leader.  `lost` were acknowledged, and are neither.
     """
 
     ends: tuple[PhaseEnd, ...]
@@ -102,7 +102,7 @@ class Run:
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """The acknowledged records that the leader has not got; none where nobody leads."""
+        """The acknowledged records that the leader has not got; none where there is no leader."""
         if self.kept is None:
             return ()
         return tuple(each for each in self.acked if each not in {*self.kept, *(self.given or ())})
@@ -466,7 +466,7 @@ class Driver:
 
 
 def _lacks_leader(seen: SeenPartition, wanted: SeenPartition | None) -> bool:
-    """Whether the run has a leader elected, and nobody leads although the replica has a session."""
+    """Whether the run elects a leader, and there is none although that replica has a session."""
     return seen.leader is None and wanted is not None and wanted.leader in seen.session
 
 

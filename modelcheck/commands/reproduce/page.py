@@ -46,7 +46,7 @@ DID: Mapping[str, Did] = {  # what was done to a broker for a step, given the ac
 
 
 def attempt_page(found: Attempt, command: str, kept: Path | None = None) -> str:
-    """The page of the run that tells most; `command` tries it again, and `kept` is where its folders are.
+    """The page of the run that shows most; `command` tries it again, and `kept` is where its folders are.
 
     Costs two pictures of the run.
     """

@@ -34,7 +34,7 @@ PREDICTED = {
 
 
 def lines(found: Attempt, width: int) -> Iterator[Line]:
-    """The whole report: what came of it, the settings, and each phase of the run that tells most."""
+    """The whole report: what came of it, the settings, and each phase of the run that shows most."""
     asked = found.asked
     yield from wrapped((), headline(found), width, ROLES[found.came])
     for text in (*what_is_left(found), *what_differs(found)):

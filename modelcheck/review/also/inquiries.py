@@ -125,7 +125,7 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
         Inquiry("writable", back, (file, "careful_alone"), only, crash, each, 0, many, "crash"),
     ]
     if many == 1:
-        del asked[1]  # there is nobody to wait for
+        del asked[1]  # there is no broker to wait for
     spared = _spared(partition, settings, stops, 1)
     notes = (_TAKEN,) if spared != stops else ()
     is_kraft = settings.switches.controller.value is Controller.KRAFT

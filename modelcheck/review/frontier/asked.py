@@ -13,7 +13,7 @@ from spec.source import Source, Span
 
 @frozen
 class FaultLimits:
-    """So many faults at most; of these kinds (None: all that can happen), of some of them only so many."""
+    """At most `faults` faults, of these kinds (None: all that can happen), and at most a number of some."""
 
     faults: int
     kinds: Mapping[str, int | None] | None = None

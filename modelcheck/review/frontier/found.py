@@ -102,7 +102,7 @@ class Frontier:
         return found
 
     def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
-        """How many faults are survived for certain, and how many at most, as far as so many were tried."""
+        """How many faults are survived for certain, and how many at most, of those that were tried."""
         return {
             (guarantee.name, kind): _range(answer, self.grid.faults)
             for guarantee, kind, answer in self.cells(line)

@@ -55,7 +55,7 @@ _HEADS = {
     "eligible.leader.replicas.version": "ELR",
 }
 PEERS = "of the same release with as many replicas or fewer"
-DEFAULT = "default"  # as a value: what the release or the client takes where nobody says
+DEFAULT = "default"  # as a value: what the release or the client takes where it is not given
 _WORDS = {"true": "yes", "false": "no"}
 USUAL = (  # what is varied where nothing is said
     "replication.factor=1..3",

@@ -1,7 +1,7 @@
 """Asks what works while brokers are down: the fewest that stop a service, and whether their return mends it.
 
-NOTE(outage): brokers go down by one kind of fault, in any order and at any time, and nobody repairs
-anything: `unattended`.  The search goes by fewest faults, so one search says for every number of
+NOTE(outage): brokers go down by one kind of fault, in any order and at any time, without
+repairs: `unattended`.  The search goes by fewest faults, so one search says for every number of
 brokers whether the service goes on.  A partition is electable where it would be writable for a
 producer that does not wait for replicas (`acks=1`): without records the model reads `acks` nowhere
 else, so both questions have one kernel.  It is readable where it is electable, and no such faults
@@ -65,9 +65,10 @@ _IDLE = frozenset(
 
 @frozen
 class _ServiceQuestion:
-    """A service as a question: of whom with nobody's help, of whom when brokers return, and the property.
+    """A service as a question: the property, and the models that it is asked of.
 
-    `shares` says whether both are models of the review, so that a kernel is shared with others.
+    In `alone` brokers that are down stay down, in `back` they return.  `shares` says whether both are
+    models of the review, so that a kernel is shared with others.
     """
 
     name: str
@@ -183,7 +184,7 @@ def _went(
 def _posed(
     asked: _ServiceQuestion, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool
 ) -> Posed:
-    """Whether a service is stopped while so many brokers are down by one kind of fault."""
+    """Whether a service is stopped while at most `most` brokers are down by one kind of fault."""
     guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
     if not asked.shares:

@@ -62,7 +62,7 @@ def kind_of_output(text: str) -> FileKind | None:
 def read_features(source: Source) -> Reading:
     """The finalized features that kafka-features shows, as settings of the whole cluster.
 
-    The newest metadata version that is supported tells the release that runs.
+    The newest metadata version that is supported is that of the release that runs.
     """
     given = tuple(
         Given(m[1], m[2], SettingLayer.CLUSTER_DYNAMIC, source, Span(*m.span(1)), Span(*m.span(2)))
@@ -129,7 +129,7 @@ def _entity(head: re.Match[str], notes: list[str]) -> _Entity:
 
 
 def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity) -> Iterator[Given]:
-    """The setting at every layer that the line tells of, or at its heading's when it tells of none."""
+    """The setting at every layer that is in the line, or at its heading's where none is."""
     where = start + entry.start("synonyms")
     found = list(_SYNONYM.finditer(entry["synonyms"]))
     for synonym in found:

@@ -93,7 +93,7 @@ def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable],
 
 
 def read_image(gathered: Gathered, image: ScalarNode) -> None:
-    """Add the release that an image carries, where its name tells it."""
+    """Add the release that an image carries, where its name says it."""
     release = release_of(image.text)
     if release is not None:
         gathered.fact(About.VERSION, image, f"image {image.text}", release)

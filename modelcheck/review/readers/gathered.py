@@ -94,7 +94,7 @@ class Gathered:
         return node.span if at < 0 else Span(at, at + len(key))
 
     def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
-        """A fact that a plain value tells; `value` where it has to be said in another way."""
+        """A fact that stands in a plain value; `value` where it has to be said in another way."""
         if node is None:
             return
         if about is About.BROKERS and value is None and self.count(node, words) is None:

@@ -70,7 +70,7 @@ def _counts(pools: Sequence[Node]) -> str:
 
 
 def _pool_facts(gathered: Gathered, pool: Node, many: int | None) -> None:
-    """What a node pool of so many nodes adds: brokers and their storage, unless it has controllers only."""
+    """What a node pool of `many` nodes adds: brokers and their storage, unless it has controllers only."""
     if get(pool, "spec", "roles") is None or "broker" in _roles(pool):
         if many is not None:
             gathered.fact(About.BROKERS, get(pool, "spec", "replicas"), _counts([pool]), str(many))

@@ -49,7 +49,7 @@ def _confluent_cloud(gathered: Gathered, block: Block) -> None:
 
 
 def _refuse(gathered: Gathered, block: Block, message: str) -> None:
-    """A resource whose replication no file tells (R0733)."""
+    """A resource whose replication is in no file (R0733)."""
     at = block.labels[0].span
     advice = "give what kafka-topics and kafka-configs --describe print of it"
     gathered.problems.append(Diagnostic("R0733", gathered.source, at, message, help=advice))
