@@ -62,7 +62,7 @@ MOST_TOLD = 300  # characters of what Spark says is wrong
 
 
 class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
-    """Spark's Java process is gone, whoever ended it."""
+    """Spark's Java process is gone, whatever ended it."""
 
 
 @frozen

@@ -19,9 +19,9 @@ from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
 
-FULL = 0.7  # a table that finds what is made twice is never fuller
-SPARSE = 0.4  # nor is one in which most of what is looked for is not
-CHUNK = 1 << 14  # successors made at once, so that they are still near when they are looked at
+FULL = 0.7  # the load factor at most of a table that finds duplicates
+SPARSE = 0.4  # the same where most look-ups find nothing
+CHUNK = 1 << 14  # successors made at once, so that they are still in the cache when they are looked at
 GATHERED = 1 << 22  # slots of the table that finds what a task makes twice
 FAILED = 63  # the place of errors among the properties of states
 PERIODS = 254  # blocks that one table can distinguish

@@ -143,7 +143,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
 
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:
-    """How many checks came to what."""
+    """How many checks have each result."""
     codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]

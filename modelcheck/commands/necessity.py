@@ -172,7 +172,7 @@ def _found(row: NecessityRow) -> str:
 def _summary(
     asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int, checks: int, width: int
 ) -> Iterator[Line]:
-    """How many parts came to what, and which checks were not asked."""
+    """How many parts have each result, and which checks were not asked."""
     needed = [row.needed for row in rows]
     words = {True: "needed", False: "that no check needs", None: "not known"}
     parts = [f"{needed.count(known)} {word}" for known, word in words.items() if known in needed]

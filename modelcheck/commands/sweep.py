@@ -144,7 +144,7 @@ def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[
 
 
 def _summary(answers: Sequence[SweepAnswer]) -> str:
-    """How many points came to what."""
+    """How many points have each result."""
     words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
     codes = [answer.exit for answer in answers if answer.outcome is not None]
     parts = [f"{codes.count(code)} {word}" for code, word in words.items() if code in codes]

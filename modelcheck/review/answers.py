@@ -201,7 +201,7 @@ def _expected(
 def _as_short(
     asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
-    """Runs that are as short, and as mild, by faults that are expected sooner."""
+    """Runs that are as short, and as mild, by faults that are more expected."""
     found: list[Answer] = []
     left = {answer.guarantee: answer.loss for answer in shortest if answer.loss is not None}
     faults = max((loss.faults for loss in left.values()), default=0)

@@ -26,7 +26,7 @@ class SwitchChange:
 
 @frozen
 class Words:
-    """A change as somebody makes it, and what it takes besides; `upgrade` when that is another Kafka."""
+    """A change as a user makes it, and what else it takes; `upgrade` when that is another Kafka."""
 
     what: str
     needs: str
@@ -56,7 +56,7 @@ _ACKS: tuple[Setting, ...] = ("zero", "one", "all")
 
 
 def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
-    """Every change of one switch that somebody might want, those that promise most for least first.
+    """Every change of one switch that a user might want, those that promise most for least first.
 
     An older Kafka, or a producer that waits for less, is no remedy, so none of these is tried.
     """
@@ -96,7 +96,7 @@ def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> Par
 
 
 def in_words(change: SwitchChange, release: Version, brokers: int) -> Words:
-    """A change as it is written in a configuration of a release, and what it takes besides."""
+    """A change as it is written in a configuration of a release, and what else it takes."""
     if change.switch == REPLICAS:
         more = int(change.after) > brokers
         return Words(

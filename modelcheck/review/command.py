@@ -281,7 +281,7 @@ def _review(
     wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     asking: Asking,
 ) -> Review:
-    """The review of one topic, with what is required of it and what is asked besides."""
+    """The review of one topic, with what is required of it and what else is asked."""
     required, subjects = wanted
     began = time.monotonic()
     found = None
@@ -312,7 +312,7 @@ def _also(
     faults: int,
     answers: Sequence[Answer],
 ) -> tuple[SubjectFindings, ...]:
-    from modelcheck.review.also.asked import also  # noqa: PLC0415 - who asks nothing besides pays for nothing
+    from modelcheck.review.also.asked import also  # noqa: PLC0415 - only where it is asked for
 
     return also(asking, subject, subjects, settings, faults, answers)
 

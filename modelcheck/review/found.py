@@ -1,4 +1,4 @@
-"""What a file says, before anybody judges it: settings, topics, facts, each with its place."""
+"""What a file says, before it is judged: settings, topics, facts, each with its place."""
 
 from __future__ import annotations
 

@@ -110,11 +110,11 @@ KINDS = (  # the mildest first
     FaultKind("disk", "disk_loss", "a broker loses its disk", "disk loss", "machine"),
 )
 _HARM = {"power": 1, "disk": 2}  # to what is stored
-# What an engineer thinks of first: everybody has seen a crash, few a broker that runs on without its session.
+# What an engineer thinks of first: a crash is common, a broker that runs on without its session is rare.
 _EXPECTED = ("request", "crash", "isolation", "session", "cutoff", "bounce", "power", "disk")
 ANY = "any"
 MOVE = "move"  # no fault, but it changes the leader as some faults do
-MOST_FAULTS = 5  # more takes longer than anybody waits
+MOST_FAULTS = 5  # more takes too long
 
 
 def harm(faults: Iterable[str]) -> int:

@@ -127,7 +127,7 @@ def _least(
 def _try(
     asking: Asking, partition: PartitionModel, changes: tuple[SwitchChange, ...], answer: Answer
 ) -> Trial:
-    """Whether changes prevent a loss; never those that refuse writes anyhow."""
+    """Whether changes prevent a loss; never those that refuse writes in any case."""
     assert answer.loss is not None
     loss, other, story = answer.loss, changed(partition, changes), answer.loss.fault_counts()
 

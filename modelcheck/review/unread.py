@@ -27,7 +27,7 @@ _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
 _NEAR = 80  # characters around a word that show whether it stands where a key does
-_SHOWN = 12  # places in one file; whoever mends these will see the others
+_SHOWN = 12  # places in one file; the others are seen when these are corrected
 
 
 def unread(reading: Reading) -> Iterator[Diagnostic]:

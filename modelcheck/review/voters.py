@@ -61,7 +61,7 @@ def _listed(readings: Sequence[Reading], key: str) -> Iterator[Fact]:
 
 
 def _are_brokers(readings: Sequence[Reading], key: str) -> bool:
-    """Whether whoever is a controller in these files is a broker as well."""
+    """Whether each controller in these files is a broker as well."""
     if not key:
         return any(fact.value == "yes" for fact in facts_about(readings, About.COMBINED))
     roles = [one.value for reading in readings for one in reading.given if one.key == "process.roles"]

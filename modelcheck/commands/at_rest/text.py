@@ -84,7 +84,7 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
 
 
 def command(partition: PartitionFiles) -> str:
-    """What elects somebody who is there but not in sync."""
+    """The command that elects a replica that is there but not in sync."""
     topic, number = partition.place
     return (
         "kafka-leader-election.sh --bootstrap-server HOST:PORT --election-type unclean"

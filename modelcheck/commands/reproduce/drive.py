@@ -54,7 +54,7 @@ class How(Enum):
 
 @frozen
 class HighWatermark:
-    """That of a broker in records of the run, beside the model's; None where that is not sure."""
+    """A broker's in records of the run, and the model's; that is None where it is not certain."""
 
     broker: int
     model: int | None
@@ -68,7 +68,7 @@ class HighWatermark:
 
 @frozen
 class PhaseEnd:
-    """How a cluster looked at the end of a phase, beside how it should; notes on what was done besides.
+    """How a cluster looked at the end of a phase, and how it should look; notes on what else was done.
 
     `did` are the steps of the phase that were done, in that order, and `files` what is new in the
     cluster's files, where something differs also what its processes wrote last.

@@ -46,7 +46,7 @@ class SeenPartition:
 
 @frozen
 class Difference:
-    """A part of a partition that is not as it was foretold."""
+    """A part of a partition that is not as it was predicted."""
 
     part: str
     model: str
