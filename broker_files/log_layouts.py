@@ -51,7 +51,7 @@ class Read:
 
 
 @frozen
-class Reading:
+class LineReader:
     """How the lines of a file are to be read."""
 
     layout: Layout
@@ -70,13 +70,13 @@ class Reading:
         return sum(self.read(each.decode(errors="replace")) is not None for each in lines.splitlines())
 
 
-def detect(lines: Sequence[str]) -> Reading | None:
+def detect(lines: Sequence[str]) -> LineReader | None:
     """The layout that most of some lines have; None if no line has any."""
-    best: tuple[int, Reading | None] = (0, None)
+    best: tuple[int, LineReader | None] = (0, None)
     for prefix in PREFIXES:
         for layout in LAYOUTS:
             expression = re.compile(f"^{prefix}{layout.line}")
             count = sum(expression.match(line) is not None for line in lines)
             if count > best[0]:
-                best = (count, Reading(layout, expression, b"" if prefix else layout.begins))
+                best = (count, LineReader(layout, expression, b"" if prefix else layout.begins))
     return best[1]

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage, UnreadableError
-from broker_files.log_layouts import Reading, detect
+from broker_files.log_layouts import LineReader, detect
 from broker_files.log_templates import KNOWN, TEMPLATES, Says, Template
 from spec.frozen import frozen
 
@@ -60,14 +60,14 @@ class LogLine:
 class LogFile:
     """What was read of a file.
 
-    `told` are its lines of the partitions that were asked about and of brokers, in order; `total` all its
+    `matched` are its lines of the partitions that were asked about and of brokers, in order; `total` all its
     lines, of which `entries` begin an entry; `unknown` are those that name such a partition and are like no
     template, and `first_unknown` is the first one's number.
     """
 
     path: Path
     layout: str
-    told: tuple[LogLine, ...]
+    matched: tuple[LogLine, ...]
     total: int
     entries: int
     unknown: int
@@ -197,8 +197,8 @@ class _Scan:
         self._places = None if places is None else frozenset(places)
         self._literals = [each.encode() for each in dict.fromkeys(t.literal for t in TEMPLATES)]
         self._names = _written(self._places)
-        self._reading: Reading | None = None
-        self._told: list[LogLine] = []
+        self._reading: LineReader | None = None
+        self._matched: list[LogLine] = []
         self._damaged: list[Damage] = []
         self._counted: Counter[str] = Counter()
         self._first_unknown: int | None = None
@@ -233,7 +233,7 @@ class _Scan:
         return LogFile(
             self.path,
             "" if self._reading is None else self._reading.layout.pattern,
-            tuple(self._told),
+            tuple(self._matched),
             self.total,
             self._counted["entries"],
             self._counted["unknown"],
@@ -241,7 +241,7 @@ class _Scan:
             tuple(self._damaged),
         )
 
-    def _layout(self, block: bytes) -> Reading | None:
+    def _layout(self, block: bytes) -> LineReader | None:
         """The layout, by the first lines. Raises `UnreadableError` where they are no text."""
         if self.total == 0 and block[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             raise UnreadableError(
@@ -301,9 +301,9 @@ class _Scan:
         said = LogLine(
             self.path, number, template.says, None if node is None else int(node), place, values, message
         )
-        if self._told and said.says is Says.MARK and _same(self._told[-1], said):
-            self._told.pop()  # of marks in a row the last says all
-        self._told.append(said)
+        if self._matched and said.says is Says.MARK and _same(self._matched[-1], said):
+            self._matched.pop()  # of marks in a row the last says all
+        self._matched.append(said)
 
     def _names_a_place(self, line: str) -> bool:
         if self._places is None:

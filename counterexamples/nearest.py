@@ -50,9 +50,10 @@ def _leading(machine: Machine, before: State, after: State, action: str) -> Iter
 
 
 def nearest(machine: Machine, before: State, after: State) -> tuple[Near, ...]:
-    """The steps whose effect differs from the other state in the fewest places, guards or not, one an action.
+    """The steps whose effect differs from the other state in the fewest places, one for each action.
 
-    Of several as near, one that no guard refuses comes first.  Looks at LOOKED_AT ways at most.
+    Guards may refuse them; of several as near, one that no guard refuses comes first.  Looks at LOOKED_AT
+    ways at most.
     """
     best: dict[str, Near] = {}
     for found in islice(machine.unguarded(before), LOOKED_AT):
@@ -82,14 +83,14 @@ def refusing(machine: Machine, step: Step, state: State) -> Guard | None:
 
 
 def no_step(
-    machine: Machine, number: int, before: State, after: State, besides: Step | None = None
+    machine: Machine, number: int, before: State, after: State, known: Step | None = None
 ) -> tuple[str, ...]:
     """Sentences on why nothing leads from one state to the next; `number` is that of the missing step.
 
     The actions that come nearest, what they would do, and what stands in their
-    way; nothing of the step `besides`, of which something is said already.
+    way; not for the step `known`, which is reported already.
     """
-    found = [near for near in nearest(machine, before, after) if near.step != besides]
+    found = [near for near in nearest(machine, before, after) if near.step != known]
     sentences = [_sentence(machine, near, number, before) for near in found]
     if before == after:
         sentences.insert(0, f"State {number} is state {number - 1} again, and no action leaves it as it is.")

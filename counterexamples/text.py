@@ -105,7 +105,7 @@ def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope)
     """A setting as the real system has it, `min.insync.replicas=2`, where the model says how that is written.
 
     A key without a list has the model's values; of a list, `acks=0|1|all`, the one at the value's
-    place, unless that is `?` or there is none.  What several settings have for a key tells none of them.
+    place, unless that is `?` or there is none.  A key that several settings have is used for none of them.
     """
     key, is_listed, listed = (entry.key or "").partition("=")
     is_shared = sum(key == each.key_name for each in model.configs) > 1

@@ -118,7 +118,7 @@ class SparkEngine:
     def _executors(
         self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int
     ) -> Executors:
-        """Who is sooner done with a level."""
+        """The executors that are likely to finish a level of that many states first."""
         small = self._small or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
             small *= COLD
@@ -146,6 +146,6 @@ def _shards(spark: SparkSession | None) -> int:
 
 
 def _said(error: OSError) -> str:
-    """What the system says is wrong, and with what; or what somebody else says."""
+    """What the system says is wrong, and with which file; else the text of the error."""
     about = f" ({error.filename})" if error.filename else ""
     return (error.strerror or "").lower() + about or str(error)

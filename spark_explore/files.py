@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.pieces import Piece
+from spark_explore.pieces import FilePiece
 from spark_explore.run import left_name, new_name
 from spark_explore.steps import address_of, shares
 from spark_explore.store import Store
@@ -22,14 +22,14 @@ class FileTarget(NamedTuple):
     shard: int | None = None
 
 
-def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[list[Piece]]:
+def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[list[FilePiece]]:
     """Write blocks to one file; for each, where it is: one piece, or none if it is empty. Raises OSError.
 
     Nothing counts that no manifest names, so whoever fails or is late leaves nothing behind but a file.
     """
     if not any(blocks):
         return [[] for _ in blocks]
-    name, start, found = new_name(place.level, place.shard), 0, list[list[Piece]]()
+    name, start, found = new_name(place.level, place.shard), 0, list[list[FilePiece]]()
     for block in blocks:
         found.append([_piece(kernel, place, name, start, block)] if block else [])
         start += len(block)
@@ -37,24 +37,24 @@ def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[li
     return found
 
 
-def leave(kernel: Kernel, place: FileTarget, block: bytes) -> list[Piece]:
+def leave(kernel: Kernel, place: FileTarget, block: bytes) -> list[FilePiece]:
     """Write a block to a file that is forgotten with the level; one piece, or none if it is empty."""
     if not block:
         return []
     name = left_name(place.level)
     place.store.put(name, [block])
     count = len(block) // (8 * kernel.layout.words)
-    return [Piece(name, 0, 0, tuple(shares(kernel, address_of(block), count, place.shards)), 0)]
+    return [FilePiece(name, 0, 0, tuple(shares(kernel, address_of(block), count, place.shards)), 0)]
 
 
-def _piece(kernel: Kernel, place: FileTarget, name: str, start: int, block: bytes) -> Piece:
+def _piece(kernel: Kernel, place: FileTarget, name: str, start: int, block: bytes) -> FilePiece:
     count = len(block) // (8 * kernel.layout.words)
     if place.shard is None:
         counts = shares(kernel, address_of(block), count, place.shards)
-        return Piece(name, start, 0, tuple(counts), zlib.crc32(block))
-    return Piece(name, start, place.shard, (count,), zlib.crc32(block))
+        return FilePiece(name, start, 0, tuple(counts), zlib.crc32(block))
+    return FilePiece(name, start, place.shard, (count,), zlib.crc32(block))
 
 
-def by_depth(depths: Sequence[int], pieces: Sequence[Sequence[Piece]]) -> dict[int, list[Piece]]:
+def by_depth(depths: Sequence[int], pieces: Sequence[Sequence[FilePiece]]) -> dict[int, list[FilePiece]]:
     """The pieces of each depth that has any."""
     return {depth: list(each) for depth, each in zip(depths, pieces, strict=True) if each}

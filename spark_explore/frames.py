@@ -17,7 +17,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from modelcheck.explicit.codegen.layout import PackedLayout, layout
-from spark_explore.pieces import Piece, blocks, split
+from spark_explore.pieces import FilePiece, blocks, split
 from spark_explore.remote import numbers
 from spark_explore.run import Json, level_from_json, manifests, opened
 from spark_explore.steps import words_at
@@ -63,16 +63,16 @@ def distribution(found: DataFrame, expression: str) -> DataFrame:
 # ------------------------------------------------------------------------- reading
 
 
-class _Part(NamedTuple):
+class _LevelPiece(NamedTuple):
     """States of one level."""
 
     faults: int
     depth: int
-    piece: Piece
+    piece: FilePiece
 
 
 @frozen
-class _Question:
+class _RunModel:
     """What a run is about."""
 
     model: Model
@@ -82,24 +82,24 @@ class _Question:
 
 def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
     """The states of a run, or those of them that violate a property, as a DataFrame."""
-    parts: list[_Part] = []
+    parts: list[_LevelPiece] = []
     about = _about(place)
     for data in manifests(store_at(place)):
         level = level_from_json(data)
         pieces = split(level.new, PART, 8 * about.packed.words)
-        parts += [_Part(level.faults, level.depth, piece) for piece in pieces]
+        parts += [_LevelPiece(level.faults, level.depth, piece) for piece in pieces]
     tasks = max(1, min(len(parts), 4 * spark.sparkContext.defaultParallelism))
     shares = [parts[number::tasks] for number in range(tasks)]
     ddl = from_arrow_schema(_schema(about))
-    return spark.range(0, tasks, 1, tasks).mapInArrow(_Reader(place, shares, prop), ddl)
+    return spark.range(0, tasks, 1, tasks).mapInArrow(_StateReader(place, shares, prop), ddl)
 
 
 @frozen
-class _Reader:
+class _StateReader:
     """Unpacks the states of the shares whose numbers come in, or those of them that violate a property."""
 
     place: str
-    shares: Sequence[Sequence[_Part]]
+    shares: Sequence[Sequence[_LevelPiece]]
     prop: str | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -124,7 +124,7 @@ class _Reader:
                 yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
-def _test(about: _Question, prop: str | None) -> Callable[[State], bool]:
+def _test(about: _RunModel, prop: str | None) -> Callable[[State], bool]:
     if prop is None:
         return lambda _: True
     found, machine = about.model.property(prop), Machine(about.model, about.scope)
@@ -132,7 +132,7 @@ def _test(about: _Question, prop: str | None) -> Callable[[State], bool]:
     return lambda state: machine.holds(found, state) == wanted
 
 
-def _schema(about: _Question) -> pa.Schema:
+def _schema(about: _RunModel) -> pa.Schema:
     own = [(variable.name, column(variable.type, about.scope)[0]) for variable in about.model.variables]
     return pa.schema([(FAULTS, pa.int32()), (DEPTH, pa.int32()), *own])
 
@@ -172,13 +172,13 @@ def column(of: Type, scope: Scope) -> Column:
 
 
 @lru_cache(maxsize=4)
-def _about(place: str) -> _Question:
+def _about(place: str) -> _RunModel:
     """What the run at a place is about."""
     _, data = opened(store_at(place))
     model = next(model for model in loads(data["text"], data["file"]) if model.name == data["model"])
     scope = _scope(model, data["scope"])
     total, kinds = data["budget"]
-    return _Question(model, scope, layout(model, scope, Budget(total, kinds).counted))
+    return _RunModel(model, scope, layout(model, scope, Budget(total, kinds).counted))
 
 
 def _scope(model: Model, data: Json) -> Scope:

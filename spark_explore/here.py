@@ -12,13 +12,13 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import FileTarget, write
 from spark_explore.marks import Aim, Lookout, Marked, MarkedBlock, Marks, goals, marked, put, tally, wanted
-from spark_explore.pieces import Piece, blocks, count_states, of_shard
+from spark_explore.pieces import FilePiece, blocks, count_states, of_shard
 from spark_explore.run import RunFolder, RunLevel, marks_name
 from spark_explore.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
 from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
 from spec.frozen import frozen
 
-Pieces = Sequence[Piece]
+Pieces = Sequence[FilePiece]
 
 
 @frozen
@@ -28,8 +28,8 @@ class Advance:
     `spent` is what it took, by the names in `spent.py`.
     """
 
-    new: list[Piece]
-    waiting: list[Piece]
+    new: list[FilePiece]
+    waiting: list[FilePiece]
     expanded: Expanded
     finds: dict[int, Words]
     spent: CoreSeconds = field(default_factory=CoreSeconds)
@@ -45,7 +45,7 @@ class Executors(Protocol):
         """Expand a frontier; what is new of that and of the woken, against all that the run has seen."""
         ...
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
         """For each depth, what waits there, has not been seen, and does not wait at an earlier depth."""
         ...
 
@@ -53,7 +53,7 @@ class Executors(Protocol):
         """Whether a fault leads from a state to one that was not seen; and what was found on the way."""
         ...
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         ...
 
@@ -103,7 +103,7 @@ class LocalExecutor:
         finally:
             expander.close()
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
         """What waits at each depth."""
         store, width = self._store, self._width
         each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
@@ -117,12 +117,12 @@ class LocalExecutor:
         seen = blocks(self._store, self._run.seen, self._width)
         return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         expander = Expander(self._kernel, 1, 1)
         try:
             found = blocks(self._store, pieces, self._width)
-            return expander.parent_of(found, state, by_fault=by_fault)
+            return expander.predecessor_of(found, state, by_fault=by_fault)
         finally:
             expander.close()
 
@@ -181,6 +181,6 @@ class LocalExecutor:
         if not marks:
             return Marks((), 0, 0)
         shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]
-        piece = Piece(marks_name(aim.which), 0, 0, tuple(map(count_states, shards)), crc32(marks))
+        piece = FilePiece(marks_name(aim.which), 0, 0, tuple(map(count_states, shards)), crc32(marks))
         self._store.put(piece.name, [bytes(marks)])
         return Marks((piece,), *tally(marks))

@@ -84,7 +84,7 @@ def _properties(program: Path) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = error.strerror if isinstance(error, OSError) else "it does not answer"
         raise _Unfit(f"it does not start ({(reason or str(error)).lower()})") from None
-    # Java 8 refuses the option for modules, and tells its properties all the same.
+    # Java 8 refuses the option for modules, and prints its properties all the same.
     return run.stdout + run.stderr
 
 

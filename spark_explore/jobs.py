@@ -22,7 +22,7 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.here import Advance, Pieces
 from spark_explore.marks import Aim, Failing, Marked, Marks, joined, marks_from_json
-from spark_explore.pieces import Damaged, Piece, count_states, piece_from_json, split
+from spark_explore.pieces import Damaged, FilePiece, count_states, piece_from_json, split
 from spark_explore.remote import (
     REPORT,
     ROWS,
@@ -124,7 +124,7 @@ class SparkExecutors:
             spent,
         )
 
-    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[Piece]]:
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
         """What waits at each depth."""
         work = DeduplicateWaiting(self._mission, level, [tuple(pieces) for pieces in waiting])
         answers = self._collected(self._numbers(self._run.shards), work)
@@ -144,13 +144,13 @@ class SparkExecutors:
         forget(self._run.store, left_folder(level))
         return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
 
-    def parent(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
         """The first of some states with a step to another."""
         parts = self._parts(pieces)
         work = LookBack(self._mission, parts, state, by_fault)
         answers = self._collected(self._numbers(len(parts)), work)
         first = min(answers, key=lambda answer: int(answer["part"]), default=None)
-        return None if first is None else tuple(first["parent"])
+        return None if first is None else tuple(first["predecessor"])
 
     def goals(self, aim: Aim) -> list[Marks]:
         """The marks of all levels."""
@@ -180,13 +180,13 @@ class SparkExecutors:
         count = min(shards, WAVES * self._spark.sparkContext.defaultParallelism)
         return [(shards * n // count, shards * (n + 1) // count) for n in range(count)]
 
-    def _parts(self, pieces: Pieces) -> list[list[Piece]]:
+    def _parts(self, pieces: Pieces) -> list[list[FilePiece]]:
         """States in parts of about the same size, in their order; for a level of which there are few, one."""
         states, cores = count_states(pieces), self._spark.sparkContext.defaultParallelism
         if not states:
             return []
         most = -(-states // min(-(-states // PART), WAVES * cores))
-        parts: list[list[Piece]] = []
+        parts: list[list[FilePiece]] = []
         room = 0
         for piece in split(pieces, max(most // 8, PART), self._width):
             if room < piece.count // 2 or not parts:
@@ -211,7 +211,7 @@ class SparkExecutors:
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
 
     def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
-        """What the last stage tells, once all is warm. Raises JobFailed, Stopped."""
+        """What the last stage reports, once all is warm. Raises JobFailed, Stopped."""
         with self._in_time() as is_late:
             self._warmed.join(self._left())
             for is_last in (*[False] * ONCE_MORE, True):

@@ -15,7 +15,7 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.codegen.runtime import BEYOND, FINE
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.pieces import Piece, blocks, piece_from_json
+from spark_explore.pieces import FilePiece, blocks, piece_from_json
 from spark_explore.run import RunLevel
 from spark_explore.steps import CHUNK, Overflow, TaggedTable, address_of, words_at
 from spark_explore.store import Store
@@ -29,7 +29,7 @@ MarkedBlock = tuple[bytes, bytes]  # a block of states, and the mark of each
 class Marks:
     """The marks of a level, beside its states; and how many have no way, or one beyond the scope."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FilePiece, ...]
     open: int
     beyond: int
 
@@ -73,7 +73,7 @@ class Aim:
 
 
 def marked(
-    store: Store, states: Iterable[Piece], marks: Iterable[Piece], width: int
+    store: Store, states: Iterable[FilePiece], marks: Iterable[FilePiece], width: int
 ) -> Iterator[MarkedBlock]:
     """Blocks of states, each with its marks. Raises Damaged, OSError."""
     rest, more = b"", blocks(store, marks, ALONE)

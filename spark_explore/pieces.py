@@ -17,7 +17,7 @@ class Damaged(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 @frozen
-class Piece:
+class FilePiece:
     """A part of a file of states: from which byte on, how many of which shards, and a checksum."""
 
     name: str
@@ -31,46 +31,46 @@ class Piece:
         """How many states there are."""
         return sum(self.counts)
 
-    def of(self, shard: int, width: int) -> Piece | None:
+    def of(self, shard: int, width: int) -> FilePiece | None:
         """The states of one shard, `width` bytes each; None when there are none."""
         at = shard - self.shard
         if not 0 <= at < len(self.counts) or not self.counts[at]:
             return None
-        return Piece(self.name, self.start + width * sum(self.counts[:at]), shard, (self.counts[at],), 0)
+        return FilePiece(self.name, self.start + width * sum(self.counts[:at]), shard, (self.counts[at],), 0)
 
     def as_json(self) -> list[Any]:
         """It as a value for JSON."""
         return [self.name, self.start, self.shard, list(self.counts), self.sum]
 
 
-def piece_from_json(data: Sequence[Any]) -> Piece:
-    """The inverse of `Piece.as_json`."""
+def piece_from_json(data: Sequence[Any]) -> FilePiece:
+    """The inverse of `FilePiece.as_json`."""
     name, start, shard, counts, sum_ = data
-    return Piece(name, start, shard, tuple(counts), sum_)
+    return FilePiece(name, start, shard, tuple(counts), sum_)
 
 
-def of_shard(pieces: Iterable[Piece], shard: int, width: int) -> list[Piece]:
+def of_shard(pieces: Iterable[FilePiece], shard: int, width: int) -> list[FilePiece]:
     """The states of one shard."""
     found = (piece.of(shard, width) for piece in pieces)
     return [piece for piece in found if piece is not None]
 
 
-def count_states(pieces: Iterable[Piece]) -> int:
+def count_states(pieces: Iterable[FilePiece]) -> int:
     """How many states there are."""
     return sum(piece.count for piece in pieces)
 
 
-def split(pieces: Iterable[Piece], most: int, width: int) -> list[Piece]:
+def split(pieces: Iterable[FilePiece], most: int, width: int) -> list[FilePiece]:
     """The same states in pieces of at most a number of states, without their shards."""
     found = []
     for piece in pieces:
         for first in range(0, piece.count, most):
             count = min(most, piece.count - first)
-            found.append(Piece(piece.name, piece.start + width * first, 0, (count,), 0))
+            found.append(FilePiece(piece.name, piece.start + width * first, 0, (count,), 0))
     return found
 
 
-def blocks(store: Store, pieces: Iterable[Piece], width: int) -> Iterator[bytes]:
+def blocks(store: Store, pieces: Iterable[FilePiece], width: int) -> Iterator[bytes]:
     """The states, some megabytes at once. Raises Damaged, OSError."""
     step = max(READ // width, 1) * width
     for piece in pieces:
@@ -83,7 +83,7 @@ def blocks(store: Store, pieces: Iterable[Piece], width: int) -> Iterator[bytes]
             yield found
 
 
-def verify(store: Store, pieces: Iterable[Piece], width: int) -> None:
+def verify(store: Store, pieces: Iterable[FilePiece], width: int) -> None:
     """Check that the files are as they were written. Costs reading them. Raises Damaged, OSError."""
     for piece in pieces:
         sum_ = 0

@@ -21,7 +21,7 @@ from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.files import FileTarget, leave, write
-from spark_explore.pieces import Damaged, Piece, blocks, count_states, of_shard, piece_from_json
+from spark_explore.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
 from spark_explore.run import ABOUT, RunLevel, level_from_json, manifest_name, unsealed
 from spark_explore.spent import TASKS, Stopwatch, TimedStore
 from spark_explore.steps import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
@@ -64,7 +64,7 @@ class Site:
         self.width = 8 * self.kernel.layout.words
         self._levels: list[RunLevel] = []
 
-    def seen(self, levels: int, shard: int) -> list[Piece]:
+    def seen(self, levels: int, shard: int) -> list[FilePiece]:
         """The states of a shard in the first `levels` levels."""
         found = map(self.level, range(levels))
         return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
@@ -106,7 +106,7 @@ class Expand:
 
     mission: Any  # a broadcast of bytes
     level: int
-    parts: Sequence[Sequence[Piece]]
+    parts: Sequence[Sequence[FilePiece]]
     paid: bool
 
     def __call__(self, batches: Batches) -> Batches:
@@ -191,7 +191,7 @@ class Deduplicate:
 
     mission: Any
     level: int
-    woken: Sequence[Piece]
+    woken: Sequence[FilePiece]
     keep: bool = True  # False: count what is new by a fault, and write nothing
 
     def __call__(self, batches: Batches) -> Batches:
@@ -244,7 +244,7 @@ class DeduplicateWaiting:
 
     mission: Any
     level: int
-    waiting: Sequence[Sequence[Piece]]
+    waiting: Sequence[Sequence[FilePiece]]
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard."""
@@ -265,29 +265,29 @@ class DeduplicateWaiting:
 
 @frozen
 class LookBack:
-    """Looks for a parent of a state in the parts whose numbers come in."""
+    """Looks for a predecessor of a state in the parts whose numbers come in."""
 
     mission: Any
-    parts: Sequence[Sequence[Piece]]
+    parts: Sequence[Sequence[FilePiece]]
     state: Words
     by_fault: bool
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each part that has one: the first there."""
         here = site(self.mission.value)
-        found = ((number, self._parent(here, number)) for number in numbers(batches))
-        rows = [json.dumps({"part": n, "parent": list(each)}).encode() for n, each in found if each]
+        found = ((number, self._predecessor(here, number)) for number in numbers(batches))
+        rows = [json.dumps({"part": n, "predecessor": list(each)}).encode() for n, each in found if each]
         yield answered(rows)
 
-    def _parent(self, here: Site, number: int) -> Words | None:
+    def _predecessor(self, here: Site, number: int) -> Words | None:
         expander = Expander(here.kernel, here.shards, 1)
         try:
             pieces = blocks(here.store, self.parts[number], here.width)
-            return expander.parent_of(pieces, self.state, by_fault=self.by_fault)
+            return expander.predecessor_of(pieces, self.state, by_fault=self.by_fault)
         finally:
             expander.close()
 
 
 def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
-    """What a task of the last stage tells."""
+    """What a task of the last stage reports."""
     return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["report"])

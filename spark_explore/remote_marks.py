@@ -28,7 +28,7 @@ from spark_explore.marks import (
     put,
     tally,
 )
-from spark_explore.pieces import Damaged, Piece, blocks, count_states, of_shard, piece_from_json
+from spark_explore.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
 from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, site
 from spark_explore.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
@@ -45,11 +45,11 @@ class MarkReader:
     here: Site
     part: Part
 
-    def states(self, level: int) -> list[Piece]:
+    def states(self, level: int) -> list[FilePiece]:
         """The states of a level."""
         return self._own(self.here.level(level).new, self.here.width)
 
-    def marks(self, named: Named) -> list[Piece]:
+    def marks(self, named: Named) -> list[FilePiece]:
         """The marks of a level."""
         store, (_, name) = self.here.store, named
         return self._own(marks_from_json(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
@@ -67,14 +67,14 @@ class MarkReader:
             own = self.here.level(level).new
             counts = [count_states(of_shard(own, shard, self.here.width)) for shard in range(*self.part)]
             found = marks[start : start + sum(counts)]
-            piece = Piece(name, start, self.part[0], tuple(counts), crc32(found))
+            piece = FilePiece(name, start, self.part[0], tuple(counts), crc32(found))
             data.append(Marks((piece,) if found else (), *tally(found)).as_json())
             start += len(found)
         if start:
             self.here.store.put(name, [bytes(marks)])
         return data
 
-    def _own(self, pieces: Sequence[Piece], width: int) -> list[Piece]:
+    def _own(self, pieces: Sequence[FilePiece], width: int) -> list[FilePiece]:
         return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
 
 
@@ -145,7 +145,7 @@ class Ask:
             return
         width, start = entry_size(here.kernel), 0
         block, counts = dealt(here.kernel, questions, here.shards)
-        left = Piece(left_name(self.folder), 0, 0, counts, 0)
+        left = FilePiece(left_name(self.folder), 0, 0, counts, 0)
         if here.by_files:
             here.store.put(left.name, [block])
         for shard, count in enumerate(counts):

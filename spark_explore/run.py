@@ -12,7 +12,7 @@ from typing import Any
 from modelcheck.contract.engine import CannotResume, Task
 from modelcheck.contract.version import VERSION
 from modelcheck.explicit.codegen.layout import layout
-from spark_explore.pieces import Damaged, Piece, count_states, piece_from_json, verify
+from spark_explore.pieces import Damaged, FilePiece, count_states, piece_from_json, verify
 from spark_explore.store import Store, forget
 from spec.frozen import frozen
 from spec.values import encode
@@ -33,8 +33,8 @@ class RunLevel:
     number: int
     faults: int
     depth: int
-    new: tuple[Piece, ...]
-    waiting: tuple[Piece, ...]
+    new: tuple[FilePiece, ...]
+    waiting: tuple[FilePiece, ...]
 
     @property
     def count(self) -> int:
@@ -55,11 +55,11 @@ class RunFolder:
     levels: list[RunLevel] = field(default_factory=list)
 
     @property
-    def seen(self) -> list[Piece]:
+    def seen(self) -> list[FilePiece]:
         """Where all states found are."""
         return [piece for level in self.levels for piece in level.new]
 
-    def at(self, faults: int, depth: int) -> list[Piece]:
+    def at(self, faults: int, depth: int) -> list[FilePiece]:
         """The states of a layer at a depth."""
         found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
         return [piece for pieces in found for piece in pieces]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from modelcheck.contract.engine import Task
@@ -10,7 +10,7 @@ from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import Replay
 from spark_explore.here import Executors
-from spark_explore.pieces import Piece, count_states
+from spark_explore.pieces import count_states
 from spark_explore.run import RunFolder
 from spec.semantics import Machine
 
@@ -34,25 +34,27 @@ class FarRuns(Replay):
         self._search = search
 
     def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
-        """How a state was found: its parent is in the level before, of its layer or of the one before."""
+        """How a state was found: its predecessor is a level before it, in its layer or in the one before."""
         state, faults, depth = self._search.found(number)
         later: list[tuple[Words, bool]] = []
         while depth:
-            parent = self._parent(self._search.files.at(faults, depth - 1), state, by_fault=False)
-            by_fault = parent is None
-            if parent is None:
+            predecessor = self._predecessor(faults, depth - 1, state, by_fault=False)
+            by_fault = predecessor is None
+            if predecessor is None:
                 faults -= 1
-                parent = self._parent(self._search.files.at(faults, depth - 1), state, by_fault=True)
-            if parent is None:
+                predecessor = self._predecessor(faults, depth - 1, state, by_fault=True)
+            if predecessor is None:
                 raise AssertionError("no state leads there")  # one did
             later.append((state, by_fault))
-            state, depth = parent, depth - 1
+            state, depth = predecessor, depth - 1
         return self._root(state), later[::-1]
 
-    def _parent(self, pieces: Sequence[Piece], state: Words, *, by_fault: bool) -> Words | None:
+    def _predecessor(self, faults: int, depth: int, state: Words, *, by_fault: bool) -> Words | None:
+        """The first state of a level from which a step that is no fault, or a fault, leads to this one."""
+        pieces = self._search.files.at(faults, depth)
         if not pieces:
             return None
-        return self._search.executors(count_states(pieces)).parent(pieces, state, by_fault=by_fault)
+        return self._search.executors(count_states(pieces)).predecessor(pieces, state, by_fault=by_fault)
 
     def _root(self, state: Words) -> int:
         packed = (self.kernel.layout.pack(each) for each in self.machine.initial())

@@ -20,14 +20,14 @@ from modelcheck.explicit.search.tally import CountsAndFinds, Find, FindKind
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spark_explore.files import FileTarget, by_depth, write
 from spark_explore.here import Executors
-from spark_explore.pieces import Piece, count_states, piece_from_json, verify
+from spark_explore.pieces import FilePiece, count_states, piece_from_json, verify
 from spark_explore.run import LEVELS, Json, RunFolder, RunLevel
 from spark_explore.runs import FarRuns
 from spark_explore.spent import CoreSeconds, as_json
 from spark_explore.steps import FAILED, Expanded, filled
 from spec.semantics import Machine
 
-Pieces = list[Piece]
+Pieces = list[FilePiece]
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Counter:
     context: list[int]
 
 
-class FileSearch(LayeredSearch[Piece, Find]):
+class FileSearch(LayeredSearch[FilePiece, Find]):
     """The search that the Spark engine makes; a `status` resumes it.
 
     `executors` are asked for each level, given how many states there are to expand.

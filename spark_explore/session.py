@@ -62,7 +62,7 @@ MOST_TOLD = 300  # characters of what Spark says is wrong
 
 
 class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
-    """Spark's Java process is gone, whoever ended it."""
+    """Spark's Java process is gone, whatever ended it."""
 
 
 @frozen
@@ -183,7 +183,7 @@ def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterato
 
 
 def _is_no_word_of_py4j(record: logging.LogRecord) -> bool:
-    """Whether it is no traceback of a connection to a Java that is gone, which py4j tells the root logger."""
+    """Whether it is no traceback of a closed connection to Java, which py4j sends to the root logger."""
     return record.module not in {"java_gateway", "clientserver"}
 
 
@@ -319,7 +319,7 @@ def _await_executors(context: SparkContext, patience: float) -> None:
     began = last = time.monotonic()
     known = 0
     while known == 0 or time.monotonic() < last + SETTLED:
-        # No public call tells how many there are; the driver is one of them.
+        # No public call says how many there are; the driver is one of them.
         number = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001
         if number > known:
             known, last = number, time.monotonic()

@@ -19,9 +19,9 @@ from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
 
-FULL = 0.7  # a table that finds what is made twice is never fuller
-SPARSE = 0.4  # nor is one in which most of what is looked for is not
-CHUNK = 1 << 14  # successors made at once, so that they are still near when they are looked at
+FULL = 0.7  # the load factor at most of a table that finds duplicates
+SPARSE = 0.4  # the same where most look-ups find nothing
+CHUNK = 1 << 14  # successors made at once, so that they are still in the cache when they are looked at
 GATHERED = 1 << 22  # slots of the table that finds what a task makes twice
 FAILED = 63  # the place of errors among the properties of states
 PERIODS = 254  # blocks that one table can distinguish
@@ -104,7 +104,7 @@ class Expander:
             done += self._kernel.call["expand"](context, at + 8 * self._words * done, done, left, end, paid)
             yield (context[CURSOR] - self._scratch.address) // self._entry
 
-    def parent_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
+    def predecessor_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
         """The first state with a step to another."""
         wanted = (ctypes.c_uint64 * self._words)(*state)
         for block in blocks:

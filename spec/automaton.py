@@ -50,7 +50,7 @@ class Begun:
 
 
 @frozen(eq=False)
-class _Reduction:
+class _ParserReduction:
     """A production as it is done: `keeps` all of its symbols, or only passes one of them on."""
 
     origin: str
@@ -182,11 +182,11 @@ class Automaton:
         return False
 
 
-def _reduction(production: Production, nodes: Callable[[str], MakeNode]) -> _Reduction:
+def _reduction(production: Production, nodes: Callable[[str], MakeNode]) -> _ParserReduction:
     children = production.children
     plain = not production.absent and not any(inlined or absent for _, inlined, absent in children)
     passes = plain and production.single and len(children) == 1
-    return _Reduction(
+    return _ParserReduction(
         production.origin,
         production.size,
         None if passes or production.builder is None else nodes(production.builder),
@@ -196,7 +196,7 @@ def _reduction(production: Production, nodes: Callable[[str], MakeNode]) -> _Red
     )
 
 
-def _made(done: _Reduction, symbols: Children, begin: int, end: int) -> Any:  # noqa: ANN401
+def _made(done: _ParserReduction, symbols: Children, begin: int, end: int) -> Any:  # noqa: ANN401
     """What a production makes of its symbols."""
     if done.passed is not None:
         return symbols[done.passed]

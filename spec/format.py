@@ -201,9 +201,9 @@ class _Layout:
                 return _Row((f"{role.text}:", dotted(path)), "shown")
             case s.Require(se.Ident(label), test):
                 return _Row((f"require {label}:", flat(expression(test))), "require")
-            case s.Assign(place, value):
+            case s.AssignStmt(place, value):
                 return _Row((flat(expression(place)), f":= {flat(expression(value))}"), "assign")
-            case s.Let(name, value):
+            case s.LetStmt(name, value):
                 return _Row((f"let {name.text}", f"= {flat(expression(value))}"), "let")
             case _:
                 return None
@@ -466,7 +466,7 @@ def _widths(rows: Sequence[_Row]) -> tuple[int, ...]:
 def _last(element: Element) -> Doc:
     """The expression in the last column of a row."""
     match element:
-        case s.VarDecl(_, _, _, value) | s.Require(_, value) | s.Assign(_, value) | s.Let(_, value):
+        case s.VarDecl(_, _, _, value) | s.Require(_, value) | s.AssignStmt(_, value) | s.LetStmt(_, value):
             return expression(value)
         case s.SortDecl(names) | s.NatDecl(names):
             return cat(listed(names))

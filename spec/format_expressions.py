@@ -99,7 +99,7 @@ def _closed(node: se.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a nod
             each = joined([", "], map(binder, binders))
             tail = cat("") if where is None else cat(LINE, "where ", expression(where))
             return Group(cat("{", _at(body, _SUM, last=False), Nest(2, cat(LINE, "for ", each, tail)), "}"))
-        case se.MapOf(name, of, body):
+        case se.MapComprehension(name, of, body):
             return cat("[", name.text, ": ", type_(of), " -> ", expression(body), "]")
         case se.Quantified() | se.LetIn() | se.IfElse():
             return _open(node)

@@ -118,7 +118,7 @@ def _match_args(cls: type[Any]) -> dict[str, object]:
     return {"__match_args__": tuple(each.name for each in _parts(cls) if each.init and not each.kw_only)}
 
 
-class _Part(NamedTuple):
+class _FieldSpec(NamedTuple):
     """What methods know of a field."""
 
     name: str
@@ -130,7 +130,7 @@ class _Part(NamedTuple):
     kw_only: bool
 
 
-def _parts(cls: Any) -> tuple[_Part, ...]:  # noqa: ANN401 - a class that was made here, or derives from one
+def _parts(cls: Any) -> tuple[_FieldSpec, ...]:  # noqa: ANN401 - a class that was made here, or derives from one
     """The fields of a class with those that it inherits, in the order of the standard library."""
     return cls.__all_fields__  # type: ignore[no-any-return]
 
@@ -140,15 +140,15 @@ def _all_fields(cls: type[Any]) -> dict[str, object]:
     return {"__all_fields__": tuple(found.values())}
 
 
-def _own_parts(cls: type[Any]) -> Iterator[_Part]:
+def _own_parts(cls: type[Any]) -> Iterator[_FieldSpec]:
     own, kw_only = vars(cls).get("__own_fields__", ({}, False))
     for name, given in own.items():
         if isinstance(given, Field):
             kw = kw_only if given.kw_only is MISSING else given.kw_only
             flags = (given.init, given.repr, given.compare, kw)
-            yield _Part(name, given.default, given.default_factory, *flags)
+            yield _FieldSpec(name, given.default, given.default_factory, *flags)
         else:
-            yield _Part(name, given, MISSING, init=True, repr=True, compare=True, kw_only=kw_only)
+            yield _FieldSpec(name, given, MISSING, init=True, repr=True, compare=True, kw_only=kw_only)
 
 
 # ------------------------------------------------------------- made when first called
@@ -214,7 +214,7 @@ def _made(cls: type, name: str, text: str, known: dict[str, object]) -> Any:  # 
     return method
 
 
-def _of_init(of: Iterable[_Part], *, checked: bool) -> tuple[str, dict[str, object]]:
+def _of_init(of: Iterable[_FieldSpec], *, checked: bool) -> tuple[str, dict[str, object]]:
     """The text of an `__init__`, and the values it refers to."""
     known: dict[str, object] = {"_set": object.__setattr__, "_missing": MISSING}
     places: list[str] = []

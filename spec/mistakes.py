@@ -25,7 +25,7 @@ class SyntaxMistake:
 
 
 @frozen
-class _Place:
+class _ErrorPlace:
     at: Span
     before: str  # the line's text before the error
     here: str  # the text from the error on
@@ -70,7 +70,7 @@ _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then e
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
     """What to say of a syntax error at `at`, where `found` stands (nothing at the end)."""
     line = text.rfind("\n", 0, at.start) + 1
-    place = _Place(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
+    place = _ErrorPlace(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
     for rule in _RULES:
         answer = rule(place)
         if answer:
@@ -85,30 +85,30 @@ def _listing(expected: frozenset[str]) -> str:
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
-def _unclosed(place: _Place) -> SyntaxMistake | None:
+def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.found:
         return None
     return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
 
 
-def _misspelt(place: _Place) -> SyntaxMistake | None:
+def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
     """A word that is nearly one that could stand there, now or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
     return place.says(f"`{place.found}` cannot stand here", help_) if help_ else None
 
 
-def _misspelt_before(place: _Place) -> SyntaxMistake | None:
+def _misspelt_before(place: _ErrorPlace) -> SyntaxMistake | None:
     """`requre some: x`: the word is read as a place to assign to, so the error is reported after it."""
     return _not_a_word(place, _FIRST_WORD, _WORDS)
 
 
-def _misspelt_inside(place: _Place) -> SyntaxMistake | None:
+def _misspelt_inside(place: _ErrorPlace) -> SyntaxMistake | None:
     """`exist n: Node. P`: the word is read as a name, after which no other can stand."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
-def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
+def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
     """What to say where the word that a pattern finds before the place is nearly one that is known."""
     found = before.search(place.before)  # it may be a name of the model, so it must be very near
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
@@ -119,19 +119,19 @@ def _not_a_word(place: _Place, before: re.Pattern[str], known: frozenset[str]) -
     return SyntaxMistake(f"`{found[1]}` is not a word of this language", help_, there)
 
 
-def _comparison_as_statement(place: _Place) -> SyntaxMistake | None:
+def _comparison_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.found == "==" and ":=" in place.expected:
         return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
-def _arrow_as_statement(place: _Place) -> SyntaxMistake | None:
+def _arrow_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.here.startswith("<-") and ":=" in place.expected:
         return place.says("`<-` does not assign", "write `:=` to give a place its new value")
     return None
 
 
-def _unstored_field(place: _Place) -> SyntaxMistake | None:
+def _unstored_field(place: _ErrorPlace) -> SyntaxMistake | None:
     """`process Node { up: bool = true }`: a field without the word for how it is stored."""
     name = re.match(r"(\w+)\s*:", place.here)
     if name is None or not {"durable", "volatile"} <= place.expected:
@@ -142,7 +142,7 @@ def _unstored_field(place: _Place) -> SyntaxMistake | None:
     )
 
 
-def _else_if(place: _Place) -> SyntaxMistake | None:
+def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
     """`} elif e {`: the word is read as a place that is given a value."""
     word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
     if word is None:
@@ -152,7 +152,7 @@ def _else_if(place: _Place) -> SyntaxMistake | None:
     return SyntaxMistake(f"`{word[1]}` is not a word of this language", "write `else if`", there)
 
 
-def _nothing_quantified(place: _Place) -> SyntaxMistake | None:
+def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
     """`exists n: Node` and no more: it is not said what is true of `n`."""
     if "_dot" not in place.expected or "where" not in place.expected or place.found not in {"", ")", "}"}:
         return None
@@ -162,7 +162,7 @@ def _nothing_quantified(place: _Place) -> SyntaxMistake | None:
     )
 
 
-def _quantifier_as_operand(place: _Place) -> SyntaxMistake | None:
+def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     """`1 + max x in S. e`: after an operator, `max` and `min` with names need parentheses."""
     word = re.search(r"\b(max|min)\s+$", place.before)
     if word is None or place.expected != {"("}:
@@ -173,7 +173,7 @@ def _quantifier_as_operand(place: _Place) -> SyntaxMistake | None:
     )
 
 
-def _foreign_operator(place: _Place) -> SyntaxMistake | None:
+def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
     """An operator of another language; its first sign may be one of ours, and be read already."""
     late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
@@ -182,7 +182,7 @@ def _foreign_operator(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _equals_in_expression(place: _Place) -> SyntaxMistake | None:
+def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
             return place.says("`=` does not compare", "write `==`")
@@ -190,7 +190,7 @@ def _equals_in_expression(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _equals_in_declaration(place: _Place) -> SyntaxMistake | None:
+def _equals_in_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     """`union Message = A | B`: what belongs to these stands in braces."""
     kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
     if kind is None or not place.here.startswith("="):
@@ -198,7 +198,7 @@ def _equals_in_declaration(place: _Place) -> SyntaxMistake | None:
     return place.says(f"`=` does not declare a {kind[1]}", f"write `{kind[1]} {kind[2]} {{ … }}`")
 
 
-def _network_in_brackets(place: _Place) -> SyntaxMistake | None:
+def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
     """`network n: set[M]`: a network is no value, and is written otherwise."""
     kind = re.search(r"^\s*network\b.*:\s*(\w+)\s*$", place.before)
     held = re.match(r"\[(\w*)", place.here)
@@ -207,7 +207,7 @@ def _network_in_brackets(place: _Place) -> SyntaxMistake | None:
     return place.says("`[` cannot stand here", f"write `{kind[1]} of {held[1] or 'M'}`")
 
 
-def _shared_domain(place: _Place) -> SyntaxMistake | None:
+def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
     """`forall a, b: T`: each bound name says where it comes from."""
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
@@ -216,7 +216,7 @@ def _shared_domain(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _colon_after_quantifier(place: _Place) -> SyntaxMistake | None:
+def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
     ):
@@ -227,7 +227,7 @@ def _colon_after_quantifier(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _dot_without_space(place: _Place) -> SyntaxMistake | None:
+def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
             f"`{place.found}` cannot stand here: the bound names were not ended",
@@ -236,7 +236,7 @@ def _dot_without_space(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _chained_comparison(place: _Place) -> SyntaxMistake | None:
+def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
     ):
@@ -244,20 +244,20 @@ def _chained_comparison(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _missing_protocol(place: _Place) -> SyntaxMistake | None:
+def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
-def _protocol_after_import(place: _Place) -> SyntaxMistake | None:
+def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.found == "protocol" and "check" in place.expected:
         help_ = "leave this line out: what is new here is part of the protocol that is imported"
         return place.says("a file has one protocol", help_)
     return None
 
 
-def _part_of_a_rate(place: _Place) -> SyntaxMistake | None:
+def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
     """`rates crash = 0.5/y`, `rates crash(b) = 2/y`: it has whole numbers, and is of all members alike."""
     rate = re.search(r"\brates\b[^{}]*?(\w+)\s*$", place.before)
     if rate is None:
@@ -270,13 +270,13 @@ def _part_of_a_rate(place: _Place) -> SyntaxMistake | None:
     return None
 
 
-def _unclosed_string(place: _Place) -> SyntaxMistake | None:
+def _unclosed_string(place: _ErrorPlace) -> SyntaxMistake | None:
     if place.here.startswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
     return None
 
 
-_RULES: tuple[Callable[[_Place], SyntaxMistake | None], ...] = (
+_RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _nothing_quantified,
     _unclosed,
     _missing_protocol,

@@ -371,8 +371,8 @@ class _Build:
     # statements
     label = _only
     require = _plain(s.Require)
-    let = _plain(s.Let)
-    assign = _plain(s.Assign)
+    let = _plain(s.LetStmt)
+    assign = _plain(s.AssignStmt)
     do = _plain(s.Do)
     for_stmt = _plain(s.ForStmt)
     choose = _plain(s.ChooseStmt)
@@ -397,7 +397,7 @@ class _Build:
     seq_lit = _listed(se.SeqLit)
     tuple_lit = _listed(se.TupleLit)
     filter = _plain(se.Filter)
-    map_of = _plain(se.MapOf)
+    map_of = _plain(se.MapComprehension)
     quantifier = _word
     extremum = _only
     args = _children

@@ -23,7 +23,7 @@ class Require(Node):
 
 
 @frozen
-class Let(Node):
+class LetStmt(Node):
     """`let x = e`."""
 
     name: Ident
@@ -31,7 +31,7 @@ class Let(Node):
 
 
 @frozen
-class Assign(Node):
+class AssignStmt(Node):
     """`place := e`."""
 
     place: Expr
@@ -86,7 +86,7 @@ class MemberStmt(Node):
     of: Expr
 
 
-Stmt = Require | Let | Assign | Do | IfStmt | ForStmt | ChooseStmt | AssertStmt | MemberStmt
+Stmt = Require | LetStmt | AssignStmt | Do | IfStmt | ForStmt | ChooseStmt | AssertStmt | MemberStmt
 
 
 # ------------------------------------------------------------------ declarations

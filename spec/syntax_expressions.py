@@ -251,7 +251,7 @@ class Collect(Node):
 
 
 @frozen
-class MapOf(Node):
+class MapComprehension(Node):
     """`[k: K -> e]`."""
 
     name: Ident
@@ -261,5 +261,5 @@ class MapOf(Node):
 
 Expr = (
     IntLit | BoolLit | NoneLit | Name | Call | Method | Get | Index | Upto | From | Unary | Binary | IsCase
-    | IfElse | LetIn | Quantified | SetLit | SeqLit | TupleLit | Filter | Collect | MapOf
+    | IfElse | LetIn | Quantified | SetLit | SeqLit | TupleLit | Filter | Collect | MapComprehension
 )  # fmt: skip

@@ -32,7 +32,7 @@ def follow(model: Model, scope: Scope, before: State, step: Step) -> Followed:
 
     Costs as much as taking the step once. Raises KeyError when the model has no such action.
     """
-    return _Walk(model, scope, before, step).walk()
+    return _StepWalk(model, scope, before, step).walk()
 
 
 @dataclass
@@ -41,7 +41,7 @@ class _Stopped(Exception):  # noqa: N818 - the step ends here
 
 
 @dataclass
-class _Walk:
+class _StepWalk:
     model: Model
     scope: Scope
     before: State

@@ -26,7 +26,7 @@ WIDEST, ABOVE, BELOW = 460.0, 16, 18  # a log: its width, and room for words aro
 
 
 @frozen
-class Log:
+class DrawnLog:
     """A log drawn as boxes: shapes in SVG, their size, and the same in words."""
 
     shapes: str
@@ -46,7 +46,7 @@ class ReplicaBox:
     is_member: bool
     is_broken: bool
     touched: bool
-    log: Log | None
+    log: DrawnLog | None
     events: tuple[str, ...]
 
 
@@ -175,13 +175,13 @@ def _replica(picture: Picture, row: PictureRow, name: str, found: Sequence[Chang
     )
 
 
-def _log(name: str, replica: ReplicaState) -> Log | None:
+def _log(name: str, replica: ReplicaState) -> DrawnLog | None:
     """A replica's log as boxes, as wide as it must be and no wider than a page has room."""
     if replica.log is None:
         return None
     width = min(max(log_width(replica) + 8, 90), WIDEST)
     shapes = "".join(draw_log(0, ABOVE, replica, width))
-    return Log(shapes, width, ABOVE + TALL + BELOW, _log_words(name, replica))
+    return DrawnLog(shapes, width, ABOVE + TALL + BELOW, _log_words(name, replica))
 
 
 def _log_words(name: str, replica: ReplicaState) -> str:

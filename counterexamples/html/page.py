@@ -1,4 +1,4 @@
-"""One self-contained page about runs and verdicts: it asks no network, and needs no JavaScript."""
+"""One self-contained page about runs and verdicts: it needs no network and no JavaScript."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _finalized(value: object) -> object:
 
 
 def asset(name: str, package: str = "counterexamples.html") -> str:
-    """The text of a file beside the templates of a package."""
+    """The text of a file next to the templates of a package."""
     return (resources.files(package) / name).read_text(encoding="utf-8").strip()
 
 
@@ -45,7 +45,7 @@ def hashed(text: str) -> str:
 
 
 def policy(style: str, *more: str) -> str:
-    """A content security policy: this style, whatever directives are given besides, and nothing else."""
+    """A content security policy: this style, the directives that are given, and nothing else."""
     own = ("default-src 'none'", f"style-src '{hashed(style)}'")
     return "; ".join([*own, *more, "img-src data:", "base-uri 'none'", "form-action 'none'"])
 

@@ -134,7 +134,7 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
 
 
 def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
-    """The title and what is told under it, and where the next thing begins."""
+    """The title and what stands under it, and where the next thing begins."""
     parts = []
     for line in lines(picture.title, room, 19.5):
         parts.append(words(x, y, line, "title"))

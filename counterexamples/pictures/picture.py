@@ -14,7 +14,7 @@ from spec.ir import Kind
 
 CONTROLLER = "controller"
 CLIENT = "client"
-SHARED = "shared state"  # what no replica owns, where nobody decides for all
+SHARED = "shared state"  # what no replica owns, where there is no controller
 
 
 class ArrowKind(PyEnum):

@@ -97,7 +97,7 @@ def _stores(rows: Iterable[PictureRow]) -> bool:
 
 
 def storyboard(picture: Picture, across: int | None = None) -> str:
-    """The key frames of a picture as SVG, so many in a line. The same picture gives the same bytes."""
+    """The key frames of a picture as SVG, `across` in a line. The same picture gives the same bytes."""
     return _Board(picture, across).text()
 
 
@@ -204,7 +204,7 @@ class _Board:
         return 26 + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
 
     def _beside(self, row: PictureRow, name: str) -> list[str]:
-        """What else is told of a replica, in lines, each of as many parts as fit."""
+        """What else is said of a replica, in lines, each of as many parts as fit."""
         found: list[str] = []
         for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
             longer = f"{found[-1]} · {part}" if found else ""
@@ -216,16 +216,16 @@ class _Board:
 
     def _lines_more(self, row: PictureRow, name: str) -> int:
         """For how many of these lines there is no room beside the words of the replica or of its log."""
-        told, replica = self._beside(row, name), row.replicas[name]
-        if not told:
+        texts, replica = self._beside(row, name), row.replicas[name]
+        if not texts:
             return 0
         if replica.log is None:
             taken = width_of_bold(name) + 10 + width_of(badge(replica), SMALL_SIZE)
         else:
             is_labelled = any(box.cut or box.missing for box in replica.log)
             taken = log_width(replica) if is_labelled else 0.0
-        fits = BAND + taken + width_of_bold(told[-1], SMALL_SIZE) + 24 <= self._wide
-        return len(told) - fits
+        fits = BAND + taken + width_of_bold(texts[-1], SMALL_SIZE) + 24 <= self._wide
+        return len(texts) - fits
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
         """Each at its place, with a mark on its side while it is a member."""

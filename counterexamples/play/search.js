@@ -2,7 +2,7 @@
 // The fault-layered search, by the functions of the kernel and with one shard: as modelcheck/explicit/search does it.
 const Search = (() => {
   const { NOWHERE } = Engine;
-  const ROOT = 0xffffffff; // the parent of the first state
+  const ROOT = 0xffffffff; // the predecessor of the first state
   const FULL = 0.8; // a table is never fuller
   const BEGUN = 1 << 13; // so many successors, and no other state is expanded before they are inserted
   const CHUNK = 1 << 12; // states
@@ -20,7 +20,7 @@ const Search = (() => {
       this.table = this.take(8 * this.words * this.slots);
       heap.clear(this.table, 8 * this.words * this.slots);
       this.room = { ways: 1 << 12, frontiers: [1 << 12, 1 << 12], pending: [1 << 12, 1 << 12] };
-      this.parents = this.take(4 * this.room.ways);
+      this.predecessors = this.take(4 * this.room.ways);
       this.ordinals = this.take(4 * this.room.ways);
       this.frontiers = this.room.frontiers.map((room) => this.take(8 * this.words * room));
       this.pending = this.room.pending.map((room) => this.take(8 * this.entry * room));
@@ -51,10 +51,10 @@ const Search = (() => {
 
     // Tell the shard where its memory is; what is new goes to the second of each pair.
     tell() {
-      const { table, slots, parents, ordinals, frontier, pending } = this.used.shard;
+      const { table, slots, predecessors, ordinals, frontier, pending } = this.used.shard;
       this.set(table, this.table);
       this.set(slots, this.slots);
-      this.set(parents, this.parents);
+      this.set(predecessors, this.predecessors);
       this.set(ordinals, this.ordinals);
       this.set(frontier, this.frontiers[1]);
       this.set(pending, this.pending[1]);
@@ -75,7 +75,7 @@ const Search = (() => {
       if (this.number(count) + more > FULL * this.slots) this.grow(more);
       if (ways + more > this.room.ways) {
         this.room.ways = 2 * (ways + more);
-        this.parents = this.larger(this.parents, 4 * this.room.ways, 4 * ways);
+        this.predecessors = this.larger(this.predecessors, 4 * this.room.ways, 4 * ways);
         this.ordinals = this.larger(this.ordinals, 4 * this.room.ways, 4 * ways);
       }
       if (seen + more > this.room.frontiers[1]) {
@@ -146,10 +146,10 @@ const Search = (() => {
     path(number) {
       const found = [];
       for (;;) {
-        const parent = this.heap.halves(this.parents + 4 * number, 1)[0];
-        if (parent === ROOT) return found.reverse();
+        const predecessor = this.heap.halves(this.predecessors + 4 * number, 1)[0];
+        if (predecessor === ROOT) return found.reverse();
         found.push(this.heap.halves(this.ordinals + 4 * number, 1)[0]);
-        number = parent;
+        number = predecessor;
       }
     }
   }

@@ -51,7 +51,7 @@ def precomputed(model: Model, check: Check, types: PageTypes, most: int = MOST_S
 
 
 @dataclass(slots=True)
-class _Found:
+class _FoundStates:
     """What was found of the states, by their numbers."""
 
     states: list[Json] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Table:
         self._steps = kinds[PropertyKind.STEP]
         self._deadlock = next(iter(kinds[PropertyKind.DEADLOCK_FREE]), None)
         self._numbers: dict[tuple[bytes, State], int] = {}
-        self._found = _Found(truths={p.name: [] for p in self._of_states})
+        self._found = _FoundStates(truths={p.name: [] for p in self._of_states})
         self._waiting: list[tuple[int, int, int, bytes, State]] = []  # by faults, steps and number
 
     def made(self, most: int) -> Precomputed:

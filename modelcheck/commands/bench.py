@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Run everybody in turn and show the table; interrupted, what was measured until then."""
+    """Run each contestant in turn and show the table; if interrupted, what was measured until then."""
     with (
         tempfile.TemporaryDirectory(prefix="modelcheck-bench-") as scratch,
         as_file(files("spec") / "protocols" / "kisr.rsm") as model,

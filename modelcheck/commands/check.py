@@ -77,7 +77,7 @@ def _run(
     outcomes: list[Outcome],
     unasked: list[Unasked],
 ) -> set[Exit]:
-    """Run the checks, and show and write their results; the exits besides those of outcomes.
+    """Run the checks, and show and write their results; the exit codes that do not follow from outcomes.
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """
@@ -147,7 +147,7 @@ def _tell_runs(
 
 
 def _kafka_home(args: argparse.Namespace, asked: list[Question]) -> Home | None:
-    """The Kafka on which the run that is found is tried. Raises SpecError for what is none, or not driven."""
+    """The Kafka on which the run that is found is tried. Raises SpecError if there is none that is driven."""
     if args.reproduce:
         from modelcheck.commands.reproduce.asking import (  # noqa: PLC0415 - only for `--reproduce`
             refuse_undriven,

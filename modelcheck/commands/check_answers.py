@@ -23,7 +23,7 @@ from modelcheck.diagnosis.shrunk_text import shrunk_lines
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 
-UNFORETOLD = "the command line changes the check, so what the check expects is not compared"
+NOT_COMPARED = "the command line changes the check, so what the check expects is not compared"
 
 
 def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
@@ -34,7 +34,7 @@ def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first
         return
     if not first:
         output.write("\n")
-    remarks = [UNFORETOLD] if _is_changed(found) else []
+    remarks = [NOT_COMPARED] if _is_changed(found) else []
     output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
     if args.trace or args.explain:
         output.lines(matrix(found, output.width))
@@ -143,7 +143,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
 
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:
-    """How many checks came to what."""
+    """How many checks have each result."""
     codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]

@@ -1,4 +1,4 @@
-"""The files that `modelcheck check` writes besides: traces, a proof, a page, pictures."""
+"""The files that `modelcheck check` writes on request: traces, a proof, a page, pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from modelcheck.storage.written import Files, is_folder
 
 
 def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """The files that are asked for besides."""
+    """The files that are asked for."""
     if args.itf is not None:
         _save(args.itf, files, outcomes, output)
     if args.certificate is not None:
@@ -53,7 +53,7 @@ def certificate_of(outcome: Outcome) -> str | None:
 
 
 def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write the traces: one to the very file, several beside it with their check and property in the name.
+    """Write the traces: one to the file itself, several next to it with their check and property in the name.
 
     A folder has all of them; it is made if it is not there.
     """

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.file is None:
         _list(args, output)
         return Exit.EXPECTED
-    exercise(args.exercise)  # a name that there is not is told before anything is read
+    exercise(args.exercise)  # an unknown name is refused before anything is read
     source = _handed_in(args.file, args.exercise)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     progress.begin(f"{args.exercise}: reading {args.file}")

@@ -93,7 +93,7 @@ def _rows(
 ) -> dict[int, NecessityRow]:
     """What is found of each part, shown in the order of the text as far as it is there."""
     rows: dict[int, NecessityRow] = {}
-    table = _Table(asking.parts, asking.source)
+    table = _NecessityTable(asking.parts, asking.source)
     answers = asking.rows(asked, limits, progress)  # refuses what cannot be asked
     shown = 0
     try:
@@ -114,7 +114,7 @@ def _rows(
     return rows
 
 
-def _tell(args: argparse.Namespace, output: Output, table: _Table, row: NecessityRow) -> None:
+def _tell(args: argparse.Namespace, output: Output, table: _NecessityTable, row: NecessityRow) -> None:
     output.lines(table.row(row, output.width))
     if args.trace and row.run is not None:
         output.write("\n")
@@ -122,7 +122,7 @@ def _tell(args: argparse.Namespace, output: Output, table: _Table, row: Necessit
         output.write("\n")
 
 
-class _Table:
+class _NecessityTable:
     """A row for each part: where it stands, what becomes of it, what is found."""
 
     def __init__(self, parts: Sequence[ProtocolPart], source: Source) -> None:
@@ -172,7 +172,7 @@ def _found(row: NecessityRow) -> str:
 def _summary(
     asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int, checks: int, width: int
 ) -> Iterator[Line]:
-    """How many parts came to what, and which checks were not asked."""
+    """How many parts have each result, and which checks were not asked."""
     needed = [row.needed for row in rows]
     words = {True: "needed", False: "that no check needs", None: "not known"}
     parts = [f"{needed.count(known)} {word}" for known, word in words.items() if known in needed]

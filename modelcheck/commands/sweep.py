@@ -59,7 +59,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
     answers: dict[int, SweepAnswer] = {}
-    table = _Table(axes, asked)
+    table = _SweepTable(axes, asked)
     if not args.json:
         output.lines([table.head()])
     shown = 0
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return worst([*exits, Exit.EXPECTED])
 
 
-class _Table:
+class _SweepTable:
     """A row for each point: its check, its values, how large it is, what is found."""
 
     def __init__(self, axes: Sequence[Axis], asked: Sequence[SweepPoint]) -> None:
@@ -144,7 +144,7 @@ def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[
 
 
 def _summary(answers: Sequence[SweepAnswer]) -> str:
-    """How many points came to what."""
+    """How many points have each result."""
     words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
     codes = [answer.exit for answer in answers if answer.outcome is not None]
     parts = [f"{codes.count(code)} {word}" for code, word in words.items() if code in codes]

@@ -61,7 +61,7 @@ def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
 
 
 @frozen
-class _Found:
+class _FoundExpression:
     """An expression of the property, and the binders around it.
 
     `given` is what must be true for it to matter: the left sides of the `implies`
@@ -71,7 +71,7 @@ class _Found:
 
     expr: Expr
     binders: tuple[Bind | Let, ...] = ()
-    given: tuple[_Found, ...] = ()
+    given: tuple[_FoundExpression, ...] = ()
     of: Bind | None = None
 
 
@@ -111,7 +111,7 @@ class _Blamed:
         since = ages.pop() if len(ages) == 1 else None
         return PartValue(text, value, since, said, self._made(found[0]) if found else ())
 
-    def _given(self, found: _Found) -> PartValue:
+    def _given(self, found: _FoundExpression) -> PartValue:
         """Something that is true, and since when."""
         text, said = self._text(found.expr.span), self._said(found.expr.span, [found])
         if found.of is not None:
@@ -125,7 +125,7 @@ class _Blamed:
     def _text(self, span: Span) -> str:
         return one_line(self._source.at(span))
 
-    def _said(self, span: Span, found: list[_Found]) -> str:
+    def _said(self, span: Span, found: list[_FoundExpression]) -> str:
         """A text of the property with values in place of the names that the failure is for."""
         if not found:
             return self._text(span)
@@ -133,7 +133,7 @@ class _Blamed:
         shown = ((each.name, each.slot, show(n.type, n.value, self._trace.scope)) for each, n in pairs)
         return filled(self._source, found[0].expr, given(self._prop.span, shown))
 
-    def _found(self, span: Span, of: Type | None) -> list[_Found]:
+    def _found(self, span: Span, of: Type | None) -> list[_FoundExpression]:
         """What stands there in the property, under the names of the failure.
 
         One place may stand for several expressions, as a function is written once.
@@ -141,36 +141,36 @@ class _Blamed:
         if self._prop.expr is None:
             return []
         names = [each.name for each in self._failure.names]
-        found = _occurrences(self._prop.expr, span, of, _Found(self._prop.expr))
+        found = _occurrences(self._prop.expr, span, of, _FoundExpression(self._prop.expr))
         return [each for each in found if [binder.name for binder in each.binders] == names]
 
     # ----------------------------------------------------------------- history
 
-    def _since(self, found: _Found) -> int | None:
+    def _since(self, found: _FoundExpression) -> int | None:
         """The step since which a value is what it is, for the same names; None of one that reads a step."""
         return None if _reads_step(found.expr) else max(self._changed(found), default=0)
 
-    def _made(self, found: _Found) -> tuple[int, ...]:
+    def _made(self, found: _FoundExpression) -> tuple[int, ...]:
         """The steps that changed anything that a value is made of: the parts of the state that it reads."""
         known = {binder.slot for binder in found.binders}
         read = (replace(found, expr=each, of=None) for each in _read(found.expr, known))
         steps = {at for each in read if not _reads_step(each.expr) for at in self._changed(each)}
         return tuple(sorted(steps))
 
-    def _changed(self, found: _Found) -> tuple[int, ...]:
+    def _changed(self, found: _FoundExpression) -> tuple[int, ...]:
         """The steps that changed a value, for the same names."""
         evaluate = self._evaluator(found)
         values = [_value(evaluate, self._frame(found, state)) for state in self._trace.states]
         return tuple(at for at, (old, new) in enumerate(pairwise(values), 1) if old != new)
 
-    def _evaluator(self, found: _Found) -> Evaluator:
+    def _evaluator(self, found: _FoundExpression) -> Evaluator:
         """The value of an expression; of what a name ranges over, whether what it stands for is there."""
         if found.of is None:
             return compiled(found.expr, self._layout)
         members, value = bound(found.of, self._layout), self._failure.names[len(found.binders)].value
         return lambda frame: value in members(frame)
 
-    def _frame(self, found: _Found, state: State) -> Frame:
+    def _frame(self, found: _FoundExpression, state: State) -> Frame:
         """The names' values in a state: of quantifiers, those of the end; of `let`, computed anew."""
         frame = [*state, *[None] * self._prop.slots]
         for binder, named in zip(found.binders, self._failure.names, strict=False):
@@ -189,7 +189,9 @@ def _value(evaluate: Evaluator, frame: Frame) -> tuple[Value, ...]:
         return ()
 
 
-def _occurrences(expr: Expr, span: Span, of: Type | None, around: _Found) -> Iterator[_Found]:
+def _occurrences(
+    expr: Expr, span: Span, of: Type | None, around: _FoundExpression
+) -> Iterator[_FoundExpression]:
     """The expressions of a type (None: any) at a place, outermost first."""
     if expr.span == span and of in {None, expr.type}:
         yield replace(around, expr=expr)
@@ -197,13 +199,15 @@ def _occurrences(expr: Expr, span: Span, of: Type | None, around: _Found) -> Ite
         yield from _occurrences(part, span, of, _inner(expr, part, around))
 
 
-def _inner(expr: Expr, part: Expr, around: _Found) -> _Found:
+def _inner(expr: Expr, part: Expr, around: _FoundExpression) -> _FoundExpression:
     """What is around a part of an expression."""
     match expr:
         case Implies(left=left, right=right) if part is right:
-            return replace(around, given=(*around.given, _Found(left, around.binders)))
+            return replace(around, given=(*around.given, _FoundExpression(left, around.binders)))
         case Bind(domain=domain, body=body) if part is body:
-            among = () if isinstance(domain, Members) else (_Found(domain, around.binders, of=expr),)
+            among = (
+                () if isinstance(domain, Members) else (_FoundExpression(domain, around.binders, of=expr),)
+            )
             return replace(around, binders=(*around.binders, expr), given=(*around.given, *among))
         case Let(body=body) if part is body:
             return replace(around, binders=(*around.binders, expr))

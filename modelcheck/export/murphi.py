@@ -49,7 +49,7 @@ def murphi(model: ir.Model, check: ir.Check) -> Exported:
     made = grounded(model, check, KEYWORDS)
     name = f"{model.name}.m"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
-    text = "\n".join(_Text(made).lines(about)) + "\n"
+    text = "\n".join(_MurphiText(made).lines(about)) + "\n"
     off = "--symmetry-reduction off --deadlock-detection off"
     command = (
         f"rumur {off} -o {model.name}.c {name}",
@@ -59,7 +59,7 @@ def murphi(model: ir.Model, check: ir.Check) -> Exported:
     return Exported({name: text}, command, made.notes)
 
 
-class _Text:
+class _MurphiText:
     """A machine on its way to a text."""
 
     def __init__(self, made: GroundMachine) -> None:

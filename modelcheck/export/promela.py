@@ -65,14 +65,14 @@ def promela(model: ir.Model, check: ir.Check) -> Exported:
         raise Inexpressible(Construct(f"a model of {len(made.starts)} initial states", first.span))
     name = f"{model.name}.pml"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
-    text = "\n".join(_Text(made).lines(about)) + "\n"
+    text = "\n".join(_PromelaText(made).lines(about)) + "\n"
     flags = "-O2 -w -DSAFETY -DNOREDUCE"
     command = (f"spin -o2 -a {name}", f"gcc {flags} -o pan pan.c", "./pan -m1000000")
     notes = [f"SPIN is asked of states after a step; the first state breaks {each}" for each in made.broken]
     return Exported({name: text}, command, (*made.notes, *notes))
 
 
-class _Text:
+class _PromelaText:
     """A machine on its way to a text."""
 
     def __init__(self, made: GroundMachine) -> None:

@@ -31,7 +31,7 @@ CAN_RAISE = hasattr(signal, "pthread_kill")
 
 
 @frozen
-class _Bounds:
+class _WatchLimits:
     """Limits of seconds and of bytes in use, each None where there is none."""
 
     seconds: float | None
@@ -46,16 +46,16 @@ class _Bounds:
         return None
 
 
-def _soft(seconds: float | None, memory: int | None) -> _Bounds:
-    return _Bounds(
+def _soft(seconds: float | None, memory: int | None) -> _WatchLimits:
+    return _WatchLimits(
         None if seconds is None else 1.5 * seconds + 1,
         None if memory is None else memory + memory // 20 + 50_000_000,
     )
 
 
-def _hard(seconds: float | None, memory: int | None) -> _Bounds:
+def _hard(seconds: float | None, memory: int | None) -> _WatchLimits:
     """Later than a search without ways ends, which may take as long again to show what it has found."""
-    return _Bounds(
+    return _WatchLimits(
         None if seconds is None else 2.5 * seconds + 2,
         None if memory is None else memory + memory // 8 + 100_000_000,
     )

@@ -8,7 +8,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.review.asking import Asking
 from modelcheck.review.kept import Found
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import (
     ANY,
     MOVE,
@@ -42,7 +42,7 @@ class Answer:
     -1 when it is not even known to survive a run without faults.  `loss` is the
     shortest run known that breaks it, of the fewest faults; `broken` is how many faults
     break it for certain, although there was no time to find the run.  `complete` says
-    whether more time could tell more; `why` is the reason when it is not.
+    whether more time could find more; `why` is the reason when it is not.
     """
 
     guarantee: Guarantee
@@ -66,7 +66,7 @@ class Answer:
         return self.loss is not None and self.survived == self.loss.faults - 1
 
     def survives(self, faults: int) -> bool | None:
-        """Whether so many faults are survived; None when that is not known."""
+        """Whether `faults` faults are survived; None when that is not known."""
         if self.survived is None or self.survived >= faults:
             return True
         return False if self.lost_with is not None and self.lost_with <= faults else None
@@ -112,15 +112,15 @@ def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
 
-def ask_mixed(asking: Asking, partition: Partition, faults: int) -> tuple[tuple[Answer, ...], ...]:
-    """For each group of guarantees an answer to each of them, under any mixture of so many faults."""
+def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:
+    """For each group of guarantees an answer to each of them, under any mixture of `faults` faults."""
     together = [under_any(partition, group, faults) for group in groups()]
     asking.foresee(posed_of_group(partition, question) for question in together[1:])
     return tuple(ask(asking, partition, question) for question in together)
 
 
 def ask_all(
-    asking: Asking, partition: Partition, faults: int, mixed: Sequence[tuple[Answer, ...]]
+    asking: Asking, partition: PartitionModel, faults: int, mixed: Sequence[tuple[Answer, ...]]
 ) -> tuple[Answer, ...]:
     """One answer for each guarantee and row: each kind of fault, and any mixture, of which `mixed` is known.
 
@@ -137,8 +137,8 @@ def ask_all(
     return tuple(found)
 
 
-def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults: int) -> list[Answer]:
-    """For each kind of fault; what survives so many of any kinds survives as many of one."""
+def _rows(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], faults: int) -> list[Answer]:
+    """For each kind of fault; what survives a number of any kinds survives as many of one."""
     found = [
         Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
         for each in mixed
@@ -151,12 +151,12 @@ def _rows(asking: Asking, partition: Partition, mixed: Sequence[Answer], faults:
     return found
 
 
-def ask(asking: Asking, partition: Partition, question: Question) -> tuple[Answer, ...]:
+def ask(asking: Asking, partition: PartitionModel, question: Question) -> tuple[Answer, ...]:
     """The answers to one question, for each of its guarantees."""
     return decided(asking, posed_of_group(partition, question))
 
 
-def posed_of_group(partition: Partition, question: Question) -> Posed:
+def posed_of_group(partition: PartitionModel, question: Question) -> Posed:
     """A question as a search that shares a kernel with all others about its group of guarantees."""
     group = group_of(question.guarantees[0])
     return posed(partition, question, family_of(partition, group, question.budget))
@@ -176,7 +176,7 @@ def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
 
 
 def _expected(
-    asking: Asking, partition: Partition, mixed: Sequence[Answer], rows: Sequence[Answer]
+    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
     """The losses by the mildest faults, the shortest of these, by what is expected first.
 
@@ -199,9 +199,9 @@ def _expected(
 
 
 def _as_short(
-    asking: Asking, partition: Partition, shortest: Sequence[Answer], rows: Sequence[Answer]
+    asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
-    """Runs that are as short, and as mild, by faults that are expected sooner."""
+    """Runs that are as short, and as mild, by faults that are more expected."""
     found: list[Answer] = []
     left = {answer.guarantee: answer.loss for answer in shortest if answer.loss is not None}
     faults = max((loss.faults for loss in left.values()), default=0)

@@ -19,7 +19,7 @@ SHOWN = 8  # names in a list, without --verbose
 
 
 def warnings(settings: Settings) -> Iterator[Line]:
-    """What is odd in the files, as a compiler tells it."""
+    """What is odd in the files, as a compiler prints it."""
     for warning in settings.warnings:
         yield from (line(Piece(text, Role.UNSURE)) for text in render(warning, level="warning").splitlines())
     if settings.warnings:

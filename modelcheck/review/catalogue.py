@@ -8,7 +8,7 @@ has them, they stand there (NOTE(releases)).
 from __future__ import annotations
 
 from modelcheck.review.irrelevant import IRRELEVANT, IRRELEVANT_PREFIXES
-from modelcheck.review.keys import NEVER, Default, Key, Reader, Standing, Type, is_near
+from modelcheck.review.keys import NEVER, CatalogueKey, Default, Reader, Standing, Type, is_near
 from modelcheck.review.outside import OUTSIDE
 from modelcheck.review.versions import OLDEST, of
 
@@ -19,8 +19,8 @@ BROKER = (Reader.BROKER,)
 # producer's name went with that producer, and the Java producer came with 0.8.2.
 NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8, 2), None)}
 
-MODELLED: tuple[Key, ...] = (
-    Key(
+MODELLED: tuple[CatalogueKey, ...] = (
+    CatalogueKey(
         "acks",
         Standing.MODELLED,
         Type.ACKS,
@@ -29,7 +29,7 @@ MODELLED: tuple[Key, ...] = (
         other_names=("request.required.acks",),
         of_model=True,
     ),
-    Key(
+    CatalogueKey(
         "enable.idempotence",
         Standing.MODELLED,
         Type.BOOLEAN,
@@ -43,7 +43,7 @@ MODELLED: tuple[Key, ...] = (
             Default(of(3, 1, 1), "true"),
         ),
     ),
-    Key(
+    CatalogueKey(
         "transactional.id",
         Standing.MODELLED,
         Type.TEXT,
@@ -51,7 +51,7 @@ MODELLED: tuple[Key, ...] = (
         "makes the producer transactional, and with that idempotent; of transactions the model has none",
         first=of(0, 11, 0),
     ),
-    Key(
+    CatalogueKey(
         "unclean.leader.election.enable",
         Standing.MODELLED,
         Type.BOOLEAN,
@@ -61,7 +61,7 @@ MODELLED: tuple[Key, ...] = (
         of_model=True,
         absent="any replica alive becomes leader when no in-sync one is left",
     ),
-    Key(
+    CatalogueKey(
         "min.insync.replicas",
         Standing.MODELLED,
         Type.INT,
@@ -72,7 +72,7 @@ MODELLED: tuple[Key, ...] = (
         low=1,
         absent="one in-sync replica, the leader, is enough for every write",
     ),
-    Key(
+    CatalogueKey(
         "default.replication.factor",
         Standing.MODELLED,
         Type.INT,
@@ -81,7 +81,7 @@ MODELLED: tuple[Key, ...] = (
         own_defaults=(Default(OLDEST, "1"),),
         low=1,
     ),
-    Key(
+    CatalogueKey(
         "log.flush.interval.messages",
         Standing.MODELLED,
         Type.LONG,
@@ -91,7 +91,7 @@ MODELLED: tuple[Key, ...] = (
         own_defaults=(Default(OLDEST, "10000"), Default(of(0, 8, 1), NEVER)),
         low=0,
     ),
-    Key(
+    CatalogueKey(
         "auto.leader.rebalance.enable",
         Standing.MODELLED,
         Type.BOOLEAN,
@@ -101,7 +101,7 @@ MODELLED: tuple[Key, ...] = (
         of_model=True,
         absent="leadership goes back to the preferred replica when somebody asks for it",
     ),
-    Key(
+    CatalogueKey(
         "controlled.shutdown.enable",
         Standing.MODELLED,
         Type.BOOLEAN,
@@ -109,7 +109,7 @@ MODELLED: tuple[Key, ...] = (
         "hands leaderships over before a broker stops",
         own_defaults=(Default(OLDEST, "false"), Default(of(0, 8, 2), "true")),
     ),
-    Key(
+    CatalogueKey(
         "process.roles",
         Standing.MODELLED,
         Type.ROLES,
@@ -117,7 +117,7 @@ MODELLED: tuple[Key, ...] = (
         "makes the process a KRaft broker, controller or both; without it the broker needs ZooKeeper",
         first=of(2, 8),
     ),
-    Key(
+    CatalogueKey(
         "zookeeper.connect",
         Standing.MODELLED,
         Type.TEXT,
@@ -125,7 +125,7 @@ MODELLED: tuple[Key, ...] = (
         "the ZooKeeper ensemble that elects the controller and keeps in-sync sets",
         last=of(3, 9),
     ),
-    Key(
+    CatalogueKey(
         "inter.broker.protocol.version",
         Standing.MODELLED,
         Type.PROTOCOL,
@@ -134,7 +134,7 @@ MODELLED: tuple[Key, ...] = (
         first=of(0, 9, 0),
         last=of(3, 9),
     ),
-    Key(
+    CatalogueKey(
         "metadata.version",
         Standing.MODELLED,
         Type.PROTOCOL,
@@ -142,7 +142,7 @@ MODELLED: tuple[Key, ...] = (
         "the finalized feature level of a KRaft cluster: what its brokers and controllers may rely on",
         first=of(3, 3),
     ),
-    Key(
+    CatalogueKey(
         "log.message.format.version",
         Standing.MODELLED,
         Type.PROTOCOL,
@@ -152,7 +152,7 @@ MODELLED: tuple[Key, ...] = (
         first=of(0, 10, 0),
         last=of(3, 9),
     ),
-    Key(
+    CatalogueKey(
         "eligible.leader.replicas.version",
         Standing.MODELLED,
         Type.INT,
@@ -162,7 +162,7 @@ MODELLED: tuple[Key, ...] = (
         of_model=True,
         low=0,
     ),
-    Key(
+    CatalogueKey(
         "eligible.leader.replicas.enable",
         Standing.MODELLED,
         Type.BOOLEAN,
@@ -177,12 +177,12 @@ MODELLED: tuple[Key, ...] = (
 _KNOWN = {name: key for key in MODELLED + OUTSIDE for name in key.names}
 
 
-def find(name: str) -> Key | None:
+def find(name: str) -> CatalogueKey | None:
     """The modelled or outside key of this name, by any of its names."""
     return _KNOWN.get(name)
 
 
-def known(name: str) -> Key:
+def known(name: str) -> CatalogueKey:
     """The modelled or outside key of this name; asking for another is a mistake of ours."""
     return _KNOWN[name]
 
@@ -204,7 +204,7 @@ def meant(name: str) -> str:
     return next((candidate for candidate in _KNOWN if is_near(name, candidate)), "")
 
 
-_LONGEST = 2 * max(map(len, _KNOWN))  # nobody slips that far
+_LONGEST = 2 * max(map(len, _KNOWN))  # no slip is that far off
 # What people write from memory and no spelling rule finds.
 _SLIPS = {
     "min.isr": "min.insync.replicas",

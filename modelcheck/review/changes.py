@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from modelcheck.review.catalogue import known
-from modelcheck.review.partition import MOST_BROKERS, Partition, with_spares
+from modelcheck.review.partition import MOST_BROKERS, PartitionModel, with_spares
 from modelcheck.review.releases import entry, release_of
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
@@ -16,7 +16,7 @@ Setting = str | int | bool
 
 
 @frozen
-class Change:
+class SwitchChange:
     """One switch of the model at another value; `switch` is its name, or `replicas`."""
 
     switch: str
@@ -26,7 +26,7 @@ class Change:
 
 @frozen
 class Words:
-    """A change as somebody makes it, and what it takes besides; `upgrade` when that is another Kafka."""
+    """A change as a user makes it, and what else it takes; `upgrade` when that is another Kafka."""
 
     what: str
     needs: str
@@ -55,31 +55,33 @@ _NEWER = {
 _ACKS: tuple[Setting, ...] = ("zero", "one", "all")
 
 
-def single_changes(partition: Partition) -> Iterator[Change]:
-    """Every change of one switch that somebody might want, those that promise most for least first.
+def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
+    """Every change of one switch that a user might want, those that promise most for least first.
 
-    Nobody goes back to an older Kafka, or makes the producer wait for less, to lose less.
+    An older Kafka, or a producer that waits for less, is no remedy, so none of these is tried.
     """
     config = partition.config
-    yield from (Change("acks", config["acks"], after) for after in _ACKS[_ACKS.index(config["acks"]) + 1 :])
-    least = int(config["min_isr"])
-    yield from (Change("min_isr", least, after) for after in range(least + 1, partition.replicas + 1))
-    if config["unclean"]:
-        yield Change("unclean", before=True, after=False)
-    if config["flush"] != "every_message":
-        yield Change("flush", config["flush"], "every_message")
-    if partition.replicas < MOST_BROKERS:
-        yield Change(REPLICAS, partition.replicas, partition.replicas + 1)
-    if config["truncation"] != "kip_279":
-        yield Change("truncation", config["truncation"], "kip_279")
     yield from (
-        Change(switch, before=False, after=True)
+        SwitchChange("acks", config["acks"], after) for after in _ACKS[_ACKS.index(config["acks"]) + 1 :]
+    )
+    least = int(config["min_isr"])
+    yield from (SwitchChange("min_isr", least, after) for after in range(least + 1, partition.replicas + 1))
+    if config["unclean"]:
+        yield SwitchChange("unclean", before=True, after=False)
+    if config["flush"] != "every_message":
+        yield SwitchChange("flush", config["flush"], "every_message")
+    if partition.replicas < MOST_BROKERS:
+        yield SwitchChange(REPLICAS, partition.replicas, partition.replicas + 1)
+    if config["truncation"] != "kip_279":
+        yield SwitchChange("truncation", config["truncation"], "kip_279")
+    yield from (
+        SwitchChange(switch, before=False, after=True)
         for switch in ("fenced_kept_out", "strict_min_isr", "elr")
         if not config[switch]
     )
 
 
-def changed(partition: Partition, changes: tuple[Change, ...]) -> Partition:
+def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> PartitionModel:
     """The configuration with the changes made, and with all that the releases they need bring along."""
     config = dict(partition.config)
     names = partition.names
@@ -93,8 +95,8 @@ def changed(partition: Partition, changes: tuple[Change, ...]) -> Partition:
     return replace(partition, names=names, config=config)
 
 
-def in_words(change: Change, release: Version, brokers: int) -> Words:
-    """A change as it is written in a configuration of a release, and what it takes besides."""
+def in_words(change: SwitchChange, release: Version, brokers: int) -> Words:
+    """A change as it is written in a configuration of a release, and what else it takes."""
     if change.switch == REPLICAS:
         more = int(change.after) > brokers
         return Words(
@@ -108,7 +110,7 @@ def in_words(change: Change, release: Version, brokers: int) -> Words:
     return Words(what, f"Kafka {first} or later" if upgrade else "", upgrade)
 
 
-def _first(change: Change) -> Version:
+def _first(change: SwitchChange) -> Version:
     """The first release in which a change that a newer Kafka brings can be made."""
     if change.switch == "elr":
         return known(_key(change)).first  # it is on by itself later than it can be had
@@ -119,7 +121,7 @@ def _first(change: Change) -> Version:
     return release_of(name, after)
 
 
-def _written(change: Change, release: Version) -> tuple[str, str]:
+def _written(change: SwitchChange, release: Version) -> tuple[str, str]:
     """A key and its value, as a release reads them."""
     if change.switch == "acks":
         old = release < of(0, 8, 2)
@@ -129,7 +131,7 @@ def _written(change: Change, release: Version) -> tuple[str, str]:
     return _key(change), value
 
 
-def _key(change: Change) -> str:
+def _key(change: SwitchChange) -> str:
     """The key that the switch stands for; asking for that of one without is a mistake of ours."""
     key = entry(change.switch).key_name
     if not key:

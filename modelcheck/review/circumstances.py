@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import NAME_LIFETIMES, find
-from modelcheck.review.found import About, Fact, Given, Layer, Reading, Topic
-from modelcheck.review.placement import homes
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.found import About, Fact, Given, Reading, SettingLayer, Topic
+from modelcheck.review.placement import known_brokers
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.versions import (
     NEWEST,
     OLDEST,
@@ -27,7 +27,9 @@ _SHOWN = 12  # names in a message; more are counted
 # --- the version
 
 
-def stated_version(readings: Sequence[Reading], asked: str | None, findings: Findings) -> Stated[Version]:
+def stated_version(
+    readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
+) -> Stated[Version]:
     """The release to review for: the one asked for, else the one the files show, else the newest.
 
     A release newer than every known one is reviewed as the newest known (R0711).
@@ -41,7 +43,7 @@ def stated_version(readings: Sequence[Reading], asked: str | None, findings: Fin
     return found
 
 
-def _asked_version(asked: str | None, findings: Findings) -> Stated[Version] | None:
+def _asked_version(asked: str | None, findings: ResolutionDiagnostics) -> Stated[Version] | None:
     if asked is None:
         return None
     source = Source("--kafka", asked)
@@ -49,7 +51,7 @@ def _asked_version(asked: str | None, findings: Findings) -> Stated[Version] | N
     return Stated(found or NEWEST, "as asked for")
 
 
-def _parsed(text: str, source: Source, span: Span, findings: Findings) -> Version | None:
+def _parsed(text: str, source: Source, span: Span, findings: ResolutionDiagnostics) -> Version | None:
     try:
         found = version(text)
     except BadVersionError as error:
@@ -62,7 +64,7 @@ def _parsed(text: str, source: Source, span: Span, findings: Findings) -> Versio
     return found
 
 
-def _shown_version(readings: Sequence[Reading], findings: Findings) -> Stated[Version] | None:
+def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[Version] | None:
     said = [
         (fact, found)
         for fact in facts_about(readings, About.VERSION)
@@ -103,7 +105,7 @@ def _has_roles(readings: Sequence[Reading]) -> bool:
     return any(g.key == "process.roles" for reading in readings for g in reading.given)
 
 
-def contradiction(fact: Fact, reviewed: str, other: Fact, findings: Findings) -> None:
+def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDiagnostics) -> None:
     """Two places that say different things of the same matter; the first is taken."""
     message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
     note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
@@ -135,7 +137,9 @@ def _merged(one: Topic, other: Topic) -> Topic:
     )
 
 
-def chosen_topic(readings: Sequence[Reading], asked: str | None, findings: Findings) -> Topic | None:
+def chosen_topic(
+    readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
+) -> Topic | None:
     """The topic to review: the one asked for, or the only one; None when no file names one.
 
     Several topics without a choice are a mistake (R0721), as is one that no file names (R0722).
@@ -181,7 +185,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def stated_brokers(
-    readings: Sequence[Reading], asked: int | None, factor: int, findings: Findings
+    readings: Sequence[Reading], asked: int | None, factor: int, findings: ResolutionDiagnostics
 ) -> Stated[int]:
     """How many brokers there are: as asked, as the files show, else three or as many as replicas."""
     if asked is not None:
@@ -206,7 +210,7 @@ def facts_about(readings: Iterable[Reading], about: About) -> tuple[Fact, ...]:
     return tuple(f for reading in readings for f in reading.facts if f.about is about)
 
 
-def _brokers_of_facts(readings: Sequence[Reading], findings: Findings) -> Stated[int] | None:
+def _brokers_of_facts(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[int] | None:
     """The brokers of the first file that counts them: its facts add up, those of another do not."""
     counted = [facts for reading in readings if (facts := facts_about([reading], About.BROKERS))]
     totals = [(sum(int(fact.value) for fact in facts), facts) for facts in counted]
@@ -225,7 +229,7 @@ def _brokers_of_facts(readings: Sequence[Reading], findings: Findings) -> Stated
 
 def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
     """Several brokers' own files, distinguished by their ids."""
-    known = homes(readings)
+    known = known_brokers(readings)
     return Stated(len(known), "files of brokers with as many ids") if len(known) > 1 else None
 
 
@@ -238,7 +242,7 @@ def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
 
 def _brokers_of_voters(readings: Sequence[Reading]) -> Stated[int] | None:
     """The voters, where each is a broker as well."""
-    given = {g.key: g for reading in readings for g in reading.given if g.layer is Layer.BROKER_STATIC}
+    given = {g.key: g for reading in readings for g in reading.given if g.layer is SettingLayer.BROKER_STATIC}
     voters, roles = given.get("controller.quorum.voters"), given.get("process.roles")
     combined = roles is not None and {"broker", "controller"} <= set(_parts(roles))
     if voters is None or not combined or len(_parts(voters)) < 2:

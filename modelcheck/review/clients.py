@@ -1,4 +1,4 @@
-"""The client that produces: what it takes for acks where nobody says.
+"""The client that produces: what it takes for acks where it is not given.
 
 Kafka's own client follows its release, which need not be the cluster's.  The defaults of others are
 those of librdkafka (CONFIGURATION.md; all since its 1.0), Sarama (`NewConfig`), franz-go
@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from modelcheck.review.found import Layer, Reading
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.found import Reading, SettingLayer
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.versions import BadVersionError, Version, is_newer_than_known, version
 from spec.diagnostics import Diagnostic, suggest
 from spec.frozen import frozen
@@ -56,12 +56,12 @@ def stated_client(
     readings: Sequence[Reading],
     asked: str | None,
     cluster: Version,
-    findings: Findings,
+    findings: ResolutionDiagnostics,
 ) -> Stated[Client]:
     """The client that is asked for, else the one that a producer's file shows, else one like the cluster."""
     if asked is not None:
         return Stated(_named(asked, findings) or Client(JAVA, cluster), "as asked for")
-    for one in (one for reading in readings for one in reading.given if one.layer is Layer.PRODUCER):
+    for one in (one for reading in readings for one in reading.given if one.layer is SettingLayer.PRODUCER):
         if one.key in _OF_LIBRDKAFKA:
             return Stated(
                 _library("librdkafka", None), f"{one.key} at {one.place}, which only librdkafka reads"
@@ -70,7 +70,7 @@ def stated_client(
     return Stated(Client(JAVA, cluster), reason, assumed=True)
 
 
-def _named(text: str, findings: Findings) -> Client | None:
+def _named(text: str, findings: ResolutionDiagnostics) -> Client | None:
     source, span = Source("--client", text), Span(0, len(text))
     try:
         return _parsed(text.strip())

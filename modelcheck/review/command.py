@@ -20,7 +20,7 @@ from modelcheck.commands.given import words_of
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
 from modelcheck.commands.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.contract.exits import Exit
-from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Asked, Subject
+from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
 from modelcheck.review.circumstances import stated_version, topics_in
@@ -29,8 +29,15 @@ from modelcheck.review.internal import internal_topics
 from modelcheck.review.outages.asked import coming, outage
 from modelcheck.review.outages.combined import with_controllers
 from modelcheck.review.outages.controllers import quorum
-from modelcheck.review.overview import Row, for_topic, overview, overview_json, same_question, worst_first
-from modelcheck.review.partition import Partition, partition
+from modelcheck.review.overview import (
+    TopicRow,
+    for_topic,
+    overview,
+    overview_json,
+    same_question,
+    worst_first,
+)
+from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.pipeline import of_reviews
 from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
@@ -38,7 +45,7 @@ from modelcheck.review.remedies import Circumstances, coming_trials, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.versions import Version
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
@@ -158,7 +165,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     finally:
         progress.clear()
     with timings.phase("tell"):
-        data = _tell(rows, args, output)
+        data = _report(rows, args, output)
     exits = set[Exit]()
     if home is not None:
         data["reproduced"] = _reproduced(rows[0].review, args, output, home, exits)
@@ -182,11 +189,11 @@ def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
     """
     readings = read_files(args.files)
     kafka = args.kafka
-    if home is not None and stated_version(readings, kafka, Findings()).assumed:
+    if home is not None and stated_version(readings, kafka, ResolutionDiagnostics()).assumed:
         kafka = home.version
     names: list[str | None] = [args.topic]
     if args.all_topics:
-        release = stated_version(readings, args.kafka, Findings()).value
+        release = stated_version(readings, args.kafka, ResolutionDiagnostics()).value
         theirs = [topic.name for topic in topics_in(readings)]
         own = [name for name in internal_topics(readings, release) if name not in theirs]
         names = [*(theirs or names), *own]
@@ -227,8 +234,8 @@ def _reproduced(
     return found.data
 
 
-def _tell(rows: Sequence[Row], args: argparse.Namespace, output: Output) -> dict[str, object]:
-    """Tell it as text, or give what is to be told as data."""
+def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) -> dict[str, object]:
+    """Write the answer as text, or return it as data."""
     if args.json:
         return overview_json(rows) if args.all_topics else as_json(rows[0].review)
     if args.all_topics:
@@ -245,7 +252,7 @@ def _reviews(
     effort: Effort,
     watch: Watch,
     timings: Timings,
-) -> tuple[Row, ...]:
+) -> tuple[TopicRow, ...]:
     """A row for each topic, worst first; each has the states of a review of its own, all share the time."""
     until = None if effort.seconds is None else time.monotonic() + effort.seconds
     found: dict[tuple[object, ...], Review] = {}
@@ -261,18 +268,20 @@ def _reviews(
             spend = Effort(effort.states, left)
             found[question] = _review(each, subject, faults, wanted, Asking(spend, watch, timings, ended))
             ended = found[question].ended
-        rows.append(Row(each.topic.name if each.topic else "", for_topic(found[question], each, subject)))
+        rows.append(
+            TopicRow(each.topic.name if each.topic else "", for_topic(found[question], each, subject))
+        )
     return worst_first(rows)
 
 
 def _review(
     settings: Settings,
-    subject: Partition,
+    subject: PartitionModel,
     faults: int,
     wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     asking: Asking,
 ) -> Review:
-    """The review of one topic, with what is required of it and what is asked besides."""
+    """The review of one topic, with what is required of it and what else is asked."""
     required, subjects = wanted
     began = time.monotonic()
     found = None
@@ -297,13 +306,13 @@ def _review(
 
 def _also(
     asking: Asking,
-    subject: Partition,
+    subject: PartitionModel,
     subjects: Sequence[Subject],
     settings: Settings,
     faults: int,
     answers: Sequence[Answer],
-) -> tuple[Asked, ...]:
-    from modelcheck.review.also.asked import also  # noqa: PLC0415 - who asks nothing besides pays for nothing
+) -> tuple[SubjectFindings, ...]:
+    from modelcheck.review.also.asked import also  # noqa: PLC0415 - only where it is asked for
 
     return also(asking, subject, subjects, settings, faults, answers)
 
@@ -347,7 +356,7 @@ def _save_trace(review: Review, path: Path, files: Files, output: Output) -> Non
         files.put(path, "itf", write(trace))
 
 
-def _save_page(rows: Sequence[Row], args: argparse.Namespace, files: Files) -> None:
+def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files) -> None:
     """Write the page, with the command that makes it again."""
     from modelcheck.review.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 

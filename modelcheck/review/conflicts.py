@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from modelcheck.review.effective import Effective
-from modelcheck.review.found import Given, Layer, Topic
+from modelcheck.review.found import Given, SettingLayer, Topic
 from modelcheck.review.releases import release_of
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.switches import Switches
 from modelcheck.review.versions import Version, of, protocol
 from spec.diagnostics import Diagnostic, Note
@@ -19,7 +19,7 @@ def find_conflicts(
     topic: Topic | None,
     values: Mapping[str, Effective],
     chosen: Switches,
-    findings: Findings,
+    findings: ResolutionDiagnostics,
 ) -> None:
     """Add a diagnostic for every contradiction among the settings that count."""
     _min_insync_above_factor(release.value, topic, values, chosen, findings)
@@ -40,7 +40,7 @@ def _min_insync_above_factor(
     topic: Topic | None,
     values: Mapping[str, Effective],
     chosen: Switches,
-    findings: Findings,
+    findings: ResolutionDiagnostics,
 ) -> None:
     found = values["min.insync.replicas"]
     factor = chosen.replication_factor.value
@@ -79,7 +79,7 @@ def _factor_above_brokers(
     topic: Topic | None,
     values: Mapping[str, Effective],
     chosen: Switches,
-    findings: Findings,
+    findings: ResolutionDiagnostics,
 ) -> None:
     factor = chosen.replication_factor.value
     if factor <= brokers.value:
@@ -92,7 +92,7 @@ def _factor_above_brokers(
         findings.errors.append(Diagnostic("R0717", place.source, place.span, message, help=advice))
 
 
-def _idempotence_without_all(values: Mapping[str, Effective], findings: Findings) -> None:
+def _idempotence_without_all(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
     acks = values["acks"]
     asking = [values[key] for key in ("enable.idempotence", "transactional.id")]
     wanted = next((one for one in asking if one.origin is not None and one.value not in {False, ""}), None)
@@ -112,7 +112,9 @@ def _idempotence_without_all(values: Mapping[str, Effective], findings: Findings
     findings.errors.append(found)
 
 
-def _two_controllers(release: Version, values: Mapping[str, Effective], findings: Findings) -> None:
+def _two_controllers(
+    release: Version, values: Mapping[str, Effective], findings: ResolutionDiagnostics
+) -> None:
     """Settings of ZooKeeper beside those of KRaft; R0715 reports those not in the release."""
     roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
     if roles is not None and zookeeper is not None and release < of(4, 0):
@@ -128,7 +130,7 @@ def _two_controllers(release: Version, values: Mapping[str, Effective], findings
 
 
 def _unclean_without_effect(
-    release: Version, values: Mapping[str, Effective], chosen: Switches, findings: Findings
+    release: Version, values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
     """Unclean elections that are allowed, and that the controller of this release does not hold."""
     found = values["unclean.leader.election.enable"]
@@ -138,7 +140,9 @@ def _unclean_without_effect(
         findings.warn("R0715", found.origin, message, label=chosen.unclean_election.reason, advice=advice)
 
 
-def _protocol_ahead(release: Stated[Version], values: Mapping[str, Effective], findings: Findings) -> None:
+def _protocol_ahead(
+    release: Stated[Version], values: Mapping[str, Effective], findings: ResolutionDiagnostics
+) -> None:
     if release.assumed:
         return
     line = protocol(".".join(map(str, release.value.line)))
@@ -153,16 +157,18 @@ def _protocol_ahead(release: Stated[Version], values: Mapping[str, Effective], f
             )
 
 
-def _min_insync_with_elr(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+def _min_insync_with_elr(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
     origin = values["min.insync.replicas"].origin
-    per_broker = origin is not None and origin.layer is Layer.BROKER_DYNAMIC
+    per_broker = origin is not None and origin.layer is SettingLayer.BROKER_DYNAMIC
     if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
         message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
         findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
 
 
 def _min_insync_of_the_controllers(
-    values: Mapping[str, Effective], chosen: Switches, findings: Findings
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
     """A broker's own value, where that of the controllers counts and is not known."""
     found, counts = values["min.insync.replicas"], chosen.min_insync_replicas
@@ -174,7 +180,7 @@ def _min_insync_of_the_controllers(
     findings.warn("R0740", origin, message, advice=advice)
 
 
-def _elr_of_an_old_level(values: Mapping[str, Effective], findings: Findings) -> None:
+def _elr_of_an_old_level(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
     """Eligible leader replicas asked for, at a level that does not have them."""
     level, wanted = values["metadata.version"], values["eligible.leader.replicas.version"]
     if wanted.origin is None or not isinstance(wanted.value, int) or wanted.value < 1:
@@ -190,7 +196,9 @@ def _elr_of_an_old_level(values: Mapping[str, Effective], findings: Findings) ->
         findings.warnings.append(found)
 
 
-def _acks_of_several(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+def _acks_of_several(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
     origin = values["acks"].origin
     if origin is not None and chosen.acks.value not in ("0", "1", "all"):
         message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
@@ -198,7 +206,9 @@ def _acks_of_several(values: Mapping[str, Effective], chosen: Switches, findings
         findings.warn("R0731", origin, message, advice=advice)
 
 
-def _min_insync_unused(values: Mapping[str, Effective], chosen: Switches, findings: Findings) -> None:
+def _min_insync_unused(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
     origin: Given | None = values["min.insync.replicas"].origin
     if origin is not None and chosen.acks.value in ("0", "1") and chosen.min_insync_replicas.value > 1:
         findings.notes.append(

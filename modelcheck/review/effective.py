@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
 from modelcheck.review.clients import Client
-from modelcheck.review.found import PRECEDENCE, Given, Layer
-from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Value, parse
-from modelcheck.review.stated import FILLED_IN, Findings, Remark
+from modelcheck.review.found import PRECEDENCE, Given, SettingLayer
+from modelcheck.review.keys import BadValueError, CatalogueKey, Reader, Standing, Value, parse
+from modelcheck.review.stated import FILLED_IN, Remark, ResolutionDiagnostics
 from modelcheck.review.versions import Version
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
@@ -46,7 +46,7 @@ class Effective:
 
 
 def sorted_out(
-    given: Iterable[Given], cluster: Version, client: Client, findings: Findings
+    given: Iterable[Given], cluster: Version, client: Client, findings: ResolutionDiagnostics
 ) -> dict[str, list[Given]]:
     """The settings that may count, by their key's own name.
 
@@ -58,7 +58,7 @@ def sorted_out(
     for one in given:
         key = find(one.key)
         release = cluster if key is None else _release(key, cluster, client)
-        if one.layer is Layer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
+        if one.layer is SettingLayer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
             findings.ignored.append(Remark(one, "a consumer's setting"))
         elif key is None:
             _unplaced(one, slips, findings)
@@ -66,13 +66,13 @@ def sorted_out(
             continue
         elif key.standing is Standing.MODELLED:
             groups[key.name].append(one)
-        elif one.layer is not Layer.DEFAULT:
+        elif one.layer is not SettingLayer.DEFAULT:
             _beside(key, one, release, findings)
     return groups
 
 
-def _unplaced(one: Given, slips: dict[str, str], findings: Findings) -> None:
-    if one.layer is Layer.DEFAULT:
+def _unplaced(one: Given, slips: dict[str, str], findings: ResolutionDiagnostics) -> None:
+    if one.layer is SettingLayer.DEFAULT:
         return
     if one.key not in slips and len(slips) < _SLIPS_LOOKED_AT:
         slips[one.key] = meant(one.key)
@@ -85,7 +85,7 @@ def _unplaced(one: Given, slips: dict[str, str], findings: Findings) -> None:
         findings.unknown.append(Remark(one, "not a key of Kafka that is known here"))
 
 
-def _misspelt(one: Given, wanted: str, findings: Findings) -> None:
+def _misspelt(one: Given, wanted: str, findings: ResolutionDiagnostics) -> None:
     """A slip in a key that decides the answer leaves no answer; in another it is a warning."""
     key = known(wanted)
     found = Diagnostic(
@@ -103,14 +103,14 @@ def _misspelt(one: Given, wanted: str, findings: Findings) -> None:
         findings.unknown.append(Remark(one, f"perhaps meant as {wanted}"))
 
 
-def _is_read(key: Key, one: Given, release: Version, findings: Findings) -> bool:
+def _is_read(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> bool:
     """Whether Kafka of this release reads the setting; a warning when not."""
     first, last = NAME_LIFETIMES.get(one.key, (key.first, key.last))
     too_late = last is not None and release.line > last.line
     too_early = release < first
     if not too_late and not too_early:
         return True
-    if one.layer is Layer.DEFAULT:
+    if one.layer is SettingLayer.DEFAULT:
         return False
     if one.key == "acks" and too_early:
         message = f"in Kafka {release} the producer's key is `request.required.acks`; `acks` is read as that"
@@ -124,12 +124,12 @@ def _is_read(key: Key, one: Given, release: Version, findings: Findings) -> bool
     return False
 
 
-def _beside(key: Key, one: Given, release: Version, findings: Findings) -> None:
+def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:
     if _value(key, one, release, findings) is not None:
         findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
 
 
-def _value(key: Key, one: Given, release: Version, findings: Findings) -> Value | None:
+def _value(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> Value | None:
     try:
         return parse(key, one.value, release)
     except BadValueError as error:
@@ -139,13 +139,17 @@ def _value(key: Key, one: Given, release: Version, findings: Findings) -> Value 
         return None
 
 
-def _release(key: Key, cluster: Version, client: Client) -> Version:
+def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
     """The release that reads a key: the producer's own, where that is Kafka's client."""
     return client.release or cluster if key.readers == (Reader.PRODUCER,) else cluster
 
 
 def effective(
-    key: Key, given: Sequence[Given], cluster: Version, client: Client, findings: Findings
+    key: CatalogueKey,
+    given: Sequence[Given],
+    cluster: Version,
+    client: Client,
+    findings: ResolutionDiagnostics,
 ) -> Effective:
     """The value that counts, from the first layer that gives one; else the release's or the client's default.
 
@@ -154,11 +158,15 @@ def effective(
     release = _release(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
     values = [(one, _value(key, one, release, findings)) for one in ranked]
-    valid = [(one, value) for one, value in values if value is not None and one.layer is not Layer.DEFAULT]
+    valid = [
+        (one, value) for one, value in values if value is not None and one.layer is not SettingLayer.DEFAULT
+    ]
     if not valid:
         if key.name == "acks" and client.acks is not None:
             return Effective(key.name, client.acks, None, f"not given; the default of {client}")
-        return _default(key, [one for one, _ in values if one.layer is Layer.DEFAULT], release, findings)
+        return _default(
+            key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
+        )
     top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
     # Within a file the last one counts, as in Java; of several files or brokers, the first.
     same_place = [pair for pair in top if pair[0].home == top[0][0].home]
@@ -169,7 +177,11 @@ def effective(
 
 
 def _disagreements(
-    key: Key, winner: Given, value: Value, top: Sequence[tuple[Given, Value]], findings: Findings
+    key: CatalogueKey,
+    winner: Given,
+    value: Value,
+    top: Sequence[tuple[Given, Value]],
+    findings: ResolutionDiagnostics,
 ) -> None:
     for other, said in top:
         if said == value or other is winner:
@@ -186,7 +198,9 @@ def _disagreements(
         return
 
 
-def _default(key: Key, shown: Sequence[Given], release: Version, findings: Findings) -> Effective:
+def _default(
+    key: CatalogueKey, shown: Sequence[Given], release: Version, findings: ResolutionDiagnostics
+) -> Effective:
     """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
     text = key.default(release)
     if shown:

@@ -1,4 +1,4 @@
-"""What a file says, before anybody judges it: settings, topics, facts, each with its place."""
+"""What a file says, before it is judged: settings, topics, facts, each with its place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 
-class Layer(StrEnum):
+class SettingLayer(StrEnum):
     """Where a setting stands; for one key the first of these that is given decides."""
 
     PRODUCER = "producer"
@@ -22,10 +22,10 @@ class Layer(StrEnum):
     DEFAULT = "default shown by the cluster"
 
 
-PRECEDENCE = tuple(Layer)
+PRECEDENCE = tuple(SettingLayer)
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """What a file is, found by its content."""
 
     BROKER = "broker properties"
@@ -58,7 +58,7 @@ class Given:
 
     key: str
     value: str
-    layer: Layer
+    layer: SettingLayer
     source: Source
     key_span: Span
     value_span: Span
@@ -139,7 +139,7 @@ class Topic:
 
 
 class About(StrEnum):
-    """What a fact that is not a setting tells."""
+    """What a fact that is not a setting is about."""
 
     VERSION = "Kafka version"
     BROKERS = "number of brokers"
@@ -151,7 +151,7 @@ class About(StrEnum):
 
 @frozen
 class Fact:
-    """Something a file says that is no Kafka setting: `words` tells how it was seen."""
+    """Something a file says that is no Kafka setting: `words` say how it was seen."""
 
     about: About
     value: str
@@ -175,7 +175,7 @@ class Reading:
     """
 
     source: Source
-    kind: Kind
+    kind: FileKind
     given: tuple[Given, ...] = ()
     topics: tuple[Topic, ...] = ()
     facts: tuple[Fact, ...] = ()

@@ -16,16 +16,16 @@ from dataclasses import replace
 from modelcheck.review.catalogue import known
 from modelcheck.review.clients import JAVA, Client
 from modelcheck.review.effective import Effective, effective
-from modelcheck.review.found import Given, Kind, Layer, Reading, Topic
-from modelcheck.review.keys import Key
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.found import FileKind, Given, Reading, SettingLayer, Topic
+from modelcheck.review.keys import CatalogueKey
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
 from spec.source import Source, Span
 
 _FACTOR = "replication.factor"
 _LINE = re.compile(r"(.+)=(.*)")
-_OF_BROKERS = (Layer.BROKER_DYNAMIC, Layer.CLUSTER_DYNAMIC, Layer.BROKER_STATIC)
+_OF_BROKERS = (SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC, SettingLayer.BROKER_STATIC)
 
 
 @frozen
@@ -88,7 +88,9 @@ def of_brokers(release: Version) -> Stated[Client]:
 
 
 def _without_producers(reading: Reading) -> Reading:
-    return replace(reading, given=tuple(one for one in reading.given if one.layer is not Layer.PRODUCER))
+    return replace(
+        reading, given=tuple(one for one in reading.given if one.layer is not SettingLayer.PRODUCER)
+    )
 
 
 def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
@@ -102,7 +104,7 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
     given = {}
     for line in _LINE.finditer(source.text):
         key, value = line.groups()
-        layer = Layer.PRODUCER if key == "acks" else Layer.TOPIC
+        layer = SettingLayer.PRODUCER if key == "acks" else SettingLayer.TOPIC
         one = Given(key, value, layer, source, Span(*line.span(1)), Span(*line.span(2)), topic.name)
         origin = decided[key].origin if key in decided else None
         if origin is not None:
@@ -110,12 +112,12 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
         given[key] = one
     factor = given.pop(_FACTOR)
     if shown:
-        return Reading(source, Kind.TOPIC, (given["acks"],))
+        return Reading(source, FileKind.TOPIC, (given["acks"],))
     made = Topic(topic.name, factor.source, factor.span, int(factor.value))
-    return Reading(source, Kind.TOPIC, tuple(given.values()), (made,))
+    return Reading(source, FileKind.TOPIC, tuple(given.values()), (made,))
 
 
-def _decided(key: Key, readings: Sequence[Reading], release: Version) -> Effective:
+def _decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
     """What counts for a key of the brokers."""
     given = [one for reading in readings for one in reading.given if one.key in key.names]
-    return effective(key, given, release, Client(JAVA, release), Findings())
+    return effective(key, given, release, Client(JAVA, release), ResolutionDiagnostics())

@@ -1,4 +1,4 @@
-"""Answers of earlier runs: what a search found, by model and question, so that nobody searches twice."""
+"""Answers of earlier runs: what a search found, by model and question, so that no search is made twice."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Default:
 
 
 @frozen
-class Key:
+class CatalogueKey:
     """A key of the catalogue.
 
     `topic_name` is what a topic calls the broker's setting, where that differs;
@@ -142,7 +142,7 @@ class BadValueError(ValueError):
         self.advice = advice
 
 
-def parse(key: Key, text: str, release: Version) -> Value:
+def parse(key: CatalogueKey, text: str, release: Version) -> Value:
     """The value that this text means for the key in this release, or BadValueError.
 
     Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
@@ -174,7 +174,7 @@ def _written(kind: Type, value: Plain) -> str:
             return str(int(value))
 
 
-def _boolean(key: Key, text: str) -> bool:
+def _boolean(key: CatalogueKey, text: str) -> bool:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     advice = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
@@ -182,7 +182,7 @@ def _boolean(key: Key, text: str) -> bool:
     raise BadValueError(f"`{key.name}` must be true or false", f"write `{meant}`" if meant else "")
 
 
-def _number(key: Key, text: str) -> int:
+def _number(key: CatalogueKey, text: str) -> int:
     limit = INT_MAX if key.type is Type.INT else LONG_MAX
     digits = text.removeprefix("-").removeprefix("+")
     if not digits.isascii() or not digits.isdigit():
@@ -195,7 +195,7 @@ def _number(key: Key, text: str) -> int:
     return number
 
 
-def _acks(key: Key, text: str, release: Version) -> str:
+def _acks(key: CatalogueKey, text: str, release: Version) -> str:
     old = release.line < (0, 8, 2)
     if text in ("0", "1", "-1"):
         return "all" if text == "-1" else text
@@ -215,14 +215,14 @@ def _acks(key: Key, text: str, release: Version) -> str:
     raise BadValueError(f"`{key.name}` must be 0, 1, or all (-1)")
 
 
-def _protocol(key: Key, text: str) -> str:
+def _protocol(key: CatalogueKey, text: str) -> str:
     try:
         return str(protocol(text))
     except BadVersionError as error:
         raise BadValueError(f"`{key.name}`: {error.message}", error.advice) from None
 
 
-def _roles(key: Key, text: str) -> str:
+def _roles(key: CatalogueKey, text: str) -> str:
     roles = [role.strip() for role in text.split(",") if role.strip()]
     if set(roles) <= {"broker", "controller"} and len(roles) == len(set(roles)):
         return ",".join(sorted(roles))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modelcheck.review.catalogue import find, meant
-from modelcheck.review.found import Given, Kind, Layer, Reading
+from modelcheck.review.found import FileKind, Given, Reading, SettingLayer
 from modelcheck.review.irrelevant import (
     BROKER_ONLY,
     CONNECT,
@@ -21,24 +21,24 @@ from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
 _LAYER = {
-    Reader.PRODUCER: Layer.PRODUCER,
-    Reader.TOPIC: Layer.TOPIC,
-    Reader.BROKER: Layer.BROKER_STATIC,
-    Reader.CONSUMER: Layer.CONSUMER,
+    Reader.PRODUCER: SettingLayer.PRODUCER,
+    Reader.TOPIC: SettingLayer.TOPIC,
+    Reader.BROKER: SettingLayer.BROKER_STATIC,
+    Reader.CONSUMER: SettingLayer.CONSUMER,
 }
 _READS = {
-    Kind.BROKER: Reader.BROKER,
-    Kind.PRODUCER: Reader.PRODUCER,
-    Kind.CONSUMER: Reader.CONSUMER,
-    Kind.TOPIC: Reader.TOPIC,
+    FileKind.BROKER: Reader.BROKER,
+    FileKind.PRODUCER: Reader.PRODUCER,
+    FileKind.CONSUMER: Reader.CONSUMER,
+    FileKind.TOPIC: Reader.TOPIC,
 }
 _ONLY = {
-    Kind.BROKER: BROKER_ONLY,
-    Kind.PRODUCER: PRODUCER_ONLY,
-    Kind.CONSUMER: CONSUMER_ONLY,
-    Kind.TOPIC: TOPIC_ONLY,
-    Kind.CONNECT: CONNECT,
-    Kind.ZOOKEEPER: ZOOKEEPER,
+    FileKind.BROKER: BROKER_ONLY,
+    FileKind.PRODUCER: PRODUCER_ONLY,
+    FileKind.CONSUMER: CONSUMER_ONLY,
+    FileKind.TOPIC: TOPIC_ONLY,
+    FileKind.CONNECT: CONNECT,
+    FileKind.ZOOKEEPER: ZOOKEEPER,
 }
 _ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
 
@@ -55,16 +55,16 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
     if kind is None:
         raise SpecError([_unknown(source, found.entries)])
     warnings = [_byte_order_mark(source, found.entries[0])] if bom and found.entries else []
-    if kind is Kind.ZOOKEEPER:
+    if kind is FileKind.ZOOKEEPER:
         note = "this configures ZooKeeper itself, not Kafka; passed over"
         return Reading(source, kind, notes=(note,))
-    if kind is Kind.CONNECT:
+    if kind is FileKind.CONNECT:
         return _connect(source, found.entries)
     given = tuple(_given(source, kind, entry, warnings) for entry in found.entries)
     return Reading(source, kind, given, problems=found.problems, warnings=tuple(warnings))
 
 
-def _kind(source: Source, entries: tuple[Entry, ...]) -> Kind | None:
+def _kind(source: Source, entries: tuple[Entry, ...]) -> FileKind | None:
     """The kind most keys speak for; keys that several kinds share speak last, for the broker first."""
     names = {entry.key for entry in entries}
     if any(name.startswith(LOGGING_PREFIXES[:4]) for name in names):
@@ -80,9 +80,9 @@ def _kind(source: Source, entries: tuple[Entry, ...]) -> Kind | None:
         return best
     shared = {Reader.TOPIC, Reader.BROKER} if any(find(name) for name in names) else set()
     if shared:
-        return Kind.TOPIC if "topic" in source.name.lower() else Kind.BROKER
+        return FileKind.TOPIC if "topic" in source.name.lower() else FileKind.BROKER
     if names & IRRELEVANT:
-        return Kind.PRODUCER if "bootstrap.servers" in names else Kind.BROKER
+        return FileKind.PRODUCER if "bootstrap.servers" in names else FileKind.BROKER
     slips = (find(meant(name)) for name in sorted(names)[:_ASKED])
     key = next((key for key in slips if key), None)
     return (
@@ -90,12 +90,12 @@ def _kind(source: Source, entries: tuple[Entry, ...]) -> Kind | None:
     )
 
 
-def _given(source: Source, kind: Kind, entry: Entry, warnings: list[Diagnostic]) -> Given:
+def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
     """The setting at the layer its file stands for, or at its own where the file's reader ignores it."""
     reader = _READS[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
-    if readers and reader not in readers and kind is not Kind.CONSUMER:
+    if readers and reader not in readers and kind is not FileKind.CONSUMER:
         reader = readers[-1]
         warnings.append(_misplaced(source, kind, reader, entry))
     return Given(entry.key, entry.value, _LAYER[reader], source, entry.key_span, entry.value_span)
@@ -110,9 +110,9 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
         if prefix:
             span = Span(entry.key_span.start + len(prefix), entry.key_span.end)
             name = entry.key.removeprefix(prefix)
-            given.append(Given(name, entry.value, Layer.PRODUCER, source, span, entry.value_span))
+            given.append(Given(name, entry.value, SettingLayer.PRODUCER, source, span, entry.value_span))
     note = "this configures Kafka Connect; of it only its producers' settings are used"
-    return Reading(source, Kind.CONNECT, tuple(given), notes=(note,))
+    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,))
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
@@ -122,10 +122,10 @@ def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
         for entry in entries
         if (client := client_setting(entry.key)) is not None
     ]
-    return Reading(source, Kind.SPRING, tuple(given))
+    return Reading(source, FileKind.SPRING, tuple(given))
 
 
-def _misplaced(source: Source, kind: Kind, owner: Reader, entry: Entry) -> Diagnostic:
+def _misplaced(source: Source, kind: FileKind, owner: Reader, entry: Entry) -> Diagnostic:
     return Diagnostic(
         "R0723",
         source,

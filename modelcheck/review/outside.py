@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelcheck.review.keys import NEVER, Default, Key, Reader, Standing, Type
+from modelcheck.review.keys import NEVER, CatalogueKey, Default, Reader, Standing, Type
 from modelcheck.review.versions import OLDEST, Version, of
 
 _PRODUCER = (Reader.PRODUCER,)
@@ -22,10 +22,10 @@ def _outside(  # noqa: PLR0913 - one row of a table: many columns, few of them f
     last: Version | None = None,
     first: Version | None = None,
     topic_name: str = "",
-) -> Key:
+) -> CatalogueKey:
     begins = first or (defaults[0][0] if defaults else OLDEST)
     history = tuple(Default(since, value) for since, value in defaults)
-    return Key(
+    return CatalogueKey(
         name,
         Standing.OUTSIDE,
         kind,
@@ -46,7 +46,7 @@ _NO_TRANSACTIONS = "the model of a review has no transactions: --also transactio
 _REVIEWED = "it is of another topic, Kafka's own: --topic {} or --all-topics reviews that"
 _OFFSETS, _TRANSACTIONS = map(_REVIEWED.format, ("__consumer_offsets", "__transaction_state"))
 
-OUTSIDE: tuple[Key, ...] = (
+OUTSIDE: tuple[CatalogueKey, ...] = (
     _outside(
         "replica.lag.time.max.ms",
         Type.LONG,

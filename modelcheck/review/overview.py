@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
-from modelcheck.review.also.found import Case
+from modelcheck.review.also.found import SubjectCase
 from modelcheck.review.answers import Answer
 from modelcheck.review.data import FORMAT, as_json
 from modelcheck.review.outages.found import Outage
-from modelcheck.review.partition import Partition, with_spares
+from modelcheck.review.partition import PartitionModel, with_spares
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review
@@ -21,7 +21,7 @@ from spec.frozen import frozen
 
 
 @frozen
-class Row:
+class TopicRow:
     """A topic, and what its review found."""
 
     topic: str
@@ -44,7 +44,7 @@ class Row:
 FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
-def worst_first(rows: Iterable[Row]) -> tuple[Row, ...]:
+def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
     """The rows, those that survive least first, and by their names where that is the same."""
     return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
 
@@ -56,13 +56,13 @@ def _survived(answer: Answer | None) -> float:
     return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
 
 
-def same_question(settings: Settings, partition: Partition) -> tuple[object, ...]:
+def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:
     """What the answers hang on: topics for which it is equal are asked about once."""
     release, brokers = settings.version.value, settings.brokers.value
     return (release, brokers, partition.replicas, partition.ephemeral, tuple(partition.config.items()))
 
 
-def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
+def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Review:
     """The review of one topic as that of another with the same question: its runs name its own brokers."""
     answers = tuple(
         answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
@@ -75,7 +75,7 @@ def for_topic(review: Review, settings: Settings, subject: Partition) -> Review:
     return replace(review, settings=settings, partition=subject, answers=answers, outage=down, also=also)
 
 
-def _case(case: Case, replicas: tuple[str, ...]) -> Case:
+def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
     if case.loss is None:
         return case
     sorts = case.loss.scope.sorts
@@ -102,7 +102,7 @@ def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> T
 # ------------------------------------------------------------------ for people
 
 
-def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
+def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     """A line for each topic, then the report on the first, which survives least."""
     names = [guarantee.name for guarantee in GUARANTEES]
     first = max(len("topic"), *(len(_name(row)) for row in rows))
@@ -123,7 +123,7 @@ def table(rows: Sequence[Row], width: int) -> Iterator[Line]:
     yield ()
 
 
-def title(rows: Sequence[Row]) -> str:
+def title(rows: Sequence[TopicRow]) -> str:
     """What the table is of: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
     settings = rows[0].review.settings
     brokers = count(settings.brokers.value, "broker")
@@ -131,13 +131,13 @@ def title(rows: Sequence[Row]) -> str:
     return f"Kafka {settings.version.value}: {number} of {brokers}, those that survive least first"
 
 
-def overview(rows: Sequence[Row], width: int, *, verbose: bool = False) -> Iterator[Line]:
+def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:
     """The table, and the whole report on the topic that stands on top of it."""
     yield from table(rows, width)
     yield from lines(rows[0].review, width, verbose=verbose)
 
 
-def _name(row: Row) -> str:
+def _name(row: TopicRow) -> str:
     """The topic's, cut short; files that name none are about every topic that says nothing itself."""
     name = row.topic or "any other"
     return name if len(name) <= 40 else name[:39] + "…"
@@ -146,7 +146,7 @@ def _name(row: Row) -> str:
 # ------------------------------------------------------------------ for programs
 
 
-def overview_json(rows: Sequence[Row]) -> dict[str, object]:
+def overview_json(rows: Sequence[TopicRow]) -> dict[str, object]:
     """Each topic's review as `--topic` gives it, in the order of the table."""
     return {
         "format": FORMAT,

@@ -15,7 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
-from modelcheck.review.overview import FACTS, Row, title
+from modelcheck.review.overview import FACTS, TopicRow, title
 from modelcheck.review.questions import ANY, GUARANTEES
 from modelcheck.review.report import limits, remedies, stopping, subject
 from modelcheck.review.review import Review
@@ -35,7 +35,7 @@ def review_page(review: Review, command: str) -> str:
     return page(items, title=subject(review), cards=cards, folded=True)
 
 
-def overview_page(rows: Sequence[Row], command: str) -> str:
+def overview_page(rows: Sequence[TopicRow], command: str) -> str:
     """The page on every topic of a cluster: the table, then the card and the runs of the first."""
     lost = _lost(rows[0].review)
     shown = lost[:MOST_RUNS]
@@ -54,7 +54,7 @@ def overview_page(rows: Sequence[Row], command: str) -> str:
     return page(items, title=title(rows), cards=cards, folded=True)
 
 
-def _cells(row: Row, names: Sequence[str]) -> Iterator[TableCell]:
+def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
     for name in names:
         text, role = cell(row.review.answer(name))
         yield TableCell(text, role)
@@ -153,7 +153,7 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
 
 def _stops(review: Review) -> list[Line]:
     """The run in which a service stops while some broker is up."""
-    return [] if review.outage is None else list(outages.told_run(review.outage, WIDTH, stopping(review)))
+    return [] if review.outage is None else list(outages.run_to_stop(review.outage, WIDTH, stopping(review)))
 
 
 def _controllers(review: Review) -> list[Line]:

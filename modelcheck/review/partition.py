@@ -8,13 +8,14 @@ from itertools import islice
 import spec.ir as ir
 from modelcheck.review.releases import ACKS, kafka, value_of
 from modelcheck.review.settings import Settings
-from modelcheck.review.switches import Flush, Storage, Truncation
+from modelcheck.review.switches import BrokerStorage, Flush, Truncation
 from spec.frozen import frozen
 
 MOST_BROKERS = 7
 MOST_MOVES = 2
-SHARED = 2  # faults: questions with fewer have the scope of so many, or of as many as there are brokers,
-MOST_SHARED = 3  # but no more
+# Questions with fewer faults have the scope of this many: of as many as there are brokers, within these.
+SHARED = 2
+MOST_SHARED = 3
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
 UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {
@@ -25,7 +26,7 @@ _TRUNCATION = {
 
 
 @frozen
-class Partition:
+class PartitionModel:
     """The model of one partition under a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
@@ -52,15 +53,15 @@ class Partition:
 
     @property
     def shared(self) -> int:
-        """Questions with fewer faults have the scope of so many: all of few brokers may be down."""
+        """Questions with fewer faults have the scope of this many: all of few brokers may be down."""
         return max(SHARED, min(self.replicas, MOST_SHARED))
 
     def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
-        """Bounds for so many faults, records and moves of leadership.
+        """Bounds for numbers of faults, records and moves of leadership.
 
-        Each fault and each move may cost an election, one more helps nobody.  Few faults have room for
-        as many elections as the `shared` have, and for those of moves that are not asked about: they
-        find no state more, and share what is compiled.
+        Each fault and each move may cost an election; room for one more changes nothing.  Few faults have
+        room for as many elections as the `shared` have, and for those of moves that are not asked about:
+        they find no state more, and share what is compiled.
         """
         nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults, self.shared) + self.moves}
         given = {**self.config, "moves": moves}
@@ -68,7 +69,7 @@ class Partition:
         return ir.Scope({"Broker": self.names}, nats, {}, config)
 
 
-def partition(settings: Settings) -> Partition:
+def partition(settings: Settings) -> PartitionModel:
     """The model of a topic's partition under the settings."""
     made = settings.switches
     approximations = []
@@ -97,10 +98,12 @@ def partition(settings: Settings) -> Partition:
         "directories": made.directories_known.value,
         "flush": "every_message" if made.flush.value is Flush.EVERY_RECORD else "never",
     }
-    ephemeral = made.storage.value is Storage.EPHEMERAL
+    ephemeral = made.storage.value is BrokerStorage.EPHEMERAL
     models = kafka()
     names = _names(settings, replicas)
-    return Partition(models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations))
+    return PartitionModel(
+        models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations)
+    )
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
@@ -111,7 +114,7 @@ def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
 
 
 def with_spares(names: Sequence[str], many: int) -> tuple[str, ...]:
-    """The brokers of these names, and then others up to so many in all, by numbers that are free."""
+    """The brokers of these names, and then others up to `many` in all, by numbers that are free."""
     numbers = (f"broker{number}" for number in range(1, many + len(names) + 1))
     free = (name for name in numbers if name not in names)
     return (*names, *islice(free, max(0, many - len(names))))

@@ -20,7 +20,7 @@ from modelcheck.answers.pipelines.report import (
 )
 from modelcheck.review.answers import Answer
 from modelcheck.review.changes import REPLICAS, in_words
-from modelcheck.review.overview import Row
+from modelcheck.review.overview import TopicRow
 from modelcheck.review.questions import GUARANTEES, Guarantee
 from modelcheck.review.releases import entry
 from modelcheck.review.remedies import Remedy
@@ -39,7 +39,7 @@ TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACT
 CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
 
 
-def of_reviews(rows: Sequence[Row], files: Sequence[str]) -> Report:
+def of_reviews(rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
     """A case for each guarantee and each requirement of each topic; a finding for each loss and warning.
 
     A loss is an error where a requirement forbids it, and else a warning.  A guarantee that was
@@ -48,7 +48,7 @@ def of_reviews(rows: Sequence[Row], files: Sequence[str]) -> Report:
     return joined(_report(row, files) for row in rows)
 
 
-def _report(row: Row, files: Sequence[str]) -> Report:
+def _report(row: TopicRow, files: Sequence[str]) -> Report:
     settings = row.review.settings
     remarks = [
         *(of_diagnostic(each, Severity.WARNING) for each in settings.warnings),
@@ -72,7 +72,7 @@ def _rule(guarantee: Guarantee) -> FindingRule:
     return FindingRule(f"review/{guarantee.name}", f"{what}, whatever goes wrong")
 
 
-def _cases(row: Row) -> Iterator[CaseReport]:
+def _cases(row: TopicRow) -> Iterator[CaseReport]:
     review = row.review
     suite = f"review {row.topic}".rstrip()
     scope = plain([*limits(review, WIDTH, measured=False)])
@@ -109,7 +109,7 @@ def _story(answer: Answer) -> str:
     return plain([*story(sentence(answer), [answer.loss], WIDTH, least=answer.is_exact)])
 
 
-def _findings(row: Row, files: Sequence[str]) -> Iterator[Finding]:
+def _findings(row: TopicRow, files: Sequence[str]) -> Iterator[Finding]:
     """A finding for each guarantee that is lost, or not known to survive what it must."""
     review = row.review
     for guarantee in GUARANTEES:

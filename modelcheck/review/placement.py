@@ -1,39 +1,39 @@
-"""Where replicas stand: on brokers that nothing tells of, or all in one rack."""
+"""Where replicas stand: on brokers that are in no file, or all in one rack."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from modelcheck.review.found import Given, Layer, Partition, Reading, Topic
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.found import Given, Partition, Reading, SettingLayer, Topic
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 from spec.source import Span
 
 
 @frozen
-class Home:
-    """A broker that files tell of: its id, and its rack where that is said."""
+class KnownBroker:
+    """A broker that is in the files: its id, and its rack where that is said."""
 
     id: str
     rack: Given | None
 
 
-def homes(readings: Sequence[Reading]) -> tuple[Home, ...]:
+def known_brokers(readings: Sequence[Reading]) -> tuple[KnownBroker, ...]:
     """The brokers whose own settings are given, distinguished by their ids; a controller alone is none."""
-    found: dict[str, Home] = {}
+    found: dict[str, KnownBroker] = {}
     for reading in readings:
         own: dict[str, dict[str, Given]] = {}
         for one in reading.given:
-            if one.layer is Layer.BROKER_STATIC:
+            if one.layer is SettingLayer.BROKER_STATIC:
                 own.setdefault(one.entity, {})[one.key] = one
         for settings in own.values():
             number = settings.get("node.id", settings.get("broker.id"))
             roles = settings.get("process.roles")
             if number is not None and number.value.strip() != "-1" and _is_broker(roles):
                 id_ = number.value.strip()
-                found[id_] = Home(id_, settings.get("broker.rack"))
+                found[id_] = KnownBroker(id_, settings.get("broker.rack"))
     return tuple(found.values())
 
 
@@ -42,10 +42,10 @@ def _is_broker(roles: Given | None) -> bool:
 
 
 def find_misplaced(
-    readings: Sequence[Reading], brokers: Stated[int], topic: Topic | None, findings: Findings
+    readings: Sequence[Reading], brokers: Stated[int], topic: Topic | None, findings: ResolutionDiagnostics
 ) -> None:
     """Add a warning where replicas of the topic stand on unknown brokers (R0737) or in one rack (R0738)."""
-    known = {home.id: home for home in homes(readings)}
+    known = {broker.id: broker for broker in known_brokers(readings)}
     if topic is not None:
         _on_unknown_brokers(topic, known, brokers, findings)
         _in_one_rack(topic, known, findings)
@@ -57,7 +57,9 @@ def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, rep
     Where files show the racks of all brokers, and not where replicas are, they are spread evenly, as
     Kafka spreads them; where racks are not known, two stand together.
     """
-    racks = {home.id: home.rack.value.strip() for home in homes(readings) if home.rack is not None}
+    racks = {
+        broker.id: broker.rack.value.strip() for broker in known_brokers(readings) if broker.rack is not None
+    }
     shown = [] if topic is None else [tuple(map(str, part.replicas)) for part in topic.partitions]
     if shown and all(id_ in racks for replicas_ in shown for id_ in replicas_):
         counts = (Counter(racks[id_] for id_ in replicas_) for replicas_ in shown)
@@ -69,7 +71,7 @@ def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, rep
 
 
 def _on_unknown_brokers(
-    topic: Topic, known: Mapping[str, Home], brokers: Stated[int], findings: Findings
+    topic: Topic, known: Mapping[str, KnownBroker], brokers: Stated[int], findings: ResolutionDiagnostics
 ) -> None:
     ids = sorted({id_ for partition in topic.partitions for id_ in partition.replicas})
     if len(ids) > brokers.value:
@@ -91,9 +93,9 @@ def _on_unknown_brokers(
             return
 
 
-def _in_one_rack(topic: Topic, known: Mapping[str, Home], findings: Findings) -> None:
+def _in_one_rack(topic: Topic, known: Mapping[str, KnownBroker], findings: ResolutionDiagnostics) -> None:
     for partition in topic.partitions:
-        racks = [home.rack for id_ in partition.replicas if (home := known.get(str(id_))) is not None]
+        racks = [broker.rack for id_ in partition.replicas if (broker := known.get(str(id_))) is not None]
         named = [rack for rack in racks if rack is not None]
         names = {rack.value.strip() for rack in named}
         if len(named) < len(partition.replicas) or len(named) < 2 or len(names) > 1:

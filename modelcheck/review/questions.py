@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import spec.ir as ir
 from modelcheck.contract.engine import Family
-from modelcheck.review.partition import UNASKED, Partition
+from modelcheck.review.partition import UNASKED, PartitionModel
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -22,7 +22,7 @@ class Guarantee:
     `holds` goes before "any 2 faults"; `fails` is what happens instead, and
     `they_fail` the same where the sentence has begun with `holds`.  `records` is
     how many records it takes to break it; `unattended` asks it of the variant
-    in which nobody repairs anything; `adjective` goes behind "more".
+    without repairs; `adjective` goes behind "more".
     """
 
     name: str
@@ -110,11 +110,11 @@ KINDS = (  # the mildest first
     FaultKind("disk", "disk_loss", "a broker loses its disk", "disk loss", "machine"),
 )
 _HARM = {"power": 1, "disk": 2}  # to what is stored
-# What an engineer thinks of first: everybody has seen a crash, few a broker that runs on without its session.
+# What an engineer thinks of first: a crash is common, a broker that runs on without its session is rare.
 _EXPECTED = ("request", "crash", "isolation", "session", "cutoff", "bounce", "power", "disk")
 ANY = "any"
 MOVE = "move"  # no fault, but it changes the leader as some faults do
-MOST_FAULTS = 5  # more takes longer than anybody waits
+MOST_FAULTS = 5  # more takes too long
 
 
 def harm(faults: Iterable[str]) -> int:
@@ -122,7 +122,7 @@ def harm(faults: Iterable[str]) -> int:
     return max((_HARM.get(kind_of(fault).name, 0) for fault in faults), default=0)
 
 
-def milder_kinds(partition: Partition) -> tuple[tuple[FaultKind, ...], ...]:
+def milder_kinds(partition: PartitionModel) -> tuple[tuple[FaultKind, ...], ...]:
     """The kinds of faults that can happen and leave all that is stored, then more and more of the others."""
     kinds = fault_kinds(partition)
     levels = sorted({harm([kind.fault]) for kind in kinds})
@@ -130,7 +130,7 @@ def milder_kinds(partition: Partition) -> tuple[tuple[FaultKind, ...], ...]:
 
 
 def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
-    """How little an engineer expects so many of these faults; of two equally short stories the less is shown.
+    """How little an engineer expects these faults; of two runs as short, the one expected more is shown.
 
     What has one cause comes first, then the faults that are thought of first.
     """
@@ -145,7 +145,7 @@ class Question:
     """One search: the guarantees it decides together, and the faults that it allows.
 
     `kind` is the row of the answer: a kind of fault, `any` for a mixture, or `move`
-    for none at all while leadership is moved so many times.
+    for moves of the leadership without any fault.
     """
 
     guarantees: tuple[Guarantee, ...]
@@ -169,7 +169,7 @@ def kind_of(fault: str) -> FaultKind:
     return next((kind for kind in KINDS if kind.fault == fault), own)
 
 
-def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
+def fault_kinds(partition: PartitionModel) -> tuple[FaultKind, ...]:
     """The kinds of faults that can happen under a configuration, the mildest first."""
     gone = set()
     if partition.config["acks"] != "zero":
@@ -177,7 +177,7 @@ def fault_kinds(partition: Partition) -> tuple[FaultKind, ...]:
     if partition.config["restarts_noticed"]:
         gone.add("bounce")
     if partition.replicas == 1:
-        gone |= {"isolation", "cutoff"}  # there is nobody to be cut off from
+        gone |= {"isolation", "cutoff"}  # there is no other broker to be cut off from
     if partition.ephemeral:
         gone |= {"crash", "bounce", "power"}  # a replaced pod starts with an empty disk
     return tuple(kind for kind in KINDS if kind.name not in gone)
@@ -196,36 +196,36 @@ def group_of(guarantee: Guarantee) -> tuple[Guarantee, ...]:
     return next(group for group in groups() if guarantee in group)
 
 
-def under_any(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> Question:
-    """Whether so many faults, of whatever kinds, break some of the guarantees."""
+def under_any(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> Question:
+    """Whether `faults` faults of any kinds break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
     return Question(group, ANY, _together(kinds, faults))
 
 
 def under_these(group: tuple[Guarantee, ...], kinds: Sequence[FaultKind], faults: int) -> Question:
-    """Whether so many faults of these kinds, in any mixture, do."""
+    """Whether `faults` faults of these kinds, in any mixture, break some of the guarantees."""
     return Question(group, ANY, _together(kinds, faults))
 
 
-def under_kinds(partition: Partition, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
-    """Whether so many faults of one kind do, for each kind."""
+def under_kinds(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
+    """For each kind, whether `faults` faults of it break some of the guarantees."""
     kinds = fault_kinds(partition) if faults else ()
     return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
 
 
-def under_moves(partition: Partition, group: tuple[Guarantee, ...]) -> Question:
-    """Whether moves of the leadership do, while nothing is wrong."""
+def under_moves(partition: PartitionModel, group: tuple[Guarantee, ...]) -> Question:
+    """Whether moves of the leadership break some of the guarantees, without any fault."""
     return Question(group, MOVE, ir.Budget(0), partition.moves)
 
 
-def mixtures(partition: Partition, faults: int) -> Iterator[Mapping[str, int]]:
-    """Every mixture of just so many faults, and how many of each, that which is expected first."""
+def mixtures(partition: PartitionModel, faults: int) -> Iterator[Mapping[str, int]]:
+    """Every mixture of just `faults` faults, with how many of each kind, the most expected first."""
     kinds = (kind.fault for kind in fault_kinds(partition))
     yield from sorted(map(Counter, combinations_with_replacement(kinds, faults)), key=surprise)
 
 
 def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int], moves: int = 0) -> Question:
-    """Whether at most so many of each fault, and so many moves, break some of the guarantees."""
+    """Whether at most these numbers of each fault, and of moves, break some of the guarantees."""
     return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0), moves)
 
 
@@ -234,7 +234,7 @@ def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
     return ir.Budget(faults, {kind.fault: None for kind in kinds}) if kinds else ir.Budget(0)
 
 
-def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
+def family_of(partition: PartitionModel, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
     """The questions about a group of guarantees, whatever faults they allow and configuration they have.
 
     Each kind of fault may be bounded, by one at most or by as many as this budget has.
@@ -243,25 +243,27 @@ def family_of(partition: Partition, group: tuple[Guarantee, ...], budget: ir.Bud
     return varying_family(partition, group, {kind.fault: most for kind in KINDS})
 
 
-def varying_family(partition: Partition, group: tuple[Guarantee, ...], counted: Mapping[str, int]) -> Family:
+def varying_family(
+    partition: PartitionModel, group: tuple[Guarantee, ...], counted: Mapping[str, int]
+) -> Family:
     """Those that may change the configuration, and bound some kinds of faults."""
     configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
     faults = frozenset(kind.fault for kind in KINDS)
     return Family(_properties(partition, group), faults, configs, counted)
 
 
-def _properties(partition: Partition, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
+def _properties(partition: PartitionModel, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
     names = {name for guarantee in group for name in guarantee.properties}
     model = model_of(partition, group)
     return tuple(prop for prop in model.properties if prop.name in names)
 
 
-def model_of(partition: Partition, group: tuple[Guarantee, ...]) -> ir.Model:
+def model_of(partition: PartitionModel, group: tuple[Guarantee, ...]) -> ir.Model:
     """The model that a group of guarantees is asked of."""
     return partition.unattended if group[0].unattended else partition.model
 
 
-def as_check(partition: Partition, question: Question) -> tuple[ir.Model, ir.Check]:
+def as_check(partition: PartitionModel, question: Question) -> tuple[ir.Model, ir.Check]:
     """The model and the check that put a question."""
     scope = partition.scope(question.faults, question.guarantees[0].records, question.moves)
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
@@ -283,14 +285,14 @@ class Posed:
     growing: frozenset[str] = frozenset()
 
 
-def posed(partition: Partition, question: Question, family: Family) -> Posed:
+def posed(partition: PartitionModel, question: Question, family: Family) -> Posed:
     """A question of a review as a search: each fault may cost an election, so there are no more."""
     return Posed(question, *as_check(partition, question), family, frozenset({"Epoch"}))
 
 
 @frozen
 class Requirement:
-    """What the user insists on: a guarantee must survive so many faults of a kind."""
+    """What the user insists on: a guarantee must survive a number of faults of a kind."""
 
     guarantee: Guarantee
     faults: int

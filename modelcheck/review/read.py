@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from modelcheck.review.found import Kind, Reading
+from modelcheck.review.found import FileKind, Reading
 from modelcheck.review.layers import read_settings
 from modelcheck.review.readers.ansible import is_ansible, read_ansible
 from modelcheck.review.readers.compose import is_compose, read_compose
@@ -24,7 +24,7 @@ from modelcheck.review.readers.products import another_product
 from modelcheck.review.readers.quorum import is_quorum, read_quorum
 from modelcheck.review.readers.spring import is_spring, read_spring
 from modelcheck.review.readers.terraform import read_terraform
-from modelcheck.review.readers.tree import Mapping, Node
+from modelcheck.review.readers.tree import MappingNode, Node
 from modelcheck.review.unread import unread
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -95,7 +95,7 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
     try:
         reading = _reading(source, bom=bom)
     except SpecError as error:
-        raise SpecError(tuple(unread(Reading(source, Kind.UNKNOWN))) or error.diagnostics) from None
+        raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
     return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
 
 
@@ -146,7 +146,7 @@ def _read_tree(source: Source) -> Reading:
         form = next((at for at, form in enumerate(TREES) if form.fits(document)), None)
         if form is not None:
             sorted_.setdefault(form, []).append(document)
-    kinds = [TREES[form].kind for form in sorted_] or [Kind.HELM]
+    kinds = [TREES[form].kind for form in sorted_] or [FileKind.HELM]
     gathered = Gathered(source, kinds[0], problems=list(problems))
     for form, same in sorted_.items():
         TREES[form].read(gathered, same)
@@ -162,20 +162,20 @@ def _read_tree(source: Source) -> Reading:
 class Tree:
     """A form that a document of YAML or JSON may have, and its reader."""
 
-    kind: Kind
+    kind: FileKind
     fits: Callable[[Node], bool]
     read: Callable[[Gathered, Sequence[Node]], None]
 
 
 TREES = (
-    Tree(Kind.KUBERNETES, is_resource, read_kubernetes),
-    Tree(Kind.COMPOSE, is_compose, read_compose),
-    Tree(Kind.SPRING, is_spring, read_spring),
-    Tree(Kind.ANSIBLE, is_ansible, read_ansible),
-    Tree(Kind.HELM, lambda node: isinstance(node, Mapping), read_values),
+    Tree(FileKind.KUBERNETES, is_resource, read_kubernetes),
+    Tree(FileKind.COMPOSE, is_compose, read_compose),
+    Tree(FileKind.SPRING, is_spring, read_spring),
+    Tree(FileKind.ANSIBLE, is_ansible, read_ansible),
+    Tree(FileKind.HELM, lambda node: isinstance(node, MappingNode), read_values),
 )
 
-PRINTED = {Kind.CONFIGS: read_configs, Kind.TOPICS: read_topics, Kind.FEATURES: read_features}
+PRINTED = {FileKind.CONFIGS: read_configs, FileKind.TOPICS: read_topics, FileKind.FEATURES: read_features}
 
 
 def _printed(source: Source) -> Reading | None:

@@ -11,7 +11,7 @@ from functools import cache
 
 import spec.ir as ir
 import spec.library as library
-from modelcheck.review.versions import Protocol, Version, protocol, version
+from modelcheck.review.versions import ProtocolVersion, Version, protocol, version
 from spec.load import loads
 from spec.types import Enum
 
@@ -46,7 +46,7 @@ def release_of(name: str, value: Plain) -> Version:
     return version(_began(name, value))
 
 
-def protocol_of(name: str, value: Plain) -> Protocol:
+def protocol_of(name: str, value: Plain) -> ProtocolVersion:
     """The protocol from which on an entry has this value."""
     return protocol(_began(name, value))
 

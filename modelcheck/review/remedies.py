@@ -16,9 +16,9 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
-from modelcheck.review.changes import Change, changed, in_words, single_changes
+from modelcheck.review.changes import SwitchChange, changed, in_words, single_changes
 from modelcheck.review.kept import Found
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import GUARANTEES, Guarantee, Posed, family_of, group_of, of_mixture, posed
 from modelcheck.review.versions import Version
 from spec.frozen import frozen
@@ -43,7 +43,7 @@ class Trial:
 class Remedy:
     """Changes that together prevent the loss."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[SwitchChange, ...]
     goes_on: bool | None
     upgrade: bool
 
@@ -74,7 +74,7 @@ class Circumstances:
     brokers: int
 
 
-def remedies(asking: Asking, partition: Partition, about: Circumstances, answer: Answer) -> Search:
+def remedies(asking: Asking, partition: PartitionModel, about: Circumstances, answer: Answer) -> Search:
     """The remedies of the smallest number of changes.
 
     Those that keep writes going come first, then those that need no other Kafka.
@@ -95,26 +95,26 @@ def remedies(asking: Asking, partition: Partition, about: Circumstances, answer:
     return search
 
 
-def coming_trials(partition: Partition, answer: Answer) -> Iterator[Posed]:
+def coming_trials(partition: PartitionModel, answer: Answer) -> Iterator[Posed]:
     """What is asked first about each single change, if this is the loss that is to be prevented."""
     if (loss := answer.loss) is not None:
         for change in single_changes(partition):
             yield _posed(changed(partition, (change,)), answer.guarantee, loss.fault_counts(), loss)
 
 
-def _candidates(partition: Partition, number: int) -> Iterator[tuple[Change, ...]]:
+def _candidates(partition: PartitionModel, number: int) -> Iterator[tuple[SwitchChange, ...]]:
     for changes in combinations(single_changes(partition), number):
         if len({change.switch for change in changes}) == number:
             yield changes
 
 
-def _is_upgrade(changes: tuple[Change, ...], about: Circumstances) -> bool:
+def _is_upgrade(changes: tuple[SwitchChange, ...], about: Circumstances) -> bool:
     return any(in_words(change, about.release, about.brokers).upgrade for change in changes)
 
 
 def _least(
-    helped: Iterable[tuple[tuple[Change, ...], Trial]],
-) -> Iterator[tuple[tuple[Change, ...], Trial]]:
+    helped: Iterable[tuple[tuple[SwitchChange, ...], Trial]],
+) -> Iterator[tuple[tuple[SwitchChange, ...], Trial]]:
     """Of changes of the same switches the first, which changes least: not 3 where 2 is enough."""
     seen: set[tuple[str, ...]] = set()
     for changes, trial in helped:
@@ -124,8 +124,10 @@ def _least(
             yield changes, trial
 
 
-def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answer: Answer) -> Trial:
-    """Whether changes prevent a loss; never those that refuse writes anyhow."""
+def _try(
+    asking: Asking, partition: PartitionModel, changes: tuple[SwitchChange, ...], answer: Answer
+) -> Trial:
+    """Whether changes prevent a loss; never those that refuse writes in any case."""
     assert answer.loss is not None
     loss, other, story = answer.loss, changed(partition, changes), answer.loss.fault_counts()
 
@@ -139,7 +141,7 @@ def _try(asking: Asking, partition: Partition, changes: tuple[Change, ...], answ
     return Trial(prevents=True, goes_on=holds(_WRITABLE, story))
 
 
-def _posed(other: Partition, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
+def _posed(other: PartitionModel, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
     """Whether these faults, and the moves of a loss, break a guarantee of a changed partition."""
     question = of_mixture((guarantee,), faults, sum(step.action == "move" for step in loss.steps))
     family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes

@@ -25,7 +25,7 @@ _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a lo
 
 
 def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
-    """The whole report; `verbose` tells why each setting counts, and the loss in the words of the model."""
+    """The whole report; with `verbose` why each setting counts, and the loss in the words of the model."""
     yield from _answer(review, width)
     yield from _requirements(review)
     yield from _table(review, width)
@@ -63,7 +63,7 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
 
 
 def stopping(review: Review) -> Trace | None:
-    """The run after which writes have stopped, which is told wherever there is one."""
+    """The run after which writes have stopped, which is shown wherever there is one."""
     answer = review.answer("writable")
     return None if answer is None else answer.loss
 

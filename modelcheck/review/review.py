@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modelcheck.review.also.found import Asked
+from modelcheck.review.also.found import SubjectFindings
 from modelcheck.review.answers import Answer, shown_first
 from modelcheck.review.outages.controllers import Quorum
 from modelcheck.review.outages.found import Outage
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
 from modelcheck.review.remedies import Search
 from modelcheck.review.settings import Settings
@@ -20,14 +20,14 @@ class Review:
     """Everything a review found.
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
-    nobody looked; `ended` is why the review came to an early end, empty when it
+    none were looked for; `ended` is why the review came to an early end, empty when it
     did not; `states` were found by all searches together, `known` of them by an earlier run;
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
     faults were to be tried, or no file names controllers; `also` is what was asked on request.
     """
 
     settings: Settings
-    partition: Partition
+    partition: PartitionModel
     faults: int
     answers: tuple[Answer, ...]
     remedies: Search | None
@@ -38,7 +38,7 @@ class Review:
     seconds: float
     outage: Outage | None = None
     quorum: Quorum | None = None
-    also: tuple[Asked, ...] = ()
+    also: tuple[SubjectFindings, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -9,10 +9,10 @@ from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated
 from modelcheck.review.clients import Client, stated_client
 from modelcheck.review.conflicts import find_conflicts
 from modelcheck.review.effective import Effective, effective, sorted_out
-from modelcheck.review.found import Given, Layer, Reading, Topic
+from modelcheck.review.found import Given, Reading, SettingLayer, Topic
 from modelcheck.review.internal import as_made, internal, of_brokers
 from modelcheck.review.placement import find_misplaced, together
-from modelcheck.review.stated import Findings, Remark, Stated
+from modelcheck.review.stated import Remark, ResolutionDiagnostics, Stated
 from modelcheck.review.switches import Known, Switches, switches
 from modelcheck.review.versions import Version
 from modelcheck.review.voters import Voters, stated_voters
@@ -94,7 +94,7 @@ def resolve(
     default; what a producer does not say is the default of its own library and
     release, `client`.  Raises SpecError with every mistake that leaves no answer.
     """
-    findings = Findings()
+    findings = ResolutionDiagnostics()
     version = stated_version(readings, kafka, findings)
     own = internal(topic, version.value)
     if own is not None:
@@ -139,7 +139,11 @@ def resolve(
 
 def _is_about(one: Given, topic: Topic | None) -> bool:
     """Whether a setting can bear on the topic: those of other topics do not."""
-    return one.layer is not Layer.TOPIC or not one.entity or (topic is not None and one.entity == topic.name)
+    return (
+        one.layer is not SettingLayer.TOPIC
+        or not one.entity
+        or (topic is not None and one.entity == topic.name)
+    )
 
 
 def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:

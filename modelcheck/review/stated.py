@@ -41,7 +41,7 @@ class Remark:
 
 
 @frozen
-class Findings:
+class ResolutionDiagnostics:
     """What a resolution has to say; its passes add to the lists."""
 
     errors: list[Diagnostic] = field(default_factory=list)

@@ -30,7 +30,7 @@ class Sentence:
 
 
 def sentences(trace: Trace) -> tuple[Sentence, ...]:
-    """What happens in each step, with what the producer is told and what becomes of the in-sync set."""
+    """What happens in each step, with the answer to the producer and what becomes of the in-sync set."""
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     found = []

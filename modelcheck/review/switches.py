@@ -14,11 +14,11 @@ from modelcheck.asking.overrides import as_typed
 from modelcheck.review.circumstances import facts_about
 from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
-from modelcheck.review.found import About, Layer, Reading
+from modelcheck.review.found import About, Reading, SettingLayer
 from modelcheck.review.keys import NEVER
 from modelcheck.review.releases import protocol_of, release_of
 from modelcheck.review.stated import Stated
-from modelcheck.review.versions import Protocol, Version, of, protocol
+from modelcheck.review.versions import ProtocolVersion, Version, of, protocol
 from spec.frozen import frozen
 
 _KRAFT_READY = of(3, 3)  # for production (KIP-833)
@@ -48,7 +48,7 @@ class Flush(StrEnum):
     BACKGROUND = "background"
 
 
-class Storage(StrEnum):
+class BrokerStorage(StrEnum):
     """Whether a broker that comes back finds its disk."""
 
     DURABLE = "durable"
@@ -74,7 +74,7 @@ class Switches:
     fenced_kept_out: Stated[bool]
     leadership_moves: Stated[bool]
     flush: Stated[Flush]
-    storage: Stated[Storage]
+    storage: Stated[BrokerStorage]
     strict_min_isr: Stated[bool]
     eligible_leader_replicas: Stated[bool]
     directories_known: Stated[bool]
@@ -148,10 +148,12 @@ def _min_insync(known: Known, *, elr: bool) -> Stated[int]:
     found = known.values["min.insync.replicas"]
     number = found.value if isinstance(found.value, int) else 1
     said = known.said("min.insync.replicas")
-    if not elr or found.origin is None or found.origin.layer is not Layer.BROKER_STATIC:
+    if not elr or found.origin is None or found.origin.layer is not SettingLayer.BROKER_STATIC:
         return Stated(number, said, assumed=found.origin is None)
     for_all = "with eligible leader replicas the active controller's own value is the cluster's (KAFKA-16540)"
-    given = [one for reading in known.readings for one in reading.given if one.layer is Layer.BROKER_STATIC]
+    given = [
+        one for reading in known.readings for one in reading.given if one.layer is SettingLayer.BROKER_STATIC
+    ]
     roles = {one.home: one.value for one in given if one.key == "process.roles"}
     controllers = [home for home, value in roles.items() if "controller" in value]
     if found.origin.home in controllers or (not controllers and found.origin.home not in roles):
@@ -201,7 +203,7 @@ def _controller(known: Known) -> Stated[Controller]:
     for fact in facts_about(known.readings, About.CONTROLLER):
         return Stated(Controller(fact.value), f"{fact.words} at {fact.place}")
     for one in (one for reading in known.readings for one in reading.given):
-        if one.key.startswith("zookeeper.") and one.layer is not Layer.DEFAULT:
+        if one.key.startswith("zookeeper.") and one.layer is not SettingLayer.DEFAULT:
             reason = f"{one.key} at {one.place}, which only brokers with ZooKeeper read"
             return Stated(Controller.ZOOKEEPER, reason, assumed=True)
     for key in ("metadata.version", "eligible.leader.replicas.enable"):
@@ -218,7 +220,7 @@ def _controller(known: Known) -> Stated[Controller]:
     )
 
 
-def _live_protocol(known: Known, controller: Controller) -> Stated[Protocol]:
+def _live_protocol(known: Known, controller: Controller) -> Stated[ProtocolVersion]:
     """The protocol brokers really use: that of the release unless a setting holds it back."""
     key = "metadata.version" if controller is Controller.KRAFT else "inter.broker.protocol.version"
     newest = known.release.line
@@ -229,7 +231,7 @@ def _live_protocol(known: Known, controller: Controller) -> Stated[Protocol]:
     return Stated(mine, f"brokers speak the protocol of Kafka {known.release}", assumed=said is None)
 
 
-def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[Truncation]:
+def _truncation(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[Truncation]:
     epochs = protocol_of("truncation", "kip_101")
     if live.value < epochs:
         reason = f"{live.reason}; leader epochs decide truncation from {epochs} on (KIP-101)"
@@ -253,19 +255,19 @@ def _truncation(known: Known, controller: Controller, live: Stated[Protocol]) ->
     return Stated(rule, f"{live.reason}; {name} is live from {since} on", live.assumed)
 
 
-def _restarts_noticed(controller: Stated[Controller], live: Stated[Protocol]) -> Stated[bool]:
+def _restarts_noticed(controller: Stated[Controller], live: Stated[ProtocolVersion]) -> Stated[bool]:
     if controller.value is Controller.KRAFT:
         return Stated(value=True, reason="a broker that restarts registers anew with the KRaft controller")
     return _since_protocol(live, "restarts_noticed", "KIP-380")
 
 
-def _fenced_kept_out(known: Known, controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
+def _fenced_kept_out(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
     if controller is Controller.KRAFT:
         return _since_protocol(live, "fenced_kept_out", "KIP-841")
     return _since_release(known, "fenced_kept_out", "the controller's look at who is alive")
 
 
-def _directories_known(controller: Controller, live: Stated[Protocol]) -> Stated[bool]:
+def _directories_known(controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
     if controller is not Controller.KRAFT:
         return Stated(value=False, reason="only the KRaft controller knows directories of replicas (KIP-858)")
     return _since_protocol(live, "directories", "KIP-858")
@@ -293,15 +295,15 @@ def _flush(known: Known) -> Stated[Flush]:
     return Stated(Flush.BACKGROUND, reason, assumed=found.origin is None)
 
 
-def _storage(known: Known) -> Stated[Storage]:
+def _storage(known: Known) -> Stated[BrokerStorage]:
     facts = facts_about(known.readings, About.STORAGE)
     lost = next((fact for fact in facts if fact.value == "ephemeral"), None)
     if lost is not None:
         reason = f"{lost.words} at {lost.place}: a pod that is replaced starts with an empty disk"
-        return Stated(Storage.EPHEMERAL, reason)
+        return Stated(BrokerStorage.EPHEMERAL, reason)
     if facts:
-        return Stated(Storage.DURABLE, f"{facts[0].words} at {facts[0].place}")
-    return Stated(Storage.DURABLE, "no file says otherwise; assumed", assumed=True)
+        return Stated(BrokerStorage.DURABLE, f"{facts[0].words} at {facts[0].place}")
+    return Stated(BrokerStorage.DURABLE, "no file says otherwise; assumed", assumed=True)
 
 
 def _strict_min_isr(known: Known) -> Stated[bool]:
@@ -316,7 +318,7 @@ def _strict_min_isr(known: Known) -> Stated[bool]:
     return Stated(value=False, reason=reason)
 
 
-def _eligible_leader_replicas(known: Known, controller: Controller, live: Protocol) -> Stated[bool]:
+def _eligible_leader_replicas(known: Known, controller: Controller, live: ProtocolVersion) -> Stated[bool]:
     if controller is not Controller.KRAFT:
         return Stated(value=False, reason="eligible leader replicas need KRaft (KIP-966)")
     if known.release < of(4, 0):
@@ -346,6 +348,6 @@ def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
     return Stated(has, f"Kafka {known.release} {'has' if has else 'lacks'} {fix}, which came with {first}")
 
 
-def _since_protocol(live: Stated[Protocol], entry: str, fix: str) -> Stated[bool]:
+def _since_protocol(live: Stated[ProtocolVersion], entry: str, fix: str) -> Stated[bool]:
     first = protocol_of(entry, value=True)
     return Stated(live.value >= first, f"{live.reason}; {fix} is live from {first} on", live.assumed)

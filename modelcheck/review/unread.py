@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from modelcheck.review.catalogue import MODELLED, find, is_irrelevant, meant
-from modelcheck.review.found import Kind, Reading
+from modelcheck.review.found import FileKind, Reading
 from modelcheck.review.keys import spelled
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
@@ -26,8 +26,8 @@ _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", r
 _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
-_NEAR = 80  # characters round a word that tell whether it stands where a key does
-_SHOWN = 12  # places in one file; whoever mends these will see the others
+_NEAR = 80  # characters around a word that show whether it stands where a key does
+_SHOWN = 12  # places in one file; the others are seen when these are corrected
 
 
 def unread(reading: Reading) -> Iterator[Diagnostic]:
@@ -114,7 +114,7 @@ def _is_set(source: Source, span: Span) -> bool:
     return _BEFORE.search(before) is not None and _AFTER.match(after) is not None
 
 
-def _diagnostic(source: Source, span: Span, name: str, kind: Kind) -> Diagnostic:
+def _diagnostic(source: Source, span: Span, name: str, kind: FileKind) -> Diagnostic:
     shown = source.at(span)
     message = f"`{shown}` decides the answer, and was not read here"
     advice = (

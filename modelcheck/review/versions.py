@@ -33,7 +33,7 @@ class Version:
 
 
 @frozen(order=True)
-class Protocol:
+class ProtocolVersion:
     """What brokers speak among themselves: `2.1-IV1`; without `IV` the last of that release."""
 
     release: Version
@@ -76,7 +76,7 @@ def is_newer_than_known(found: Version) -> bool:
     return found.line > LINES[-1]
 
 
-def protocol(text: str) -> Protocol:
+def protocol(text: str) -> ProtocolVersion:
     """The inter-broker protocol or metadata version that this text names.
 
     Raises BadVersionError for what is none.
@@ -89,7 +89,9 @@ def protocol(text: str) -> Protocol:
         )
     release = version(found[1])
     line = (*release.line, 0, 0)[:4]
-    return Protocol(Version((line[0], line[1], line[2], line[3])), int(found[2]) if found[2] else _LATEST)
+    return ProtocolVersion(
+        Version((line[0], line[1], line[2], line[3])), int(found[2]) if found[2] else _LATEST
+    )
 
 
 def of(*numbers: int) -> Version:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modelcheck.review.circumstances import contradiction, facts_about
-from modelcheck.review.found import About, Fact, Layer, Reading
-from modelcheck.review.stated import Findings, Stated
+from modelcheck.review.found import About, Fact, Reading, SettingLayer
+from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.switches import Controller
 from spec.frozen import frozen
 
@@ -27,7 +27,9 @@ class Voters:
         return {**self.count.as_json(), "are_brokers": self.are_brokers}
 
 
-def stated_voters(readings: Sequence[Reading], controller: Controller, findings: Findings) -> Voters | None:
+def stated_voters(
+    readings: Sequence[Reading], controller: Controller, findings: ResolutionDiagnostics
+) -> Voters | None:
     """The voters that files name; None where none does, or with ZooKeeper.
 
     Of files that differ the first is taken, with a warning (R0736).  Bootstrap servers
@@ -54,12 +56,12 @@ def _listed(readings: Sequence[Reading], key: str) -> Iterator[Fact]:
     for one in (one for reading in readings for one in reading.given):
         nodes = {part.strip() for part in one.value.split(",") if part.strip()}
         is_known = nodes and not any(sign in one.value for sign in _TEMPLATES)
-        if one.key == key and one.layer is Layer.BROKER_STATIC and is_known:
+        if one.key == key and one.layer is SettingLayer.BROKER_STATIC and is_known:
             yield Fact(About.VOTERS, str(len(nodes)), one.source, one.span, key)
 
 
 def _are_brokers(readings: Sequence[Reading], key: str) -> bool:
-    """Whether whoever is a controller in these files is a broker as well."""
+    """Whether each controller in these files is a broker as well."""
     if not key:
         return any(fact.value == "yes" for fact in facts_about(readings, About.COMBINED))
     roles = [one.value for reading in readings for one in reading.given if one.key == "process.roles"]

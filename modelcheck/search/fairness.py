@@ -133,7 +133,7 @@ def _circles(ways: FairGraph, allowed: bytearray, possible: Masks) -> Iterator[l
     component that owes a fair action, look again without the states where that one
     is possible; for a weakly fair one these are all.
     """
-    components = _Components(ways)
+    components = _ComponentSearch(ways)
     waiting = [[number for number in range(ways.count) if allowed[number]]]
     while waiting:
         for states in components.of(waiting.pop()):
@@ -153,7 +153,7 @@ def _among(ways: FairGraph, states: list[int]) -> int:
     return found
 
 
-class _Components:
+class _ComponentSearch:
     """Strongly connected components of parts of the graph, without recursion.
 
     Tarjan 1972, "Depth-first search and linear graph algorithms".

@@ -112,17 +112,17 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     def _advance(self, faults: int, depth: int) -> bool:
         self.space.begin(faults, depth)
         self._frontier = self._expanded(self._frontier, faults, depth - 1)
-        for key, parent in self.entering.pop(depth, []):
+        for key, predecessor in self.entering.pop(depth, []):
             if key not in self.space.index:
                 spent, state = self.space.split(key)
-                self._frontier.append((self._add(key, parent, state, faults, depth), spent, state))
+                self._frontier.append((self._add(key, predecessor, state, faults, depth), spent, state))
         return bool(self._frontier)
 
     def _enter_layer(self) -> dict[int, list[Entering]]:
         entering: dict[int, list[Entering]] = {}
-        for key, parent in self._seeds.items():
+        for key, predecessor in self._seeds.items():
             if key not in self.space.index:
-                entering.setdefault(self.space.level(parent).depth + 1, []).append((key, parent))
+                entering.setdefault(self.space.level(predecessor).depth + 1, []).append((key, predecessor))
         self._seeds = {}
         return entering
 
@@ -200,8 +200,8 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
             self.claims.erred(error, Place(here.faults + 1, here.depth, here.number))
         return any_step
 
-    def _add(self, key: bytes, parent: int, state: State, faults: int, depth: int) -> int:
-        number = self.space.add(key, parent)
+    def _add(self, key: bytes, predecessor: int, state: State, faults: int, depth: int) -> int:
+        number = self.space.add(key, predecessor)
         self.claims.see_state(state, Place(faults, depth, number))
         return number
 

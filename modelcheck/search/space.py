@@ -73,18 +73,18 @@ class Space:
         self.index: dict[bytes, int] = {}
         self.levels: list[Level] = []
         self._keys: list[bytes] = []
-        self._parents = array("q")
+        self._predecessors = array("q")
         self._budget = budget
         self._free = frozenset(machine.model.free)
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, key: bytes, parent: int) -> int:
+    def add(self, key: bytes, predecessor: int) -> int:
         """The number of a state that is new."""
         number = len(self._keys)
         self._keys.append(key)
-        self._parents.append(parent)
+        self._predecessors.append(predecessor)
         self.index[key] = number
         return number
 
@@ -113,8 +113,8 @@ class Space:
     def path(self, number: int) -> tuple[list[State], list[Step]]:
         """The run by which a state was found. Costs the enumeration of the steps of each state on it."""
         numbers = [number]
-        while (parent := self._parents[numbers[-1]]) != NONE:
-            numbers.append(parent)
+        while (predecessor := self._predecessors[numbers[-1]]) != NONE:
+            numbers.append(predecessor)
         numbers.reverse()
         start = self._keys[numbers[0]]
         states = [next(s for s in self.machine.initial() if self.key(self._budget.empty, s) == start)]

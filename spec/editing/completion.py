@@ -86,7 +86,7 @@ def complete(source: Source, offset: int, read: Read) -> Completion:
     start = word_at(text, offset).start
     if _is_no_code(text, start) or re.match(r"\d", text[start:offset]):
         return Completion(Span(start, offset), (), None)
-    found = _Place(source, start, offset, read)
+    found = _CursorPlace(source, start, offset, read)
     made = dict.fromkeys(found.after_dot() if text[:start].endswith(".") else found.alone())
     return Completion(Span(start, offset), tuple(made), found.known)
 
@@ -104,7 +104,7 @@ def _is_no_code(text: str, offset: int) -> bool:
     return bool(quoted) and inside.count("{") <= inside.count("}")
 
 
-class _Place:
+class _CursorPlace:
     def __init__(self, source: Source, start: int, offset: int, read: Read) -> None:
         self._source, self._start, self._end, self._read = source, start, offset, read
         self.known: Understood | None = None

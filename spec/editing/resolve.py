@@ -29,7 +29,7 @@ def resolved(
     source: Source, protocol: s.Protocol, types: Mapping[Span, t.Type], probes: Iterable[int] = ()
 ) -> SymbolTable:
     """The names of a text.  Linear; `probes` are offsets of names at which what is bound is kept."""
-    walk = _Walk(source, types, frozenset(probes))
+    walk = _ResolvingWalk(source, types, frozenset(probes))
     walk.file(protocol)
     unique = {(each.span, each.symbol): each for each in walk.found}
     every = sorted(unique.values(), key=lambda each: each.span)
@@ -56,7 +56,7 @@ def _enums_without_names(node: object) -> Iterator[se.EnumType]:
             return
 
 
-class _Walk:
+class _ResolvingWalk:
     def __init__(self, source: Source, types: Mapping[Span, t.Type], probes: frozenset[int]) -> None:
         self._source, self._types, self._probes = source, types, probes
         self.found: list[Occurrence] = []
@@ -352,10 +352,10 @@ class _Walk:
         match node:
             case s.Require(_, test) | s.AssertStmt(_, test):
                 self._expr(test, scope)
-            case s.Let(name, value):
+            case s.LetStmt(name, value):
                 self._expr(value, scope)
                 return self._bind(name, node.span, scope)
-            case s.Assign(place, value):
+            case s.AssignStmt(place, value):
                 self._exprs(scope, place, value)
             case s.Do(of) | s.MemberStmt(_, of):
                 self._expr(of, scope)
@@ -429,7 +429,7 @@ class _Walk:
                 for binder in binders:
                     scope = self._binder(binder, scope)
                 self._exprs(scope, *(each for each in (where, body) if each is not None))
-            case se.MapOf(name, of, body):
+            case se.MapComprehension(name, of, body):
                 self._type(of)
                 self._expr(body, self._bind(name, node.span, scope))
             case se.IntLit() | se.BoolLit() | se.NoneLit():

@@ -157,7 +157,7 @@ def collected(e: Elaborator, node: se.Collect, env: TypeEnv, hint: t.Type | None
     return ir.Bind(kind, slot, name, domain, test, made, case, type=t.Set(made.type), span=node.span)
 
 
-def map_of(e: Elaborator, node: se.MapOf, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+def map_of(e: Elaborator, node: se.MapComprehension, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of `[k: K -> e]`."""
     key = e.declared.resolve(node.type)
     if not t.is_scalar(key):

@@ -332,7 +332,7 @@ class Builtins:
                 first = self._e.check(test, t.BOOL, env)
                 rest = self._guards(action, env.knowing(self._e.facts(test, env, truth=True)), at + 1, span)
                 return ir.And((first, rest), type=t.BOOL, span=span)
-            case s.Let(name, value):
+            case s.LetStmt(name, value):
                 inner, slot, found = bindings.let(self._e, name, value, env)
                 rest = self._guards(action, inner, at + 1, span)
                 return ir.Let(slot, name.text, found, rest, type=t.BOOL, span=span)

@@ -33,7 +33,7 @@ def display(declared: Declarations, protocol: s.Protocol) -> tuple[Shown, ...]:
 
 
 @frozen
-class _Part:
+class _ShownPart:
     """What a path leads to: a variable, or a field of one that is a record."""
 
     variable: DeclaredVariable
@@ -97,7 +97,7 @@ class _Display:
         self.problems.add("R0201", node.role.span, what, help="keep one of the two", notes=(note,))
         return False
 
-    def _refuse(self, node: s.ShownDecl, role: RoleSpec, part: _Part) -> None:
+    def _refuse(self, node: s.ShownDecl, role: RoleSpec, part: _ShownPart) -> None:
         """Say why a part cannot play a role: where it is declared, or its type."""
         span, name = _span(node), node.role.text
         owner = part.variable.owner
@@ -134,7 +134,7 @@ class _Display:
 
     # -------------------------------------------------------------- what a path leads to
 
-    def _find(self, node: s.ShownDecl, role: RoleSpec) -> _Part | None:
+    def _find(self, node: s.ShownDecl, role: RoleSpec) -> _ShownPart | None:
         """What the names lead to; None when nothing (and reported)."""
         name, *rest = node.path
         fields = self.declared.fields
@@ -182,10 +182,10 @@ class _Display:
         what = f"there is no variable or field `{name.text}`"
         self.problems.add("R0412", name.span, what, help=help_)
 
-    def _within(self, variable: DeclaredVariable, rest: list[se.Ident]) -> _Part | None:
+    def _within(self, variable: DeclaredVariable, rest: list[se.Ident]) -> _ShownPart | None:
         """A variable, or the field of it that `rest` names."""
         if not rest or variable.type == t.UNKNOWN:
-            return _Part(variable, None, variable.type)
+            return _ShownPart(variable, None, variable.type)
         of = variable.type
         if not isinstance(of, t.Record):
             what = f"`{variable.name}` has no fields: it is {an(of)}"
@@ -200,7 +200,7 @@ class _Display:
             help_ = "what is shown is a variable, or a field of one"
             self.problems.add("R0412", rest[1].span, what, help=help_)
             return None
-        return _Part(variable, found.name, found.type)
+        return _ShownPart(variable, found.name, found.type)
 
     def _no_field(self, name: se.Ident, of: t.Record) -> None:
         known = [field.name for field in of.fields]
@@ -212,14 +212,14 @@ class _Display:
         networks = self.declared.networks
         return {name: each for name, each in self.declared.variables.items() if name not in networks}
 
-    def _parts(self) -> Iterator[_Part]:
+    def _parts(self) -> Iterator[_ShownPart]:
         """All that could be shown."""
         owned = [each for own in self.declared.fields.values() for each in own.values()]
         for variable in (*self._variables().values(), *owned):
-            yield _Part(variable, None, variable.type)
+            yield _ShownPart(variable, None, variable.type)
             if isinstance(variable.type, t.Record):
                 for field in variable.type.fields:
-                    yield _Part(variable, field.name, field.type)
+                    yield _ShownPart(variable, field.name, field.type)
 
 
 def _span(node: s.ShownDecl) -> Span:

@@ -239,7 +239,7 @@ class _Protocol:
                     found = statements.expressions.check(test, t.BOOL, env)
                     made.append(ir.Guard(name.text if name else None, found, span=statement.span))
                     env = env.knowing(statements.expressions.facts(test, env, truth=True))
-                case s.Let(name, value):
+                case s.LetStmt(name, value):
                     env, slot, bound = bindings.let(statements.expressions, name, value, env)
                     made.append(ir.Bound(slot, name.text, bound, span=statement.span))
                 case _:

@@ -208,7 +208,9 @@ class ExpressionElaborator:
                 return ir.Let(slot, name.text, found, then, type=then.type, span=node.span)
             case se.Quantified():
                 return bindings.quantified(self, node, env, hint)
-            case se.SetLit() | se.SeqLit() | se.TupleLit() | se.MapOf() if isinstance(hint, t.Option):
+            case se.SetLit() | se.SeqLit() | se.TupleLit() | se.MapComprehension() if isinstance(
+                hint, t.Option
+            ):
                 return self._infer(node, env, hint.of)  # what is written out is there
             case se.SetLit(items) | se.SeqLit(items):
                 return self._literal(node, items, env, hint)
@@ -224,7 +226,7 @@ class ExpressionElaborator:
                 return bindings.filtered(self, node, env)
             case se.Collect():
                 return bindings.collected(self, node, env, hint)
-            case se.MapOf():
+            case se.MapComprehension():
                 return bindings.map_of(self, node, env, hint)
             case _:
                 assert_never(node)

@@ -60,12 +60,12 @@ class StatementElaborator:
                     "R0401", node.span, "`require` stands at the start of an action", help=help_
                 )
                 return env
-            case s.Let(name, value):
+            case s.LetStmt(name, value):
                 inner, slot, found = bindings.let(self.expressions, name, value, env)
                 self._note_ghost_value(name.text)
                 made.append(ir.Bound(slot, name.text, found, span=node.span))
                 return inner
-            case s.Assign(place, value):
+            case s.AssignStmt(place, value):
                 self._assign(node.span, place, value, env, made)
                 return env.settled()
             case s.Do(call):

@@ -147,7 +147,8 @@ def _add_guard(items: tuple[s.Item, ...], change: s.AddGuard, problems: Problems
             )
             return action
         head = next(
-            (i for i, st in enumerate(action.body) if not isinstance(st, s.Require | s.Let)), len(action.body)
+            (i for i, st in enumerate(action.body) if not isinstance(st, s.Require | s.LetStmt)),
+            len(action.body),
         )
         guard = s.Require(change.guard, change.test, span=change.span)
         return replace(action, body=(*action.body[:head], guard, *action.body[head:]))

@@ -52,14 +52,14 @@ def test_lines_have_their_numbers_and_coverage_adds_up(log: Callable[[bytes], Pa
     unknown = "[2024-05-01 12:00:02,000] WARN strange things of orders-0 (kafka.log.Log)"
     found = read(log("\n".join([*text, unknown]).encode()))
 
-    assert [(line.number, line.says) for line in found.told] == [(2, Says.LEADS), (5, Says.TRUNCATED)]
+    assert [(line.number, line.says) for line in found.matched] == [(2, Says.LEADS), (5, Says.TRUNCATED)]
     assert (found.total, found.entries, found.unknown, found.first_unknown) == (7, 6, 1, 7)
 
 
 def test_a_name_that_is_a_part_of_another_is_not_meant(log: Callable[[bytes], Path]) -> None:
     lines = [CUT.replace("orders-0", name) for name in ("orders-01", "my.orders-0", "orders-0-0")]
 
-    assert read(log("\n".join(lines).encode())).told == ()
+    assert read(log("\n".join(lines).encode())).matched == ()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_name_that_is_a_part_of_another_is_not_meant(log: Callable[[bytes], Pa
     ids=["kafka", "russian", "arabic", "strimzi", "journal", "compose", "logger-first"],
 )
 def test_layouts_and_dates_of_any_language_are_read(line: str, log: Callable[[bytes], Path]) -> None:
-    (found,) = read(log(line.encode())).told
+    (found,) = read(log(line.encode())).matched
 
     assert (found.node, found.value("offset"), found.numbers("isr")) == (1, 20, (1, 2))
 
@@ -99,7 +99,7 @@ def test_what_is_no_log_is_refused(data: bytes, what: str, log: Callable[[bytes]
 def test_junk_in_the_middle_is_damage_and_the_rest_is_read(log: Callable[[bytes], Path]) -> None:
     found = read(log(LEADS.encode() + b"\n" + b"\0" * 5000 + b"\n" + b"\xff\xfe broken\n" + CUT.encode()))
 
-    assert [line.number for line in found.told] == [1, 4]
+    assert [line.number for line in found.matched] == [1, 4]
     assert [damage.what for damage in found.damaged] == ["1 lines have bytes that are zero"]
 
 
@@ -112,7 +112,7 @@ def test_a_line_without_an_end_takes_no_more_memory_than_a_block(
     monkeypatch.setattr(log_lines._Scan, "take", watched(log_lines._Scan.take, sizes))
     found = read(log(LEADS.encode() + b"\n" + b"x" * (1 << 20) + b"\n" + CUT.encode()))
 
-    assert [line.says for line in found.told] == [Says.LEADS, Says.TRUNCATED]
+    assert [line.says for line in found.matched] == [Says.LEADS, Says.TRUNCATED]
     assert max(sizes) <= 2 << 12
     assert found.total == 3
     assert "longer than" in found.damaged[0].what
@@ -137,11 +137,11 @@ def test_packed_files_are_read_and_one_cut_off_as_far_as_it_goes(program: str, t
     subprocess.run([program, "-kq", str(plain)], check=True)
     (packed,) = [path for path in tmp_path.iterdir() if path != plain]
 
-    assert len(read(packed).told) == 5000
+    assert len(read(packed).matched) == 5000
     packed.write_bytes(packed.read_bytes()[: packed.stat().st_size // 2])
     half = read(packed)
 
-    assert 0 < len(half.told) < 5000
+    assert 0 < len(half.matched) < 5000
     assert half.damaged
 
 
@@ -198,5 +198,5 @@ def test_of_high_watermarks_in_a_row_the_last_is_kept(log: Callable[[bytes], Pat
     ]
     found = read(log("\n".join(marks).encode()))
 
-    assert [line.value("mark") for line in found.told] == [1000]
+    assert [line.value("mark") for line in found.matched] == [1000]
     assert found.total == 1000

@@ -19,7 +19,7 @@ PUBLIC = tomllib.loads((Path(__file__).parent / "public_lines.toml").read_text(e
 @pytest.mark.parametrize("case", PUBLIC["line"], ids=lambda case: f"{case['says']} {case['source']}")
 def test_a_published_line_says_what_it_says(case: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(case["text"] + "\n", encoding="utf-8")
-    (found,) = read_log_file(tmp_path / "server.log", None, lambda _: None).told
+    (found,) = read_log_file(tmp_path / "server.log", None, lambda _: None).matched
     place = None if found.place is None else str(found.place)
 
     assert (found.says.name, found.node, place) == (case["says"], case.get("node"), case.get("place"))
@@ -32,7 +32,7 @@ def test_lines_of_no_use_are_known_to_be(tmp_path: Path) -> None:
         tmp_path / "server.log", [TopicPartition("connect-cluster-offsets", 20)], lambda _: None
     )
 
-    assert (found.total, found.entries, found.told, found.unknown) == (2, 2, (), 0)
+    assert (found.total, found.entries, found.matched, found.unknown) == (2, 2, (), 0)
 
 
 def test_a_line_is_like_one_template() -> None:

@@ -144,7 +144,7 @@ MUTANTS = (
     Mutant("who waits meets no fault", f"{EXPLICIT}/codegen/liveness.py",
            'fn.leave_if(fn.not_(V(1, "%paid")), on)', "fn.leave_if(const(1, 1), on)",
            f"{FAIR_RUNS} -k waiting"),
-    Mutant("the last state that leads to another is its parent", "modelcheck/search/interpreted.py",
+    Mutant("the last state that leads to another is its predecessor", "modelcheck/search/interpreted.py",
            "self._seeds.setdefault(key, here.number)", "self._seeds[key] = here.number", PLAIN),
     Mutant("a fault costs nothing", "modelcheck/search/interpreted.py",
            "place = Place(faults + 1, after, here.number, step.step, step.state)",

@@ -18,7 +18,7 @@ EVERYTHING = Path(__file__).parent / "everything.rsm"
 EXPRESSIONS = (
     se.IntLit, se.BoolLit, se.NoneLit, se.Name, se.Call, se.Method, se.Get, se.Index, se.Upto, se.From,
     se.Unary, se.Binary, se.IsCase, se.IfElse, se.LetIn, se.Quantified, se.SetLit, se.SeqLit, se.TupleLit,
-    se.Filter, se.Collect, se.MapOf,
+    se.Filter, se.Collect, se.MapComprehension,
 )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from spec.semantics import Machine
 from spec.source import Span
 
 CAME = {Exit.EXPECTED: CaseStatus.PASSED, Exit.VIOLATED: CaseStatus.FAILED, Exit.UNKNOWN: CaseStatus.ERROR}
-MOST_TOLD = 200  # steps of a run
+MOST_STEPS = 200  # steps of a run
 UNEXPECTED = FindingRule("expectation", "A check finds what it expects")
 UNUSED = FindingRule("never-happens", "An action that no run takes may be wrong, or its scope too small")
 UNREFUSED = FindingRule(
@@ -90,8 +90,8 @@ def _wrong(outcome: Outcome) -> Iterator[Trace]:
 
 def run_text(trace: Trace) -> str:
     """The story of a run; of a long one its end."""
-    part = range(len(trace.steps) - MOST_TOLD + 1, len(trace.steps) + 1)
-    return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_TOLD else None))
+    part = range(len(trace.steps) - MOST_STEPS + 1, len(trace.steps) + 1)
+    return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_STEPS else None))
 
 
 def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
@@ -200,5 +200,5 @@ def _stages(run: Trace) -> tuple[RunStage, ...]:
             machine.says(actions[step.action], step, before) or machine.name(step),
             FilePlace(run.model.source, actions[step.action].span),
         )
-        for step, before in zip(run.steps[:MOST_TOLD], run.states, strict=False)
+        for step, before in zip(run.steps[:MOST_STEPS], run.states, strict=False)
     )

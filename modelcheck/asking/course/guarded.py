@@ -111,7 +111,7 @@ def graded(
 
 
 def _serve(pipe: Connection) -> None:
-    """In the new process: grade, and tell each point as it is found."""
+    """In the new process: grade, and send each point as it is found."""
     order: _GradingOrder = pipe.recv()
     try:
         _bound(order.memory)

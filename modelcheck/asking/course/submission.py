@@ -38,7 +38,7 @@ AGAIN = "`modelcheck grade --exercise {} --begin FILE` writes the file to begin 
 
 @frozen
 class Submission:
-    """The exercise with a student's parts in it, as models; and what the student changed besides."""
+    """The exercise with a student's parts in it, as models; and what else the student changed."""
 
     models: tuple[Model, ...]
     changed: tuple[str, ...]

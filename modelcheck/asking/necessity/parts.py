@@ -84,11 +84,11 @@ def sites(model: ir.Model, forgets: ir.Model) -> dict[ProtocolPart, frozenset[st
 
 def weakened(model: ir.Model, forgets: ir.Model, choice: Choice) -> ir.Model:
     """The model with what a choice puts in every place of a part, given what `forgetful` makes of it."""
-    actions = tuple(_Action(model, action, choice).chosen() for action in forgets.actions)
+    actions = tuple(_PartsOfAction(model, action, choice).chosen() for action in forgets.actions)
     return replace(model, actions=actions)
 
 
-class _Action:
+class _PartsOfAction:
     """The places of parts in one action."""
 
     def __init__(self, model: ir.Model, forgets: ir.Action, choice: Choice) -> None:

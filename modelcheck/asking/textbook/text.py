@@ -74,7 +74,7 @@ def caption(shown: CaseResult) -> str:
 
 
 def summary(found: Sequence[DecidedClaim]) -> str:
-    """How many sentences came to what."""
+    """How many sentences have each judgement."""
     judged = [each.judgement for each in found]
     parts = [f"{judged.count(kind)} {kind.value}" for kind in ClaimJudgement if kind in judged]
     wrong = sum(bool(each.surprises or not each.is_as_expected) for each in found)

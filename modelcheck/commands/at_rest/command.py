@@ -72,7 +72,7 @@ class ReadingProgress:
         self._bytes = 0
 
     def report(self, what: str, size: int) -> None:
-        """So many bytes more were read, of this."""
+        """Count `size` more bytes that were read of this."""
         self._bytes += size
         self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")
 

@@ -79,7 +79,7 @@ def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnR
     partitions: list[PartitionFiles] = []
     try:
         for place in places:
-            reading = _Reading(every, report, problems)
+            reading = _LogReading(every, report, problems)
             partitions.append(_partition(known, place, states.get(place), reading))
     except KeyboardInterrupt:
         left = len(places) - len(partitions)
@@ -194,7 +194,7 @@ def _metadata(directories: Iterable[Directory], problems: list[str]) -> tuple[Me
 
 
 @frozen
-class _Reading:
+class _LogReading:
     """How logs are read, and where what is wrong with them is put down."""
 
     every: bool
@@ -203,7 +203,7 @@ class _Reading:
 
 
 def _partition(
-    known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+    known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _LogReading
 ) -> PartitionFiles:
     """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
@@ -219,7 +219,11 @@ def _partition(
 
 
 def _replica(
-    known: ClusterFiles, node: int, place: TopicPartition, state: PartitionCreated | None, reading: _Reading
+    known: ClusterFiles,
+    node: int,
+    place: TopicPartition,
+    state: PartitionCreated | None,
+    reading: _LogReading,
 ) -> ReplicaLog | None:
     """A node's replica; an empty one where the metadata says it has one and no folder does."""
     theirs = [each.read for each in known.directories if each.node == node]

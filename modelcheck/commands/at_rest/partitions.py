@@ -46,7 +46,7 @@ class PartitionFiles:
 
     @property
     def electable(self) -> tuple[int, ...]:
-        """Who is elected when it is there, without anybody's doing and without an unclean election.
+        """The replicas that are elected once they are there: by no operator, and by no unclean election.
 
         The in-sync replicas; with eligible leader replicas (KIP-966) those too, of which a broker
         that was not shut down cleanly is struck when it registers.

@@ -57,7 +57,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
 
 
 def _waits(each: Judged) -> bool:
-    """Whether nobody who is here is elected by itself, and somebody who is missing would be."""
+    """Whether no broker that is here is elected by itself, and one that is missing would be."""
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
@@ -84,7 +84,7 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
 
 
 def command(partition: PartitionFiles) -> str:
-    """What elects somebody who is there but not in sync."""
+    """The command that elects a replica that is there but not in sync."""
     topic, number = partition.place
     return (
         "kafka-leader-election.sh --bootstrap-server HOST:PORT --election-type unclean"

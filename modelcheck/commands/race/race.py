@@ -1,4 +1,4 @@
-"""The race: everybody in turn, round after round, so that what disturbs the machine disturbs all."""
+"""The race: each contestant in turn, round after round, so that what disturbs the machine disturbs all."""
 
 from __future__ import annotations
 

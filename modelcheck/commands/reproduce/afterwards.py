@@ -1,4 +1,4 @@
-"""`--reproduce` of other commands: the run that they have found, tried on a real cluster and told."""
+"""`--reproduce` of other commands: the run that they have found, tried on a real cluster and reported."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Reproduced:
 def reproduced(run: Callable[[], Trace], home: Home, output: Output, *, shown: bool) -> Reproduced:
     """Try a run, and show the report after what is on the output already, where that is to be shown.
 
-    `run` gives it, or raises SpecError where none is driven.  A mistake is told, as an interruption is,
-    and neither keeps from the answer that was found before.
+    `run` gives it, or raises SpecError where none is driven.  A mistake is reported, as an interruption
+    is, and neither changes the answer that was found before.
     """
     progress = ProgressLine(output.err, "reproduce", columns=output.width)
     try:

@@ -14,7 +14,7 @@ from modelcheck.api import check as run_check
 from modelcheck.api import traces
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, one_check
-from modelcheck.commands.reproduce.attempt import Asked
+from modelcheck.commands.reproduce.attempt import ReproductionTask
 from modelcheck.commands.reproduce.home import Home
 from modelcheck.commands.reproduce.plan import CannotForce, Plan, can_drive, plan
 from modelcheck.commands.reproduce.seen import Ending, View
@@ -34,7 +34,7 @@ PLANNED = ("moves", "rolls")  # how often something may be done that is no fault
 
 def asked(
     trace: Trace, home: Home, *, under: str | None = None, at_brokers_only: bool = False
-) -> tuple[Asked, CannotForce | None]:
+) -> tuple[ReproductionTask, CannotForce | None]:
     """A run, as it is to be tried on a release; or why it cannot be, beside what can be said of it.
 
     `under` names another check, whose configuration the cluster gets.  Raises SpecError for settings
@@ -47,8 +47,8 @@ def asked(
     scope, read = as_read(model, scope, home, at_brokers_only=at_brokers_only)
     found = plan(trace)
     if isinstance(found, CannotForce):
-        return Asked(Plan(trace, (), ()), model, scope, given, under, read), found
-    return Asked(found, model, wide(scope), given, under, read), None
+        return ReproductionTask(Plan(trace, (), ()), model, scope, given, under, read), found
+    return ReproductionTask(found, model, wide(scope), given, under, read), None
 
 
 def wide(scope: Scope) -> Scope:

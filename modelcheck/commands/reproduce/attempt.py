@@ -15,7 +15,7 @@ from modelcheck.commands.reproduce.home import Home
 from modelcheck.commands.reproduce.plan import CannotForce, Plan
 from modelcheck.commands.reproduce.predicted import Predicted, predict
 from modelcheck.commands.reproduce.seen import Ending
-from modelcheck.commands.reproduce.settings import Settings
+from modelcheck.commands.reproduce.settings import ClusterSettings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Model, Scope
@@ -33,7 +33,7 @@ class Came(Enum):
 
 
 @frozen
-class Asked:
+class ReproductionTask:
     """What is to be tried: a plan, and the model and the scope with whose configuration the cluster is made.
 
     `under` is the name of their check where it is another one than the plan's, whose steps need not be
@@ -44,7 +44,7 @@ class Asked:
     plan: Plan
     model: Model
     scope: Scope
-    settings: Settings
+    settings: ClusterSettings
     under: str | None = None
     read: str = ""
 
@@ -65,7 +65,7 @@ class Asked:
 class Attempt:
     """What was asked, of which Kafka, and the runs; `problem` says why there is no more of them."""
 
-    asked: Asked
+    asked: ReproductionTask
     version: str
     predicted: frozenset[Ending]
     runs: tuple[Run, ...]
@@ -91,7 +91,7 @@ class Attempt:
 
 
 def attempt(
-    asked: Asked, home: Home, *, times: int, keep: Path | None, tell: Callable[[str], None]
+    asked: ReproductionTask, home: Home, *, times: int, keep: Path | None, tell: Callable[[str], None]
 ) -> Iterator[Run]:
     """Each run as it ends, in a folder of its own. Raises SpecError where the cluster does not start."""
     for number in range(1, times + 1):

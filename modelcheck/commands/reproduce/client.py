@@ -21,7 +21,7 @@ CONNECTING = 20.0  # seconds
 COMMITTING = 600_000  # milliseconds for a write that later steps may let through
 
 
-class Unanswered(Exception):  # noqa: N818 - often no failure: a cluster in trouble answers nobody
+class Unanswered(Exception):  # noqa: N818 - often no failure: a cluster in trouble does not answer
     """A cluster did not do what it was asked, or refused it; the reason as Kafka names it."""
 
 
@@ -29,7 +29,7 @@ class Sent:
     """A record that was sent over a connection of its own, and what became of it."""
 
     def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
-        """`is_answered` says that there will be no answer, since nobody asked for one."""
+        """`is_answered` says that no answer is to come, since none was asked for."""
         self._connection = connection
         self._refusal: str | None = "" if is_answered else None
         if not is_answered:

@@ -24,7 +24,7 @@ CONTROLLER = 100
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
 SESSION = 6.0  # seconds until the controller takes a silent broker for dead
-TOLD = 12  # lines of a process that did not start
+LAST_LINES = 12  # lines of a process that did not start
 FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
@@ -36,7 +36,7 @@ class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnosti
 
     def __init__(self, name: str, output: str) -> None:
         self.name = name
-        self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-TOLD:]
+        self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-LAST_LINES:]
         super().__init__(f"{name} has ended by itself")
 
     def diagnostic(self) -> SpecError:

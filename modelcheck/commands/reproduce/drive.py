@@ -18,14 +18,14 @@ from modelcheck.commands.reproduce.seen import (
     RECORD,
     Difference,
     Ending,
-    Seen,
+    SeenPartition,
     cut_log,
     high_watermark,
     image,
     records,
     unfenced,
 )
-from modelcheck.commands.reproduce.settings import Settings
+from modelcheck.commands.reproduce.settings import ClusterSettings
 from spec.frozen import frozen
 from spec.semantics import Step
 
@@ -54,7 +54,7 @@ class How(Enum):
 
 @frozen
 class HighWatermark:
-    """That of a broker in records of the run, beside the model's; None where that is not sure."""
+    """A broker's in records of the run, and the model's; that is None where it is not certain."""
 
     broker: int
     model: int | None
@@ -68,7 +68,7 @@ class HighWatermark:
 
 @frozen
 class PhaseEnd:
-    """How a cluster looked at the end of a phase, beside how it should; notes on what was done besides.
+    """How a cluster looked at the end of a phase, and how it should look; notes on what else was done.
 
     `did` are the steps of the phase that were done, in that order, and `files` what is new in the
     cluster's files, where something differs also what its processes wrote last.
@@ -77,7 +77,7 @@ class PhaseEnd:
     phase: Phase
     did: tuple[Step, ...]
     how: How
-    cluster: Seen
+    cluster: SeenPartition
     differences: tuple[Difference, ...]
     marks: tuple[HighWatermark, ...]
     files: tuple[Excerpt, ...]
@@ -90,7 +90,7 @@ class Run:
     """What became of a plan on a cluster.
 
     `acked` were acknowledged; `kept` are in the log of the leader, and `given` what a consumer got
-    from it, None where nobody leads.  `lost` were acknowledged, and are neither.
+    from it, None where there is no leader.  `lost` were acknowledged, and are neither.
     """
 
     ends: tuple[PhaseEnd, ...]
@@ -102,7 +102,7 @@ class Run:
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """The acknowledged records that the leader has not got; none where nobody leads."""
+        """The acknowledged records that the leader has not got; none where there is no leader."""
         if self.kept is None:
             return ()
         return tuple(each for each in self.acked if each not in {*self.kept, *(self.given or ())})
@@ -129,7 +129,7 @@ class Driver:
         plan: Plan,
         predicted: Predicted,
         cluster: Cluster,
-        settings: Settings,
+        settings: ClusterSettings,
         *,
         freely: bool,
         tell: Callable[[str], None],
@@ -255,7 +255,9 @@ class Driver:
                 done = time.time()
                 until(lambda: path.exists() and path.stat().st_mtime > done, FIRST_WRITTEN)  # noqa: B023
 
-    def _await(self, wanted: Seen | None, notes: list[str]) -> tuple[How, Seen, Seen | None]:
+    def _await(
+        self, wanted: SeenPartition | None, notes: list[str]
+    ) -> tuple[How, SeenPartition, SeenPartition | None]:
         """How the cluster comes to look, and how it should have looked where it is not so."""
         end = time.monotonic() + PATIENCE
         before, since = None, time.monotonic()
@@ -327,12 +329,12 @@ class Driver:
 
     # ------------------------------------------------------------------ what is seen
 
-    def _seen(self) -> Seen | None:
+    def _seen(self) -> SeenPartition | None:
         found = image(self._cluster.folder(CONTROLLER))
         partition = None if found is None else found.at(PLACE)
         if found is None or partition is None:
             return None
-        return Seen(
+        return SeenPartition(
             partition.leader - NODES if partition.leader >= 0 else None,
             frozenset(node - NODES for node in partition.isr),
             frozenset(node - NODES for node in partition.elr),
@@ -342,7 +344,7 @@ class Driver:
             frozenset(name for name, sent in self._sent.items() if sent.is_acknowledged),
         )
 
-    def _high_watermarks(self, seen: Seen) -> tuple[HighWatermark, ...]:
+    def _high_watermarks(self, seen: SeenPartition) -> tuple[HighWatermark, ...]:
         """Those of the brokers that run, once they are what the model is sure of, or do not come to be."""
         sure = dict(enumerate(self._predicted.high_watermarks(seen)))
 
@@ -463,8 +465,8 @@ class Driver:
             self._cluster.release(asking + NODES, asked + NODES)
 
 
-def _lacks_leader(seen: Seen, wanted: Seen | None) -> bool:
-    """Whether the run has a leader elected, and nobody leads although the replica has a session."""
+def _lacks_leader(seen: SeenPartition, wanted: SeenPartition | None) -> bool:
+    """Whether the run elects a leader, and there is none although that replica has a session."""
     return seen.leader is None and wanted is not None and wanted.leader in seen.session
 
 

@@ -76,9 +76,9 @@ class NewInFiles:
         except UnreadableError:
             return
         topic = next((key for key, name in known.image.topics.items() if name == self._place.topic), None)
-        told = [(each, words) for each in new if (words := record_words(each.record, topic)) is not None]
-        lines = [f"offset {each.offset} · epoch {each.epoch} · {words}" for each, words in told]
-        others = len(new) - len(told)
+        about = [(each, words) for each in new if (words := record_words(each.record, topic)) is not None]
+        lines = [f"offset {each.offset} · epoch {each.epoch} · {words}" for each, words in about]
+        others = len(new) - len(about)
         if others:
             lines.append(f"and {others:,} that say nothing of the partition or a broker")
         lines += _as_it_is(known.image, self._place, known.end)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from counterexamples.html.questions import QuestionScene
 from counterexamples.html.tried import FileExcerpt, SeenPart, Tried, TriedStep, tried_page
-from modelcheck.commands.reproduce.attempt import Asked, Attempt
+from modelcheck.commands.reproduce.attempt import Attempt, ReproductionTask
 from modelcheck.commands.reproduce.cluster import name as node_name
 from modelcheck.commands.reproduce.drive import How, PhaseEnd
 from modelcheck.commands.reproduce.report import (
@@ -46,7 +46,7 @@ DID: Mapping[str, Did] = {  # what was done to a broker for a step, given the ac
 
 
 def attempt_page(found: Attempt, command: str, kept: Path | None = None) -> str:
-    """The page of the run that tells most; `command` tries it again, and `kept` is where its folders are.
+    """The page of the run that shows most; `command` tries it again, and `kept` is where its folders are.
 
     Costs two pictures of the run.
     """
@@ -82,7 +82,7 @@ def _facts(found: Attempt, view: View, kept: Path | None) -> Iterator[tuple[str,
         yield "folders", (str(kept),)
 
 
-def _step(asked: Asked, view: View, end: PhaseEnd) -> TriedStep:
+def _step(asked: ReproductionTask, view: View, end: PhaseEnd) -> TriedStep:
     following = "; ".join(sentences(asked, end.phase)[len(end.phase.done) :])
     waiting = tuple(
         f"meanwhile {view.names[asking]} cannot fetch from {view.names[from_]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from modelcheck.commands.reproduce.plan import BY_ITSELF, Phase
-from modelcheck.commands.reproduce.seen import Ending, Seen, View
+from modelcheck.commands.reproduce.seen import Ending, SeenPartition, View
 from spec.ir import Model, Scope
 from spec.semantics import Machine, State, Step, Taken
 
@@ -22,7 +22,7 @@ class Predicted:
         self._now: tuple[State, ...] = (start,)
         self._may: dict[State, bool] = {}
         self._held: Held = frozenset()
-        self._seen: dict[Seen, list[State]] = {}
+        self._seen: dict[SeenPartition, list[State]] = {}
         self.wait(frozenset())
 
     @property
@@ -76,15 +76,15 @@ class Predicted:
         for state in self._may:
             self._seen.setdefault(self.view.seen(state), []).append(state)
 
-    def allows(self, seen: Seen) -> bool:
+    def allows(self, seen: SeenPartition) -> bool:
         """Whether the model may come to look so."""
         return seen in self._seen
 
-    def is_settled(self, seen: Seen) -> bool:
+    def is_settled(self, seen: SeenPartition) -> bool:
         """Whether the model may stay so: in some state that looks so nothing follows by itself that shows."""
         return any(not self._may[state] for state in self._seen.get(seen, ()))
 
-    def high_watermarks(self, seen: Seen) -> tuple[int | None, ...]:
+    def high_watermarks(self, seen: SeenPartition) -> tuple[int | None, ...]:
         """Each broker's, where it stays so as long as all looks so; None where that is not sure."""
         marks = {
             self.view.high_watermarks(state)
@@ -107,11 +107,11 @@ class Predicted:
         """All has happened that happens by itself."""
         self._now = tuple(state for state, shows in self._may.items() if not shows) or self._now
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: SeenPartition) -> None:
         """The cluster was seen so."""
         self._now = tuple(self._seen.get(seen, ()))
 
-    def nearest(self, seen: Seen) -> Seen | None:
+    def nearest(self, seen: SeenPartition) -> SeenPartition | None:
         """What the model allows that differs least from what was seen."""
         found = sorted(self._seen, key=lambda each: len(self.view.differences(each, seen)))
         return found[0] if found else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.commands.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.commands.reproduce.attempt import Attempt, Came, ReproductionTask
 from modelcheck.commands.reproduce.cluster import name as node_name
 from modelcheck.commands.reproduce.drive import How, PhaseEnd, Run
 from modelcheck.commands.reproduce.plan import Phase
@@ -26,7 +26,7 @@ ROLES = {
     Came.COULD_NOT: Role.UNSURE,
     Came.SURVIVED: Role.GOOD,
 }
-FORETOLD = {
+PREDICTED = {
     Ending.LOST: "what was acknowledged is lost",
     Ending.KEPT: "nothing is lost",
     Ending.NOBODY_LEADS: "nobody leads",
@@ -34,7 +34,7 @@ FORETOLD = {
 
 
 def lines(found: Attempt, width: int) -> Iterator[Line]:
-    """The whole report: what came of it, the settings, and each phase of the run that tells most."""
+    """The whole report: what came of it, the settings, and each phase of the run that shows most."""
     asked = found.asked
     yield from wrapped((), headline(found), width, ROLES[found.came])
     for text in (*what_is_left(found), *what_differs(found)):
@@ -66,7 +66,7 @@ def headline(found: Attempt) -> str:
 
 def predicted_words(found: Attempt) -> str:
     """How it ends, as the model says."""
-    return ", or ".join(words for ending, words in FORETOLD.items() if ending in found.predicted)
+    return ", or ".join(words for ending, words in PREDICTED.items() if ending in found.predicted)
 
 
 def telling(found: Attempt) -> Run | None:
@@ -113,7 +113,7 @@ def what_differs(found: Attempt) -> Iterator[str]:
         yield "Every step went as the run says, and yet the record is there."
 
 
-def _phase(asked: Asked, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
+def _phase(asked: ReproductionTask, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
     phase = end.phase
     label = line("  ", MARKS[end.how], f" {numbers(phase):<6} ")
     yield from wrapped(label, says(asked, phase), width)
@@ -138,13 +138,13 @@ def _phase(asked: Asked, view: View, end: PhaseEnd, width: int) -> Iterator[Line
 SHOWN = {"leader", "in sync"}
 
 
-def says(asked: Asked, phase: Phase) -> str:
+def says(asked: ReproductionTask, phase: Phase) -> str:
     """The step that is done, in the words of the model."""
     said = sentences(asked, phase)[: len(phase.done)]
     return "; ".join(said) or "what the cluster does by itself at first"
 
 
-def sentences(asked: Asked, phase: Phase) -> list[str]:
+def sentences(asked: ReproductionTask, phase: Phase) -> list[str]:
     """Each step of a phase in the words of the model, those that are done first."""
     trace = asked.plan.trace
     machine = Machine(trace.model, trace.scope)
@@ -161,7 +161,7 @@ def numbers(phase: Phase) -> str:
     return f"{phase.first}" if last == phase.first else f"{phase.first}-{last}"
 
 
-def who(asked: Asked, view: View) -> str:
+def who(asked: ReproductionTask, view: View) -> str:
     """Which broker of the cluster is which of the model, and the order of replicas."""
     brokers = ", ".join(f"{name} is broker {number}" for number, name in enumerate(view.names, NODES))
     order = ", ".join(view.names[each] for each in asked.plan.order)

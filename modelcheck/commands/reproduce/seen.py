@@ -32,7 +32,7 @@ class Ending(Enum):
 
 
 @frozen
-class Seen:
+class SeenPartition:
     """A partition: brokers by the numbers of the model, from 0 on, and records by their names, from 1 on."""
 
     leader: int | None
@@ -46,7 +46,7 @@ class Seen:
 
 @frozen
 class Difference:
-    """A part of a partition that is not as it was foretold."""
+    """A part of a partition that is not as it was predicted."""
 
     part: str
     model: str
@@ -69,10 +69,10 @@ class View:
         leads = state[self._at["Broker.leads"]]
         return frozenset(b for b, up in enumerate(state[self._at["Broker.up"]]) if up and leads[b] == b)
 
-    def seen(self, state: State) -> Seen:
+    def seen(self, state: State) -> SeenPartition:
         """What can be seen of a state."""
         at = self._at
-        return Seen(
+        return SeenPartition(
             state[at["leader"]],
             state[at["isr"]],
             state[at["eligible"]],
@@ -93,7 +93,7 @@ class View:
             return Ending.NOBODY_LEADS
         return Ending.KEPT if seen.acked <= set(seen.logs[seen.leader]) else Ending.LOST
 
-    def differences(self, model: Seen, cluster: Seen) -> tuple[Difference, ...]:
+    def differences(self, model: SeenPartition, cluster: SeenPartition) -> tuple[Difference, ...]:
         """The parts in which a cluster is not as the model says."""
         return tuple(
             Difference(part, one, other)
@@ -101,7 +101,7 @@ class View:
             if one != other
         )
 
-    def parts(self, seen: Seen) -> Iterator[tuple[str, str]]:
+    def parts(self, seen: SeenPartition) -> Iterator[tuple[str, str]]:
         """What is seen, in words."""
         yield "leader", "nobody" if seen.leader is None else self.names[seen.leader]
         yield "in sync", self._brokers(seen.isr)

@@ -38,7 +38,7 @@ ACKS: Mapping[str | int | bool, int | str] = {"zero": 0, "one": 1, "all": "all"}
 
 
 @frozen
-class Settings:
+class ClusterSettings:
     """What is given to the brokers, the controller, the topic, the producer, and the tool that formats."""
 
     acks: int | str
@@ -54,7 +54,7 @@ class Settings:
         return (f"acks={self.acks}", *given, *self.features)
 
 
-def settings(model: Model, scope: Scope, home: Home) -> Settings:
+def settings(model: Model, scope: Scope, home: Home) -> ClusterSettings:
     """The settings for a configuration. Raises SpecError for one that this release has not got."""
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     for name, (value, why) in ALWAYS.items():
@@ -77,10 +77,10 @@ def settings(model: Model, scope: Scope, home: Home) -> Settings:
     if config.get("flush") == "every_message":
         topic["flush.messages"] = "1"
     features = (f"{ELR}={int(elr)}",) if has_elr else ()
-    return Settings(ACKS[config.get("acks", "all")], topic, {}, {}, features, elr)
+    return ClusterSettings(ACKS[config.get("acks", "all")], topic, {}, {}, features, elr)
 
 
-def at_brokers(given: Settings) -> Settings:
+def at_brokers(given: ClusterSettings) -> ClusterSettings:
     """The same with `min.insync.replicas` in the files of the brokers only, and nowhere else."""
     name = "min.insync.replicas"
     rest = {key: value for key, value in given.topic.items() if key != name}

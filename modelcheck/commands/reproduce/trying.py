@@ -29,9 +29,9 @@ class Manner:
 
 
 def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Manner()) -> Attempt:  # noqa: B008 - it is frozen
-    """The attempt, with the runs that there are where somebody stops it.
+    """The attempt, with the runs that have ended where it is interrupted.
 
-    Costs about a minute for each run.  Raises SpecError where the release has not got the settings, or the
+    Costs about a minute for each run.  Raises SpecError where the release lacks the settings, or the
     cluster does not start, and KeyboardInterrupt where Ctrl-C, SIGTERM or SIGHUP stops it before a run has
     ended; no process and no folder of its own is left then.
     """
@@ -42,7 +42,7 @@ def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Man
     try:
         with like_ctrl_c(*ENDING):
             for each in attempt(wish, home, times=manner.times, keep=manner.keep, tell=progress.begin):
-                runs.append(each)  # noqa: PERF402 - what there is stays, where somebody stops it
+                runs.append(each)  # noqa: PERF402 - the runs so far are kept where it is interrupted
     except KeyboardInterrupt:
         if not runs:
             raise

@@ -132,7 +132,7 @@ def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
     )
     return [
         (shard.table, state * shard.slots),
-        (shard.parents, 4 * local * space.ways),
+        (shard.predecessors, 4 * local * space.ways),
         (shard.ordinals, 4 * local * space.ways),
         (shard.frontiers[0], state * frontier),
         (shard.frontiers[1], state * new),

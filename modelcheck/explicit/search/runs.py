@@ -166,7 +166,7 @@ class Replay:
 
 
 class PackedRuns(Replay):
-    """Runs to states of which the parents are known. Costs the successors of each state on the way."""
+    """Runs to states of which the predecessors are known. Costs the successors of each state on the way."""
 
     def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: PackedSpace) -> None:
         super().__init__(task, machine, kernel)

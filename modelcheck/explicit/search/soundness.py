@@ -2,7 +2,7 @@
 
 What was counted up to there, and what was found, is only known from a search, so that is taken as
 it is said.  But each state is one of the model's, in its place and there once; no state that is to
-be expanded, or that waits for a fault, is missing or there twice; and each has a parent that comes
+be expanded, or that waits for a fault, is missing or there twice; and each has a predecessor that comes
 before it.
 """
 
@@ -202,7 +202,7 @@ class Soundness(Runtime):
         return fn
 
 
-class _Asked:
+class _CheckedSearch:
     """The functions, of one search."""
 
     def __init__(self, search: PackedSearch) -> None:
@@ -222,7 +222,7 @@ class _Asked:
             self._frontier(shard, address)
             self._waiting(shard, address)
         if self.space.ways:
-            self._parents()
+            self._predecessors()
         self._roots()
         self._runs()
 
@@ -267,7 +267,7 @@ class _Asked:
 
     # ------------------------------------------------------------------------ ways
 
-    def _parents(self) -> None:
+    def _predecessors(self) -> None:
         """The predecessor of each state is one step before it, in its layer or in the one before."""
         space = self.space
         ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
@@ -279,12 +279,14 @@ class _Asked:
                 spans = _spans([(starts[n], starts[n + 1]) for n in before if n is not None])
                 for shard in space.shards:
                     first, end = (starts[n][shard.number] for n in (number, number + 1))
-                    address = shard.parents.address + 4 * first
+                    address = shard.predecessors.address + 4 * first
                     if self.call["between"](address, end - first, 1, spans) != end - first:
-                        damaged("a state has no parent")
-        self._waiting_parents(places, starts)
+                        damaged("a state has no predecessor")
+        self._waiting_predecessors(places, starts)
 
-    def _waiting_parents(self, places: dict[tuple[int, int], int], starts: list[tuple[int, ...]]) -> None:
+    def _waiting_predecessors(
+        self, places: dict[tuple[int, int], int], starts: list[tuple[int, ...]]
+    ) -> None:
         """What waits was led to from the level that it is said to have been."""
         space = self.space
         for shard, faults, depth, region, start, end in self._seeded():
@@ -293,7 +295,7 @@ class _Asked:
             address = region + 8 * space.entry * start + 8 * space.words
             count = end - start
             if self.call["between"](address, count, 2 * space.entry, spans) != count:
-                damaged(f"what waits at depth {depth} of shard {shard.number} has no parent")
+                damaged(f"what waits at depth {depth} of shard {shard.number} has no predecessor")
 
     def _seeded(self) -> Iterator[tuple[Shard, int, int, int, int, int]]:
         """What waits: of which shard, since which layer, for which depth; where it is in memory."""
@@ -316,8 +318,8 @@ class _Asked:
         if sum(ends) != len(set(begins)):
             damaged("it does not begin as the model does")
         for shard, end in zip(space.shards, ends, strict=True):
-            parents = shard.parents.read(0, 4 * end * space.ways)
-            if parents != ROOT.to_bytes(4, "little") * end * space.ways:
+            predecessors = shard.predecessors.read(0, 4 * end * space.ways)
+            if predecessors != ROOT.to_bytes(4, "little") * end * space.ways:
                 damaged("it does not begin as the model does")
 
     def _runs(self) -> None:
@@ -334,7 +336,7 @@ class _Asked:
 
 
 def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noqa: ANN401 - an array
-    """Two spans for each shard, from the levels that a parent may be of."""
+    """Two spans for each shard, from the levels that a predecessor may be of."""
     spans = (ctypes.c_uint64 * (4 * SHARDS))()
     for place, (starts, ends) in enumerate(levels):
         for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
@@ -344,4 +346,4 @@ def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noq
 
 def refuse_unsound(search: PackedSearch) -> None:
     """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
-    _Asked(search).refuse()
+    _CheckedSearch(search).refuse()

@@ -1,4 +1,4 @@
-"""The visited set in shards: tables of packed states, parents, the frontier, states that wait for a fault."""
+"""The visited set in shards: packed states, predecessors, the frontier, states that wait for a fault."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
 from spec.semantics import State
 
-ROOT = (1 << 32) - 1  # the parent of an initial state
+ROOT = (1 << 32) - 1  # the predecessor of an initial state
 SMALL = 1 << 9  # slots of a table at first
 FULL = 0.8  # a table is never fuller
 WORTH = 1 << 20  # a frontier of fewer bytes need not be kept in memory for the next
@@ -61,7 +61,7 @@ class Shard:
         self.number = number
         self.slots = SMALL
         self.table = Region(8 * words * SMALL)
-        self.parents = Region(4 * room * ways)
+        self.predecessors = Region(4 * room * ways)
         self.ordinals = Region(4 * room * ways)
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
@@ -69,13 +69,13 @@ class Shard:
 
     def keep_ways(self, room: int) -> None:
         """From now on, have as much room for ways; they are forgotten."""
-        self.parents.close()
+        self.predecessors.close()
         self.ordinals.close()
-        self.parents, self.ordinals = Region(4 * room), Region(4 * room)
+        self.predecessors, self.ordinals = Region(4 * room), Region(4 * room)
 
     def close(self) -> None:
         """Give the memory back."""
-        for region in (self.table, self.parents, self.ordinals, *self.frontiers, *self.pending):
+        for region in (self.table, self.predecessors, self.ordinals, *self.frontiers, *self.pending):
             region.close()
 
 
@@ -96,7 +96,7 @@ class NoWay(Exception):  # noqa: N818 - the answer is to search again
 class PackedSpace:
     """The visited set: states numbered in each shard in the order of discovery, by faults and then by depth.
 
-    Without `ways` the parents of states are not remembered.  `insert` is the function of the kernel
+    Without `ways` the predecessors of states are not remembered.  `insert` is the function of the kernel
     by which states are found.
     """
 
@@ -158,7 +158,7 @@ class PackedSpace:
             {
                 TABLE: shard.table.address,
                 SLOTS: shard.slots,
-                PARENTS: shard.parents.address if self.ways else 0,
+                PARENTS: shard.predecessors.address if self.ways else 0,
                 ORDINALS: shard.ordinals.address,
                 FRONTIER: shard.frontiers[1].address,
                 PENDING: shard.pending[1].address,
@@ -289,7 +289,7 @@ class PackedSpace:
         while number != ROOT:
             shard, local = self.shards[number >> LOCAL_BITS], number & (1 << LOCAL_BITS) - 1
             found.append((number, int.from_bytes(shard.ordinals.read(4 * local, 4), "little")))
-            number = int.from_bytes(shard.parents.read(4 * local, 4), "little")
+            number = int.from_bytes(shard.predecessors.read(4 * local, 4), "little")
         return found[::-1]
 
     def parts(self, most: int) -> Iterator[SlotRange]:

@@ -60,7 +60,7 @@ SHARD = {
     "slots": SLOTS,
     "count": COUNT,
     "local": LOCAL,
-    "parents": PARENTS,
+    "predecessors": PARENTS,
     "ordinals": ORDINALS,
     "frontier": FRONTIER,
     "new": NEW,

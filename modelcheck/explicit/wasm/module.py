@@ -43,29 +43,29 @@ def module(made: bytes, exported: Collection[str]) -> Module:
 
 
 def _sections(made: bytes) -> Iterator[tuple[int, bytes]]:
-    reader = _Reader(made, len(HEAD))
+    reader = _BinaryReader(made, len(HEAD))
     while reader.at < len(made):
         kind = reader.byte()
         yield kind, reader.bytes(reader.number())
 
 
 def _is_linking(body: bytes) -> bool:
-    return _Reader(body).text() == "linking"
+    return _BinaryReader(body).text() == "linking"
 
 
 def _functions(body: bytes) -> dict[str, int]:
     """The functions that are defined, by name, with their numbers."""
-    reader = _Reader(body)
+    reader = _BinaryReader(body)
     reader.text()
     reader.number()  # the version
     while reader.at < len(body):
         kind, part = reader.byte(), reader.bytes(reader.number())
         if kind == SYMBOLS:
-            return dict(_symbols(_Reader(part)))
+            return dict(_symbols(_BinaryReader(part)))
     return {}
 
 
-def _symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
+def _symbols(reader: _BinaryReader) -> Iterator[tuple[str, int]]:
     for _ in range(reader.number()):
         kind, flags = reader.byte(), reader.number()
         if kind == DATUM:
@@ -82,7 +82,7 @@ def _symbols(reader: _Reader) -> Iterator[tuple[str, int]]:
 
 def _end(body: bytes) -> int:
     """The first address after the segments of data, which are all at known places."""
-    reader, end = _Reader(body), 0
+    reader, end = _BinaryReader(body), 0
     for _ in range(reader.number()):
         assert reader.byte() == 0, "data without a place"
         assert reader.byte() == 0x41, "data at an unknown place"  # i32.const
@@ -106,7 +106,7 @@ def _name(text: str) -> bytes:
     return _number(len(data)) + data
 
 
-class _Reader:
+class _BinaryReader:
     """Reads what the binary format is made of."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:

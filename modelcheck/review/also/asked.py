@@ -11,12 +11,12 @@ from functools import cache
 import spec.ir as ir
 import spec.library as library
 from modelcheck.contract.result import Verdict, Violated
-from modelcheck.review.also.found import Asked, Case, Subject
+from modelcheck.review.also.found import Subject, SubjectCase, SubjectFindings
 from modelcheck.review.also.inquiries import inquiries
 from modelcheck.review.also.inquiry import Inquiry
 from modelcheck.review.answers import Answer, left_open, shown_first
 from modelcheck.review.asking import Asking
-from modelcheck.review.partition import Partition, with_spares
+from modelcheck.review.partition import PartitionModel, with_spares
 from modelcheck.review.questions import Posed, Question
 from modelcheck.review.releases import value_of
 from modelcheck.review.settings import Settings
@@ -29,12 +29,12 @@ MOST_REPLICAS = 3  # the same of four
 
 def also(
     asking: Asking,
-    partition: Partition,
+    partition: PartitionModel,
     subjects: Sequence[Subject],
     settings: Settings,
     faults: int,
     answers: Sequence[Answer],
-) -> tuple[Asked, ...]:
+) -> tuple[SubjectFindings, ...]:
     """What is found of each subject with at most `faults` faults, and never more than `MOST`.
 
     `answers` are those of the review, which are for comparison.
@@ -44,13 +44,13 @@ def also(
     found = []
     for subject in subjects:
         if partition.replicas > MOST_REPLICAS and not subject.apart:
-            found.append(Asked(subject, (), (f"it is asked of at most {MOST_REPLICAS} replicas",)))
+            found.append(SubjectFindings(subject, (), (f"it is asked of at most {MOST_REPLICAS} replicas",)))
             continue
         each = inquiries(subject, partition, settings)
         most = min(faults, MOST)
         tried = [(case, most if case.most is None else min(most, case.most)) for case in each.asked]
         cases = tuple(_answer(asking, partition, case, up_to, answers) for case, up_to in tried)
-        found.append(Asked(subject, cases, each.notes, each.assumed))
+        found.append(SubjectFindings(subject, cases, each.notes, each.assumed))
     return tuple(found)
 
 
@@ -61,8 +61,8 @@ def _model(file: str, variant: str) -> ir.Model:
 
 
 def _answer(
-    asking: Asking, partition: Partition, case: Inquiry, most: int, answers: Sequence[Answer]
-) -> Case:
+    asking: Asking, partition: PartitionModel, case: Inquiry, most: int, answers: Sequence[Answer]
+) -> SubjectCase:
     """What comes out of a case; small searches are made without a kernel."""
     model = _model(*case.model)
     has_records = case.what == "durable"
@@ -87,7 +87,7 @@ def _answer(
     known = [_known(verdict, most) for verdict in verdicts] or [-1]
     runs = [verdict.trace for verdict in verdicts if isinstance(verdict, Violated) and verdict.trace]
     loss = min(runs, key=shown_first, default=None)
-    return Case(case.what, case.asks, most, min(known), loss, _without(case, answers))
+    return SubjectCase(case.what, case.asks, most, min(known), loss, _without(case, answers))
 
 
 def _without(case: Inquiry, answers: Sequence[Answer]) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from modelcheck.review.also.inquiry import Inquiries, Inquiry, outside
 from modelcheck.review.clients import JAVA
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.releases import Plain
 from modelcheck.review.settings import Settings
 from modelcheck.review.stated import Stated
@@ -23,7 +23,7 @@ _RACK_AWARE = "RackAwareReplicaSelector"
 _WHOLE = ("commits_were_asked_for", "commits_are_whole", "aborts_are_whole")
 
 
-def transactions(_: Partition, settings: Settings) -> Inquiries:
+def transactions(_: PartitionModel, settings: Settings) -> Inquiries:
     """One producer, two transactions in two partitions, and requests of it that come late."""
     release = settings.version.value
     if release < TRANSACTIONS_SINCE:
@@ -57,7 +57,7 @@ def transactions(_: Partition, settings: Settings) -> Inquiries:
     )
 
 
-def consumers(partition: Partition, settings: Settings) -> Inquiries:
+def consumers(partition: PartitionModel, settings: Settings) -> Inquiries:
     """A consumer that is sent to the replica of its rack, while followers stand still."""
     release = settings.version.value
     positions = "the positions that consumers commit: the topic __consumer_offsets is reviewed by its name"

@@ -64,13 +64,13 @@ ALL = "all"  # what `--also` takes for every one of them
 
 
 @frozen
-class Case:
+class SubjectCase:
     """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
 
-    So many as `survived` break nothing (-1: not even none is known to); `loss` is a run with the fewest
-    that do; `what` is what it is about, a guarantee of the review, or another that `text.py` has words for.
-    `without` is how many faults of the same kinds break it where nothing of that goes on, as far as the
-    review knows.
+    Up to `survived` faults break nothing (-1: that is not known even without any); `loss` is a run with the
+    fewest that do; `what` is what it is about, a guarantee of the review, or another that `text.py` has
+    words for.  `without` is how many faults of the same kinds break it where nothing of that goes on, as
+    far as the review knows.
     """
 
     what: str
@@ -87,13 +87,13 @@ class Case:
 
 
 @frozen
-class Asked:
+class SubjectFindings:
     """What was found of a subject.
 
     `assumed` is what the questions take for granted; `notes` say what of it was not asked, and why.
     """
 
     subject: Subject
-    cases: tuple[Case, ...]
+    cases: tuple[SubjectCase, ...]
     notes: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from modelcheck.review.also.found import (
 )
 from modelcheck.review.also.inquiry import Inquiries, Inquiry, outside
 from modelcheck.review.outages.combined import combined
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import ANY, fault_kinds
 from modelcheck.review.releases import Plain
 from modelcheck.review.settings import Settings
@@ -40,9 +40,9 @@ _MAJORITY = "a majority of controllers is up, though they are on the nodes of br
 _KEPT = ("acknowledged_survive", "acknowledged_kept")
 
 
-def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inquiries:
+def inquiries(subject: Subject, partition: PartitionModel, settings: Settings) -> Inquiries:
     """All about a subject. Costs nothing: nothing is searched yet."""
-    made: Mapping[str, Callable[[Partition, Settings], Inquiries]] = {
+    made: Mapping[str, Callable[[PartitionModel, Settings], Inquiries]] = {
         RACKS.name: _racks,
         ROLLING.name: _rolling,
         DIRECTORIES.name: _directories,
@@ -58,7 +58,9 @@ def inquiries(subject: Subject, partition: Partition, settings: Settings) -> Inq
     return replace(found, assumed=(*found.assumed, _MAJORITY))
 
 
-def _spared(partition: Partition, settings: Settings, asked: Sequence[Inquiry], down: int) -> list[Inquiry]:
+def _spared(
+    partition: PartitionModel, settings: Settings, asked: Sequence[Inquiry], down: int
+) -> list[Inquiry]:
     """Inquiries in which `down` brokers are down anyway, as far as that leaves a majority of controllers."""
     nodes = combined(partition, settings.voters)
     if nodes is None:
@@ -67,7 +69,7 @@ def _spared(partition: Partition, settings: Settings, asked: Sequence[Inquiry], 
     return [replace(each, most=most) for each in asked] if most >= 0 else []
 
 
-def _racks(partition: Partition, settings: Settings) -> Inquiries:
+def _racks(partition: PartitionModel, settings: Settings) -> Inquiries:
     """The whole site, then a rack that holds more than one of the replicas and not all."""
     every, together = partition.replicas, min(settings.together.value, partition.replicas)
     racks, alone = ("kafka_racks", "racks"), ("kafka_racks", "left_alone")
@@ -101,7 +103,7 @@ def _racks(partition: Partition, settings: Settings) -> Inquiries:
     return Inquiries(tuple(found), () if spared else (_TAKEN,), (where,))
 
 
-def _rolling(partition: Partition, settings: Settings) -> Inquiries:
+def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
     """A restart that waits and one that does not, with any faults on top; then what works meanwhile."""
     if partition.ephemeral:
         why = "on ephemeral storage a broker that is started again has lost its disk"
@@ -123,7 +125,7 @@ def _rolling(partition: Partition, settings: Settings) -> Inquiries:
         Inquiry("writable", back, (file, "careful_alone"), only, crash, each, 0, many, "crash"),
     ]
     if many == 1:
-        del asked[1]  # there is nobody to wait for
+        del asked[1]  # there is no broker to wait for
     spared = _spared(partition, settings, stops, 1)
     notes = (_TAKEN,) if spared != stops else ()
     is_kraft = settings.switches.controller.value is Controller.KRAFT
@@ -135,7 +137,7 @@ def _rolling(partition: Partition, settings: Settings) -> Inquiries:
     return Inquiries((*asked, *spared), (mixed, *notes), (assumed,))
 
 
-def _directories(_: Partition, settings: Settings) -> Inquiries:
+def _directories(_: PartitionModel, settings: Settings) -> Inquiries:
     """What a broker forgets that loses one of several directories: that is a matter of the release alone."""
     release, file = settings.version.value, "kafka_log_directories"
     is_kraft = settings.switches.controller.value is Controller.KRAFT
@@ -178,7 +180,7 @@ def _directories(_: Partition, settings: Settings) -> Inquiries:
     return Inquiries(tuple(found), tuple(notes), (of_release, several))
 
 
-def _links(partition: Partition, _: Settings) -> Inquiries:
+def _links(partition: PartitionModel, _: Settings) -> Inquiries:
     crash, kind = ("disk_loss", "disk") if partition.ephemeral else ("crash", "crash")
     kinds = {
         "part": "two brokers do not reach each other",
@@ -210,7 +212,7 @@ def _links(partition: Partition, _: Settings) -> Inquiries:
     return Inquiries((*stops, kept))
 
 
-def _reassignment(partition: Partition, settings: Settings) -> Inquiries:
+def _reassignment(partition: PartitionModel, settings: Settings) -> Inquiries:
     given: dict[str, Plain] = {
         "factor": partition.replicas,
         "waits_for": "added" if settings.version.value < WAITS_FOR_ALL else "all",
@@ -224,7 +226,7 @@ def _reassignment(partition: Partition, settings: Settings) -> Inquiries:
     return Inquiries((*kept, ends))
 
 
-def _settings(partition: Partition, _: Settings) -> Inquiries:
+def _settings(partition: PartitionModel, _: Settings) -> Inquiries:
     before, is_unclean = int(partition.config["min_isr"]), bool(partition.config["unclean"])
     changed = ("kafka_changed_settings", "changed")
     found: list[Inquiry] = []
@@ -250,7 +252,7 @@ def _settings(partition: Partition, _: Settings) -> Inquiries:
 
 
 def _kept(
-    partition: Partition, says: str, model: tuple[str, str], given: Mapping[str, Plain], spare: int = 0
+    partition: PartitionModel, says: str, model: tuple[str, str], given: Mapping[str, Plain], spare: int = 0
 ) -> Iterator[Inquiry]:
     """Whether records survive all that can fail, and crashes alone: what those take is seldom expected."""
     kinds = fault_kinds(partition)

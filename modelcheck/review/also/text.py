@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
-from modelcheck.review.also.found import ALL, SUBJECTS, Asked, Case
+from modelcheck.review.also.found import ALL, SUBJECTS, SubjectCase, SubjectFindings
 from modelcheck.review.story import sentences_json, story
 from modelcheck.review.text import faults_of
 
@@ -50,7 +50,7 @@ _HOLDS = {
 }
 
 
-def says(case: Case) -> str:
+def says(case: SubjectCase) -> str:
     """An answer in one sentence: "clients do not reach a broker: with 1 fault writes can stop: …"."""
     loss = case.loss
     if loss is None and case.survived >= 0:
@@ -67,14 +67,14 @@ def says(case: Case) -> str:
     return f"{case.asks}: {broken}: {faults_of(loss, _FAULTS)}{least}"
 
 
-def mark(case: Case) -> tuple[str, Role]:
+def mark(case: SubjectCase) -> tuple[str, Role]:
     """✓ nothing that was tried breaks it, ✗ something does, ? it is not known."""
     if case.loss is not None:
         return "✗", Role.BAD
     return ("✓", Role.GOOD) if case.complete else ("?", Role.UNSURE)
 
 
-def lines(found: Sequence[Asked], width: int) -> Iterator[Line]:
+def lines(found: Sequence[SubjectFindings], width: int) -> Iterator[Line]:
     """Each subject with its cases, then the run of each that is broken."""
     for asked in found:
         yield line(Piece(_title(asked), Role.STRONG))
@@ -95,11 +95,11 @@ def lines(found: Sequence[Asked], width: int) -> Iterator[Line]:
                 yield ()
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: SubjectFindings) -> str:
     return f"{asked.subject.title[0].upper()}{asked.subject.title[1:]} ({asked.subject.file})"
 
 
-def not_asked(found: Sequence[Asked], width: int, *, verbose: bool) -> Iterator[Line]:
+def not_asked(found: Sequence[SubjectFindings], width: int, *, verbose: bool) -> Iterator[Line]:
     """What this configuration was not asked about, and how to ask; `verbose` names all, with their files."""
     asked = [each.subject for each in found]
     left = [subject for subject in SUBJECTS if subject not in asked]
@@ -116,7 +116,7 @@ def not_asked(found: Sequence[Asked], width: int, *, verbose: bool) -> Iterator[
         yield from wrapped((), f"Not asked: {what} ({option})", width, Role.DIM)
 
 
-def as_json(found: Sequence[Asked]) -> list[dict[str, object]]:
+def as_json(found: Sequence[SubjectFindings]) -> list[dict[str, object]]:
     """It in plain values, in the shape of the schema."""
     return [
         {
@@ -130,7 +130,7 @@ def as_json(found: Sequence[Asked]) -> list[dict[str, object]]:
     ]
 
 
-def _case(case: Case) -> dict[str, object]:
+def _case(case: SubjectCase) -> dict[str, object]:
     return {
         "about": case.what,
         "says": says(case),

@@ -17,14 +17,14 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
-from modelcheck.review.explain_log.finding import Limits, fewest
-from modelcheck.review.explain_log.from_lines import told_by
+from modelcheck.review.explain_log.finding import ExplanationLimits, fewest
+from modelcheck.review.explain_log.from_lines import lines_of_partition
 from modelcheck.review.explain_log.line_spine import spine_of_lines
-from modelcheck.review.explain_log.logs import Given, Logs, read_logs, split, written
+from modelcheck.review.explain_log.logs import LogPaths, Logs, read_logs, split, written
 from modelcheck.review.explain_log.offsets import observed
-from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.product import ObservationProduct
 from modelcheck.review.explain_log.refusing import refusals
-from modelcheck.review.explain_log.report import Answer, lines
+from modelcheck.review.explain_log.report import PartitionAnswer, lines
 from modelcheck.review.explain_log.setting import ACKS, setting
 from modelcheck.review.explain_log.spine import Spine, read_spines
 from modelcheck.review.explain_log.unexplained import first_unexplained, of_log_alone
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         args.refuse("--config: give NAME=VALUE")
     files = Files(output, (), force=args.force)
     progress = _Progress(output)
-    found: list[Answer] = []
+    found: list[PartitionAnswer] = []
     try:
         given, directories = split(args.directories)
         gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return worst([*map(exit_code, found), *([files.exit()] if args.draw else [])])
 
 
-def exit_code(answer: Answer) -> Exit:
+def exit_code(answer: PartitionAnswer) -> Exit:
     """Violated where something promised is lost, unknown where no run was found."""
     if answer.story is None:
         return Exit.UNKNOWN
@@ -137,7 +137,7 @@ def _answer(
     place: TopicPartition,
     spine: Spine,
     progress: _Progress,
-) -> Answer:
+) -> PartitionAnswer:
     """The answer of one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
     if partition is None and gathered.metadata is not None:
@@ -147,16 +147,16 @@ def _answer(
     if strange:
         message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
         raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
-    told = [told_by(log, place, spine, gaps=args.gaps) for log in logs.logs]
-    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=told)
+    partition_lines = [lines_of_partition(log, place, spine, gaps=args.gaps) for log in logs.logs]
+    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=partition_lines)
     given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
     release = logs.release if gathered.metadata is None else None
     made = setting(seen, spine.image, spine.first, args.acks, given, release)
-    product = Product(made.model, made.scope, seen)
+    product = ObservationProduct(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
     must = max(map(product.due, product.starts()), default=0)
     most = must + MORE_FAULTS if args.faults is None else args.faults
-    limits = Limits(args.max_states, args.max_time, args.max_memory, most)
+    limits = ExplanationLimits(args.max_states, args.max_time, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
     result = alone if alone.run is None else fewest(product, limits, progress.tell)
     on_progress = None if result.run is None else story(product, made, result.run, str(place))
@@ -188,7 +188,7 @@ def _answer(
             "Logs that tell of one start of their broker are taken to tell of all"
             " (--gaps where parts are missing)."
         )
-    return Answer(
+    return PartitionAnswer(
         place,
         seen,
         made,
@@ -203,7 +203,7 @@ def _answer(
     )
 
 
-def _refuse_unmatched(given: Given, logs: Logs, found: Sequence[Answer]) -> None:
+def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnswer]) -> None:
     """Raise SpecError where there are logs, and no line of any says anything of a partition."""
     if not (logs.logs or given.files) or any(each.written.lines.matched for each in found):
         return
@@ -216,7 +216,7 @@ def _refuse_unmatched(given: Given, logs: Logs, found: Sequence[Answer]) -> None
 
 
 def _spines(
-    args: argparse.Namespace, gathered: ClusterFiles, given: Given, progress: _Progress
+    args: argparse.Namespace, gathered: ClusterFiles, given: LogPaths, progress: _Progress
 ) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
     """What the metadata log says of each partition that is asked about, and all logs.
 

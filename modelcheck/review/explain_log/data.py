@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.explain_log.explained import Story
-from modelcheck.review.explain_log.report import Answer, coverage_words, headline
+from modelcheck.review.explain_log.report import PartitionAnswer, coverage_words, headline
 from modelcheck.review.story import sentences
 
 FORMAT = "modelcheck explain-log 1"
 
 
-def as_json(answers: Sequence[Answer], problems: Sequence[str]) -> dict[str, object]:
+def as_json(answers: Sequence[PartitionAnswer], problems: Sequence[str]) -> dict[str, object]:
     """Everything that the report says of every partition."""
     return {"format": FORMAT, "partitions": [_answer(each) for each in answers], "problems": list(problems)}
 
 
-def _answer(answer: Answer) -> dict[str, object]:
+def _answer(answer: PartitionAnswer) -> dict[str, object]:
     found = answer.unexplained
     return {
         "topic": answer.place.topic,

@@ -9,7 +9,7 @@ from counterexamples.trace import Stops, Trace
 from modelcheck.review.explain_log.finding import Explained
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Observed
 from modelcheck.review.explain_log.placed import lines_by_step
-from modelcheck.review.explain_log.product import FALLS, SENDS, Point, Product
+from modelcheck.review.explain_log.product import FALLS, SENDS, ObservationProduct, Point
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import Machine, State, Step
@@ -31,7 +31,7 @@ class Loss:
 class Story:
     """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
 
-    `endangered` are promised records that in the end nobody has who may lead by itself, and `holders` the
+    `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
     brokers that have any of these.
     """
 
@@ -43,7 +43,7 @@ class Story:
     holders: tuple[str, ...]
 
 
-def story(product: Product, setting: Setting, found: Explained, name: str) -> Story:
+def story(product: ObservationProduct, setting: Setting, found: Explained, name: str) -> Story:
     """The run with its shutdowns and faults as late as the files allow; replayed, so that it is one."""
     run = late(product, found)
     states = tuple(point.state for point in run.points)
@@ -57,7 +57,7 @@ def story(product: Product, setting: Setting, found: Explained, name: str) -> St
     return Story(trace, evidence, records, losses, endangered, holders)
 
 
-def late(product: Product, found: Explained) -> Explained:
+def late(product: ObservationProduct, found: Explained) -> Explained:
     """The run with each step that takes a broker down as late as it can be: there its evidence is."""
     points, steps = list(found.points), list(found.steps)
     actions = product.faults | {"shut_down"}
@@ -73,7 +73,7 @@ def late(product: Product, found: Explained) -> Explained:
     return Explained(tuple(points), tuple(steps))
 
 
-def _swapped(product: Product, point: Point, first: Step, second: Step, to: Point) -> Point | None:
+def _swapped(product: ObservationProduct, point: Point, first: Step, second: Step, to: Point) -> Point | None:
     """The point between two steps the other way round, if they then lead to the same point."""
     for between in _after(product, point, second):
         if to in _after(product, between, first):
@@ -81,14 +81,14 @@ def _swapped(product: Product, point: Point, first: Step, second: Step, to: Poin
     return None
 
 
-def _after(product: Product, point: Point, step: Step) -> list[Point]:
+def _after(product: ObservationProduct, point: Point, step: Step) -> list[Point]:
     return [after for taken, after in product.next(point, frozenset({step.action})) if taken == step]
 
 
 # ------------------------------------------------------------------ what it rests on
 
 
-def _records(product: Product, run: Explained) -> Iterator[tuple[int, Interval]]:
+def _records(product: ObservationProduct, run: Explained) -> Iterator[tuple[int, Interval]]:
     """What each record of the model stands for, by its name there."""
     for step, point in zip(run.steps, run.points[1:], strict=True):
         if step.action in SENDS:
@@ -96,7 +96,7 @@ def _records(product: Product, run: Explained) -> Iterator[tuple[int, Interval]]
             yield log[-1][1], product.observed.intervals[len(log) - 1]
 
 
-def _evidence(product: Product, run: Explained) -> Iterator[tuple[Evidence, ...]]:
+def _evidence(product: ObservationProduct, run: Explained) -> Iterator[tuple[Evidence, ...]]:
     """For each step the observations that it explains; those that the start explains are with the first."""
     observed = product.observed
     for number, step in enumerate(run.steps):
@@ -141,7 +141,7 @@ def _falls_again(run: Explained, number: int, broker: int) -> bool:
 # ------------------------------------------------------------------ what is lost
 
 
-def _losses(product: Product, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
+def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
     """For each of the properties the first step after which it is false."""
     for name in LOSSES:
         bad = [
@@ -156,21 +156,21 @@ def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
     return machine.holds(setting.model.property(name), state)
 
 
-def _endangered(product: Product, state: State) -> tuple[int, ...]:
-    """What was acknowledged or committed, and nobody has who is in sync or eligible."""
+def _endangered(product: ObservationProduct, state: State) -> tuple[int, ...]:
+    """What was acknowledged or committed, and no broker has that is in sync or eligible."""
     promised = state[product.at("acked")] | state[product.at("committed")]
     logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
     return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))
 
 
-def _having(product: Product, records: Sequence[int], state: State) -> Iterator[str]:
+def _having(product: ObservationProduct, records: Sequence[int], state: State) -> Iterator[str]:
     """The brokers that have any of some records."""
     for name, log in zip(product.observed.brokers, product.logs(state), strict=True):
         if {entry[1] for entry in log} & set(records):
             yield name
 
 
-def lacking(product: Product, name: str, state: State) -> tuple[int, ...]:
+def lacking(product: ObservationProduct, name: str, state: State) -> tuple[int, ...]:
     """The records that a property is about and that are not where it says."""
     promised = state[product.at("acked" if name.startswith("acknowledged") else "committed")]
     logs = product.logs(state)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
 from modelcheck.processes.memory import resident
-from modelcheck.review.explain_log.product import FALLS, NONE, Point, Product
+from modelcheck.review.explain_log.product import FALLS, NONE, ObservationProduct, Point
 from spec.frozen import frozen
 from spec.semantics import Step
 
@@ -23,7 +23,7 @@ OnProgress = Callable[[int, int, int], None]  # points seen, faults, observation
 
 
 @frozen
-class Limits:
+class ExplanationLimits:
     """What a search may spend: pairs of a state and a position, seconds, bytes, faults."""
 
     states: int | None = None
@@ -41,7 +41,7 @@ class Explained:
 
 
 @frozen
-class Result:
+class ExplanationResult:
     """What a search came to.
 
     `run` explains everything.  Without it `furthest` are points that explain the most observations, with
@@ -60,19 +60,23 @@ class Result:
         return self.end is End.COMPLETE
 
 
-def fewest(product: Product, limits: Limits, on_progress: OnProgress) -> Result:
+def fewest(
+    product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress
+) -> ExplanationResult:
     """The run with the fewest faults; of those the one with the fewest steps, where that is known soon."""
-    found = Finding(product, limits, on_progress).run()
+    found = ExplanationSearch(product, limits, on_progress).run()
     if found.run is None:
         return found
     states = REFINED if limits.states is None else min(REFINED, limits.states)
-    shorter = Finding(product, replace(limits, states=states, faults=found.faults), on_progress, EXACT).run()
+    shorter = ExplanationSearch(
+        product, replace(limits, states=states, faults=found.faults), on_progress, EXACT
+    ).run()
     if shorter.run is None:
         return found if shorter.end is not End.INTERRUPTED else replace(found, end=End.INTERRUPTED)
     return replace(shorter, seen=shorter.seen + found.seen)
 
 
-class Finding:
+class ExplanationSearch:
     """One search, and what it has found so far; `run` may be interrupted at any time.
 
     Points are looked at by the faults that a run through them has at least, those that must still come
@@ -80,7 +84,13 @@ class Finding:
     prefers points that have little before them, and one that counts those steps once finds the fewest.
     """
 
-    def __init__(self, product: Product, limits: Limits, on_progress: OnProgress, eager: int = EAGER) -> None:
+    def __init__(
+        self,
+        product: ObservationProduct,
+        limits: ExplanationLimits,
+        on_progress: OnProgress,
+        eager: int = EAGER,
+    ) -> None:
         self.product = product
         self._eager = eager
         self._limits = limits
@@ -88,7 +98,7 @@ class Finding:
         self._seen = self._faults = self._reached = 0
         self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
-        self._parents: list[tuple[int, Step | None]] = []
+        self._predecessors: list[tuple[int, Step | None]] = []
         self._spent: list[tuple[int, int]] = []  # faults, and what they lose
         self._furthest: list[int] = []
         # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
@@ -96,7 +106,7 @@ class Finding:
         self._waiting: list[tuple[int, int, int, int, int, int]] = []
         self._started = time.monotonic()
 
-    def run(self) -> Result:
+    def run(self) -> ExplanationResult:
         """Search until everything is explained, or all is seen, or something ends the search."""
         try:
             found = self._search()
@@ -135,7 +145,9 @@ class Finding:
             heapq.heappush(self._waiting, (faults + 1, whole, grave, ahead, 1, number))
         return None
 
-    def _add(self, point: Point, parent: int, step: Step | None, spent: tuple[int, int], steps: int) -> None:
+    def _add(
+        self, point: Point, predecessor: int, step: Step | None, spent: tuple[int, int], steps: int
+    ) -> None:
         """A point that was found, if nothing as cheap led to it before."""
         faults, grave = spent[0] + self.product.due(point), spent[1]
         key, cost = self._key(point), (faults, steps, grave)
@@ -144,7 +156,7 @@ class Finding:
             return
         self._best[key] = cost
         self._points.append(point)
-        self._parents.append((parent, step))
+        self._predecessors.append((predecessor, step))
         self._spent.append(spent)
         ahead = self.product.ahead(point)
         heapq.heappush(
@@ -173,16 +185,16 @@ class Finding:
         if limits.memory is not None and resident() >= limits.memory:
             raise Stopped(End.MEMORY)
 
-    def _result(self, found: int | None, end: End) -> Result:
+    def _result(self, found: int | None, end: End) -> ExplanationResult:
         run = None if found is None else self._run(found)
         furthest = tuple(self._points[number] for number in self._furthest)
-        return Result(run, furthest, self._seen, self._faults, end)
+        return ExplanationResult(run, furthest, self._seen, self._faults, end)
 
     def _run(self, number: int) -> Explained:
         """The run to a point."""
         points, steps = [self._points[number]], list[Step]()
         while True:
-            number, step = self._parents[number]
+            number, step = self._predecessors[number]
             if step is None:
                 return Explained(tuple(reversed(points)), tuple(reversed(steps)))
             points.append(self._points[number])

@@ -17,8 +17,8 @@ from broker_files.checkpoints import TopicPartition
 from broker_files.fields import topic_id
 from broker_files.log_lines import LogLine
 from broker_files.log_templates import Says
-from modelcheck.review.explain_log.logs import Log, short_name
-from modelcheck.review.explain_log.observations import Evidence, Interval, Seen
+from modelcheck.review.explain_log.logs import NodeLog, short_name
+from modelcheck.review.explain_log.observations import Evidence, Interval, LineObservation
 from modelcheck.review.explain_log.product import RETURNS, STARTS
 from modelcheck.review.explain_log.spine import Spine
 from spec.frozen import frozen
@@ -47,7 +47,7 @@ class Meaning:
     """What a line of a kind says of a state.
 
     `state` says that the epochs and the high watermark in it are of that state, and `length` that its
-    offset is the end of the broker's log; for the rest see `Seen`.
+    offset is the end of the broker's log; for the rest see `LineObservation`.
     """
 
     state: bool = False
@@ -89,10 +89,10 @@ MEANINGS: Mapping[Says, Meaning] = {
 
 
 @frozen
-class Told:
-    """The lines of a log that tell of a partition and of the broker; `node` has written them.
+class PartitionLines:
+    """The lines of a log about a partition and about its broker, `node`.
 
-    `starts` says that it tells of each start of the broker since its first line.
+    `starts` says that the log has each start of the broker since its first line.
     """
 
     node: int | None
@@ -100,24 +100,24 @@ class Told:
     starts: bool = False
 
 
-def told_by(log: Log, place: TopicPartition, spine: Spine, *, gaps: bool) -> Told:
-    """What a log tells of a partition that the spine is of.
+def lines_of_partition(log: NodeLog, place: TopicPartition, spine: Spine, *, gaps: bool) -> PartitionLines:
+    """What a log says of the partition of a spine.
 
-    A log in which a start is told of is at a level at which all are, so that without `gaps` there were no
-    others.
+    A log that has one start has all of them: they are logged at the same level.  With `gaps` that is not
+    assumed.
     """
     lines = tuple(log.lines(place))
     starts = not gaps and any(line.says in {Says.STARTS, Says.STARTED} for line in lines)
-    return _of_the_partition(Told(log.node, lines, starts), spine)
+    return _of_the_partition(PartitionLines(log.node, lines, starts), spine)
 
 
-def _of_the_partition(told: Told, spine: Spine) -> Told:
+def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
     """Without the lines that were written before the metadata log has anything of this partition.
 
     That is all before the partition is named first, where the metadata log has its beginning; and all up
     to the last line of a state before, of an older epoch or of another topic of this name.
     """
-    lines = told.lines
+    lines = log.lines
     first = next((n for n, line in enumerate(lines) if line.place is not None), len(lines))
     begin = first if spine.whole else 0
     oldest = spine.epochs[0][0] if spine.epochs else 0
@@ -128,7 +128,7 @@ def _of_the_partition(told: Told, spine: Spine) -> Told:
         )
         if is_older or _is_of_another(line, spine.topic):
             begin = number + 1
-    return replace(told, lines=lines[begin:])
+    return replace(log, lines=lines[begin:])
 
 
 def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
@@ -136,13 +136,13 @@ def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
     return text is not None and topic is not None and topic_id(text) not in {None, topic}
 
 
-def offsets(logs: Sequence[Told]) -> list[int]:
+def offsets(logs: Sequence[PartitionLines]) -> list[int]:
     """The offsets in lines that matter most, as many as the model has room for.
 
     Of a log that was cut, one record behind the cut is among them if no line says where it ended before.
     """
     ranked: dict[int, int] = {}
-    for line in (line for told in logs for line in told.lines if line.says in RANKS):
+    for line in (line for log in logs for line in log.lines if line.says in RANKS):
         offset, rank = line.value("offset"), RANKS[line.says]
         if offset is not None:
             ranked[offset] = min(ranked.get(offset, rank), rank)
@@ -153,36 +153,36 @@ def offsets(logs: Sequence[Told]) -> list[int]:
     return sorted(best)
 
 
-def seen(told: Told, spine: Spine, intervals: Sequence[Interval]) -> tuple[Seen, ...]:
+def seen(log: PartitionLines, spine: Spine, intervals: Sequence[Interval]) -> tuple[LineObservation, ...]:
     """What the lines of a log say, in their order; those of brokers that have no replica say nothing."""
-    return tuple(_Saying(told, spine, intervals).all())
+    return tuple(_Saying(log, spine, intervals).all())
 
 
 class _Saying:
     """The lines of one log, said of the model."""
 
-    def __init__(self, told: Told, spine: Spine, intervals: Sequence[Interval]) -> None:
-        self._told = told
+    def __init__(self, log: PartitionLines, spine: Spine, intervals: Sequence[Interval]) -> None:
+        self._log = log
         self._spine = spine
         self._intervals = intervals
 
-    def all(self) -> Iterator[Seen]:
+    def all(self) -> Iterator[LineObservation]:
         """What all of them say."""
         announced = False  # whether a line has said since the last start that the broker is down
-        for line in self._told.lines:
+        for line in self._log.lines:
             evidence = Evidence(f"{short_name(line.path)}:{line.number}", shortened(line.text))
             for about in self._about(line):
                 if about not in self._spine.brokers:
                     continue
                 broker = self._spine.brokers.index(about)
                 if line.says is Says.STARTED and not announced:
-                    yield Seen(broker, None, up=False, actions=STARTS, ahead=True)
+                    yield LineObservation(broker, None, up=False, actions=STARTS, ahead=True)
                 yield from self._line(line, broker, evidence)
             announced = line.says is not Says.STARTED and (announced or line.says in ANNOUNCE)
 
     def _about(self, line: LogLine) -> Iterator[int]:
         """The brokers that a line is about."""
-        node = line.node if line.node is not None else self._told.node
+        node = line.node if line.node is not None else self._log.node
         match line.says:
             case Says.FENCED | Says.UNFENCED | Says.LEAVES:
                 about = line.value("about")
@@ -195,15 +195,15 @@ class _Saying:
         if about is not None:
             yield about
 
-    def _line(self, line: LogLine, broker: int, evidence: Evidence) -> Iterator[Seen]:
+    def _line(self, line: LogLine, broker: int, evidence: Evidence) -> Iterator[LineObservation]:
         meant = MEANINGS.get(line.says)
         if meant is None:
             return
         offset = line.value("offset")
         length = None if offset is None or not meant.length else self._length(offset)
         if line.says is Says.TRUNCATED and length is not None and self._is_between(length):
-            yield Seen(broker, None, length=(length[0] + 1, len(self._intervals)))
-        yield Seen(
+            yield LineObservation(broker, None, length=(length[0] + 1, len(self._intervals)))
+        yield LineObservation(
             broker,
             evidence,
             meant.up,

@@ -2,7 +2,7 @@
 
 Every change of a partition has a number, its partition epoch (with ZooKeeper: the zkVersion of its state),
 which rises by one, so states that different brokers have written are put in order by it, never by clocks.
-A change that no line tells of is a gap, and is said; when brokers came back is known by their own logs.
+A change that is in no line is a gap, and is reported; when brokers came back is known by their own logs.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ OnRead = Callable[[str, int], None]
 
 
 @frozen
-class Log:
+class NodeLog:
     """One log of one node: its files, the oldest first; `node` is None where nothing says whose it is."""
 
     name: str
@@ -35,20 +35,20 @@ class Log:
 
     def lines(self, place: TopicPartition) -> list[LogLine]:
         """The lines of a partition and of the broker, in order."""
-        return [line for file in self.files for line in file.told if line.place in {None, place}]
+        return [line for file in self.files for line in file.matched if line.place in {None, place}]
 
 
 @frozen
 class Logs:
     """All logs, and what is to be said of them."""
 
-    logs: tuple[Log, ...]
+    logs: tuple[NodeLog, ...]
     problems: tuple[str, ...]
 
     @property
     def places(self) -> tuple[TopicPartition, ...]:
-        """The partitions that their lines tell of."""
-        lines = (line for log in self.logs for file in log.files for line in file.told)
+        """The partitions that their lines are about."""
+        lines = (line for log in self.logs for file in log.files for line in file.matched)
         return tuple(sorted({line.place for line in lines if line.place is not None}))
 
     @property
@@ -58,7 +58,7 @@ class Logs:
             line.values["release"]
             for log in self.logs
             for file in log.files
-            for line in file.told
+            for line in file.matched
             if line.says is Says.VERSION
         ]
         return said[-1] if said else None
@@ -66,7 +66,7 @@ class Logs:
     @property
     def config(self) -> tuple[str, ...]:
         """The entries of the model's configuration that lines decide: those of clusters with ZooKeeper."""
-        kinds = {line.says for log in self.logs for file in log.files for line in file.told}
+        kinds = {line.says for log in self.logs for file in log.files for line in file.matched}
         return ("fenced_kept_out=false",) if kinds & OF_ZOOKEEPER else ()
 
 
@@ -93,14 +93,14 @@ def written(logs: Logs, observed: Observed) -> Written:
 
 
 @frozen
-class Given:
+class LogPaths:
     """Paths of the command line: `files` are logs, with the node that was named with them."""
 
     files: Mapping[Path, int | None]
     folders: Mapping[Path, int | None]
 
 
-def split(given: Sequence[str]) -> tuple[Given, list[str]]:
+def split(given: Sequence[str]) -> tuple[LogPaths, list[str]]:
     """What of the command line may hold logs, and what holds log directories of brokers.
 
     A file is a log; a folder is looked through for logs, and is a log directory or has some unless only
@@ -118,7 +118,7 @@ def split(given: Sequence[str]) -> tuple[Given, list[str]]:
         folders[path] = node
         if _has_directories(path) or not any(logs_below(path)):
             directories.append(text)
-    return Given(files, folders), directories
+    return LogPaths(files, folders), directories
 
 
 def _has_directories(path: Path) -> bool:
@@ -131,7 +131,7 @@ def _has_directories(path: Path) -> bool:
 
 
 def read_logs(
-    given: Given, nodes: Mapping[Path, int], places: Collection[TopicPartition] | None, report: OnRead
+    given: LogPaths, nodes: Mapping[Path, int], places: Collection[TopicPartition] | None, report: OnRead
 ) -> Logs:
     """What all logs say of some partitions (None: of any).
 
@@ -139,7 +139,7 @@ def read_logs(
     where a file that was named cannot be read, or one log is there twice.
     """
     problems: list[str] = []
-    found: list[Log] = []
+    found: list[NodeLog] = []
     paths = [*given.files, *(path for folder in given.folders for path in logs_below(folder))]
     for (folder, stem), files in chains(paths).items():
         read = list(_read(files, given, places, report, problems))
@@ -147,14 +147,14 @@ def read_logs(
             continue
         named = next((node for path in files if (node := _named(path, given, nodes)) is not None), None)
         node = _whose(folder / files[-1].name, read, named)
-        found.append(Log(short_name(files[-1]), stem, node, tuple(read)))
+        found.append(NodeLog(short_name(files[-1]), stem, node, tuple(read)))
     _refuse_twice(found)
     return Logs(tuple(found), tuple(problems))
 
 
 def _read(
     files: Sequence[Path],
-    given: Given,
+    given: LogPaths,
     places: Collection[TopicPartition] | None,
     report: OnRead,
     problems: list[str],
@@ -175,7 +175,7 @@ def _read(
         yield read
 
 
-def _named(path: Path, given: Given, nodes: Mapping[Path, int]) -> int | None:
+def _named(path: Path, given: LogPaths, nodes: Mapping[Path, int]) -> int | None:
     """Whose log it is, as was said with it or as the directory says that it is in."""
     if given.files.get(path) is not None:
         return given.files[path]
@@ -189,7 +189,7 @@ def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | Non
     """Whose log it is, as lines of brokers say. Raises `SpecError` where they name two, or another one."""
     said: dict[int, LogLine] = {}
     for file in files:
-        for line in file.told:
+        for line in file.matched:
             if line.node is not None:
                 said.setdefault(line.node, line)
     if named is not None:
@@ -207,8 +207,8 @@ def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | Non
     return named if named is not None else next(iter(said), None)
 
 
-def _refuse_twice(found: Iterable[Log]) -> None:
-    seen: dict[tuple[int, str], Log] = {}
+def _refuse_twice(found: Iterable[NodeLog]) -> None:
+    seen: dict[tuple[int, str], NodeLog] = {}
     for log in found:
         if log.node is None or log_name(Path(log.name)) is None:
             continue

@@ -101,7 +101,7 @@ class Ended:
 
 
 @frozen
-class Seen:
+class LineObservation:
     """What a line says: a part of a state, of some moment, in the order of the lines of its log.
 
     What is None or 0 is not said.  `length` is of the broker's log, at least and at most, and `mark` what
@@ -162,8 +162,8 @@ class Observed:
 
     `whole` says that the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
-    nothing says when a broker came back, so that it may at any time.  `starts` has for brokers which log it
-    is that tells of each of their starts.
+    nothing says when a broker came back, so that it may at any time.  `starts` has, for a broker, the
+    number of the log that has all of its starts.
     """
 
     brokers: tuple[str, ...]
@@ -171,7 +171,7 @@ class Observed:
     ends: Mapping[int, Ended]
     intervals: tuple[Interval, ...]
     whole: bool
-    logs: tuple[tuple[Seen, ...], ...] = ()
+    logs: tuple[tuple[LineObservation, ...], ...] = ()
     sessions: bool = True
     starts: Mapping[int, int] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from broker_files.partition_log import PartitionLog
 from modelcheck.commands.at_rest.partitions import ReplicaLog
-from modelcheck.review.explain_log.from_lines import Told, offsets, seen
+from modelcheck.review.explain_log.from_lines import PartitionLines, offsets, seen
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Left, Observed
 from modelcheck.review.explain_log.spine import Spine
 
@@ -18,7 +18,7 @@ def observed(
     *,
     copies: bool = False,
     lost: frozenset[int] = frozenset(),
-    logs: Sequence[Told] = (),
+    logs: Sequence[PartitionLines] = (),
 ) -> Observed:
     """All observations of a partition: its spine, each replica that is here as an end, and lines of logs.
 
@@ -35,11 +35,11 @@ def observed(
         number = spine.brokers.index(node)
         ends[number] = _lost(number, node)
     names = tuple(f"broker{node}" for node in spine.brokers)
-    lines = [(told, found) for told in logs if (found := seen(told, spine, intervals))]
+    lines = [(log, found) for log in logs if (found := seen(log, spine, intervals))]
     starts = {
-        spine.brokers.index(told.node): number
-        for number, (told, _) in enumerate(lines)
-        if told.starts and told.node in spine.brokers
+        spine.brokers.index(log.node): number
+        for number, (log, _) in enumerate(lines)
+        if log.starts and log.node in spine.brokers
     }
     said = tuple(each for _, each in lines)
     return Observed(names, spine.events, ends, intervals, spine.whole, said, spine.sessions, starts)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.explain_log.finding import Explained
-from modelcheck.review.explain_log.observations import Evidence, Seen
-from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.observations import Evidence, LineObservation
+from modelcheck.review.explain_log.product import ObservationProduct
 
 NEVER = -1  # a line cannot stand there
 
 
-def lines_by_step(product: Product, run: Explained) -> tuple[tuple[Evidence, ...], ...]:
+def lines_by_step(product: ObservationProduct, run: Explained) -> tuple[tuple[Evidence, ...], ...]:
     """For each step the lines that are shown with it, log by log.
 
     The lines of a log keep their order, each stands at a state in which it is true, and as many as can be
@@ -26,7 +26,7 @@ def lines_by_step(product: Product, run: Explained) -> tuple[tuple[Evidence, ...
     return tuple(map(tuple, found))
 
 
-def _points(product: Product, run: Explained, log: Sequence[Seen]) -> list[int]:
+def _points(product: ObservationProduct, run: Explained, log: Sequence[LineObservation]) -> list[int]:
     """At which point of the run each line stands."""
     scores: list[list[int]] = []  # of the best way to place all lines up to this one, this one up to a point
     for number, seen in enumerate(log):
@@ -47,7 +47,7 @@ def _points(product: Product, run: Explained, log: Sequence[Seen]) -> list[int]:
     return found[::-1]
 
 
-def _fits(run: Explained, seen: Seen, point: int) -> int:
+def _fits(run: Explained, seen: LineObservation, point: int) -> int:
     """Whether the step there is one that writes such a line, or brings the state that it is of."""
     step = point if seen.ahead else point - 1
     if 0 <= step < len(run.steps) and seen.actions:

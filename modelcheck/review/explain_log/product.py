@@ -28,8 +28,8 @@ from modelcheck.review.explain_log.observations import (
     Event,
     Gone,
     Left,
+    LineObservation,
     Observed,
-    Seen,
 )
 from spec.frozen import frozen
 from spec.ir import Model, Scope
@@ -58,7 +58,7 @@ class Point:
     lines: tuple[int, ...] = ()
 
 
-class Product:
+class ObservationProduct:
     """The model beside the observations: which points follow a point, and what must still come."""
 
     def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
@@ -100,7 +100,7 @@ class Product:
         """Where a run may begin."""
         for state in self.machine.initial():
             for position in self._begun(state):
-                lines = self._told(state, position, (0,) * len(self._lines))
+                lines = self._lines_explained(state, position, (0,) * len(self._lines))
                 yield Point(state, position, self._marks(state, 0), lines)
 
     def _begun(self, state: State) -> Iterator[int]:
@@ -119,10 +119,10 @@ class Product:
                 continue
             if found.step.action == "power_loss" and self._keeps_all(point.state, found):
                 continue
-            if found.step.action in STARTS and not self._is_told_of(found.step.args[0], point):
+            if found.step.action in STARTS and not self._is_start_logged(found.step.args[0], point):
                 continue
             for position in self._positions(point, found.step, found.state):
-                lines = self._told(found.state, position, point.lines)
+                lines = self._lines_explained(found.state, position, point.lines)
                 after = Point(found.state, position, self._marks(found.state, point.marked), lines)
                 if self._is_final(found.step, after, point.marked):
                     yield found.step, after
@@ -134,9 +134,9 @@ class Product:
         """
         up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
         found = 0
-        again: set[int] = set()  # who comes back after a fall of which lines tell
-        for falls, told in zip(self._falls, point.lines, strict=True):
-            for broker, (first, rest, back) in falls[told].items():
+        again: set[int] = set()  # brokers that come back after a fall that is in a log
+        for falls, count in zip(self._falls, point.lines, strict=True):
+            for broker, (first, rest, back) in falls[count].items():
                 found += rest + (first and (up[broker] or broker in stopped))
                 again |= {broker} if back else set()
         return found + sum(
@@ -168,17 +168,17 @@ class Product:
                 steps += broker not in stopped
             elif end.left is Left.UNCLEAN:
                 steps += up[broker] or broker in stopped
-        return steps + sum(cuts[told] for cuts, told in zip(self._cuts, point.lines, strict=True))
+        return steps + sum(cuts[count] for cuts, count in zip(self._cuts, point.lines, strict=True))
 
     def is_end(self, point: Point) -> bool:
         """Whether everything is explained."""
         return (
             point.position == len(self.events)
-            and all(told == len(log) for told, log in zip(point.lines, self._lines, strict=True))
+            and all(count == len(log) for count, log in zip(point.lines, self._lines, strict=True))
             and all(self.has_ended(point, end) for end in self.observed.ends.values())
         )
 
-    def says(self, seen: Seen, state: State, position: int) -> bool:
+    def says(self, seen: LineObservation, state: State, position: int) -> bool:
         """Whether what a line says is so."""
         at, broker = self._at, seen.broker
         if position < seen.position or state[at["epoch"]] < seen.epoch:
@@ -278,22 +278,22 @@ class Product:
             position += 1
         return position
 
-    def _told(self, state: State, position: int, told: tuple[int, ...]) -> tuple[int, ...]:
+    def _lines_explained(self, state: State, position: int, explained: tuple[int, ...]) -> tuple[int, ...]:
         """How many lines of each log are explained: NOTE(lines).
 
         Each as soon as it can be: what a line says is so in some state behind that of the line before it, or
-        in the same one, so whoever explains all lines does so with each at the first such state.
+        in the same one, so a run that explains all lines can explain each at the first such state.
         """
         found = []
-        for log, count in zip(self._lines, told, strict=True):
+        for log, count in zip(self._lines, explained, strict=True):
             reached = count
             while reached < len(log) and self.says(log[reached], state, position):
                 reached += 1
             found.append(reached)
         return tuple(found)
 
-    def _is_told_of(self, broker: int, point: Point) -> bool:
-        """Whether a broker may start: where a log has all of its starts, only if it tells of one now."""
+    def _is_start_logged(self, broker: int, point: Point) -> bool:
+        """Whether a broker may start: where a log has all of its starts, only at one of them."""
         number = self.observed.starts.get(broker)
         return number is None or self._starting[number][point.lines[number]]
 
@@ -308,7 +308,9 @@ class Product:
         end = self.observed.ends.get(broker)
         if comes_back:
             return True
-        if any(last.get(broker, NONE) >= told for last, told in zip(self._last_up, after.lines, strict=True)):
+        if any(
+            last.get(broker, NONE) >= count for last, count in zip(self._last_up, after.lines, strict=True)
+        ):
             return False
         if end is None:
             return True
@@ -343,12 +345,12 @@ class Product:
         return marked
 
 
-def _last_up(log: Sequence[Seen]) -> dict[int, int]:
+def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
     """The last line of each broker by which it is up."""
     return {seen.broker: number for number, seen in enumerate(log) if seen.up}
 
 
-def _cuts(log: Sequence[Seen]) -> tuple[int, ...]:
+def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
     """For each place in a log how often its lines say, from there on, that a log is cut."""
     found = [0]
     for seen in reversed(log):
@@ -358,7 +360,7 @@ def _cuts(log: Sequence[Seen]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _falls(log: Sequence[Seen]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
+def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
     """For each place in a log what its lines say, from there on, of brokers that went down uncleanly.
 
     For each broker: whether it has gone down so before it is next up, how often it does so after that, and
@@ -376,8 +378,8 @@ def _falls(log: Sequence[Seen]) -> tuple[dict[int, tuple[bool, int, bool]], ...]
     return tuple(reversed(found))
 
 
-def _starting(log: Sequence[Seen]) -> tuple[bool, ...]:
-    """For each place in a log whether the last that it has told of is a start that is not over yet."""
+def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
+    """For each place in a log whether a start that is logged before it is not over yet."""
     found = [False]
     for seen in log:
         begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing
 from counterexamples.trace import Trace
-from modelcheck.review.changes import REPLICAS, Change, in_words, single_changes
+from modelcheck.review.changes import REPLICAS, SwitchChange, in_words, single_changes
 from modelcheck.review.explain_log.observations import SETTING
 from modelcheck.review.explain_log.spine import FIRST
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.releases import plain, value_of
 from modelcheck.review.versions import version
 from spec.frozen import frozen
@@ -18,7 +18,7 @@ from spec.semantics import Machine, State, Step, Taken
 
 
 @frozen
-class Refusal:
+class RunRefusal:
     """A change of the settings, and what becomes of the run: the step that is refused, or what is not lost.
 
     `step` is None where all steps go, and nothing is lost by them.
@@ -29,7 +29,7 @@ class Refusal:
     guard: str
 
 
-def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Refusal]:
+def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[RunRefusal]:
     """Each change of one setting under which the run is refused, or breaks none of the properties.
 
     Costs a replay for each.  That this run is refused does not say that no other one loses as much.
@@ -39,23 +39,23 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Re
         yield from _unchanged(trace, losses)
     config = {name.removesuffix(FIRST): value for name, value in config.items()}
     names = trace.scope.sorts["Broker"]
-    partition = Partition(trace.model, trace.model, names, config, ephemeral=False, approximations=())
+    partition = PartitionModel(trace.model, trace.model, names, config, ephemeral=False, approximations=())
     for change in single_changes(partition):
         if change.switch != REPLICAS and f"{change.switch}{FIRST}" not in trace.scope.config:
             found = _under(trace, change, losses)
             if found is not None:
                 what = in_words(change, version(release), len(names)).what
-                yield Refusal(what, *found)
+                yield RunRefusal(what, *found)
 
 
-def _unchanged(trace: Trace, losses: tuple[str, ...]) -> Iterator[Refusal]:
+def _unchanged(trace: Trace, losses: tuple[str, ...]) -> Iterator[RunRefusal]:
     """What becomes of the run where the settings stay as they were at first."""
     found = _replayed(trace, Machine(trace.model, trace.scope), losses, without=frozenset(SETTING))
     if found is not None:
-        yield Refusal("the topic's settings as they were at first", *found)
+        yield RunRefusal("the topic's settings as they were at first", *found)
 
 
-def _under(trace: Trace, change: Change, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
+def _under(trace: Trace, change: SwitchChange, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
     """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: value_of(entry, change.after)}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from broker_files.checkpoints import TopicPartition
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.explain_log.explained import Loss, Story
-from modelcheck.review.explain_log.finding import Result
+from modelcheck.review.explain_log.finding import ExplanationResult
 from modelcheck.review.explain_log.logs import Written
 from modelcheck.review.explain_log.observations import Coverage, Interval, Observed
-from modelcheck.review.explain_log.refusing import Refusal
+from modelcheck.review.explain_log.refusing import RunRefusal
 from modelcheck.review.explain_log.setting import Setting
 from modelcheck.review.explain_log.unexplained import Unexplained
 from modelcheck.review.story import sentences
@@ -31,7 +31,7 @@ WORDS = {
 
 
 @frozen
-class Answer:
+class PartitionAnswer:
     """All that is said of one partition: `story` of a run that explains it, or what none explains.
 
     `faults` were looked for at most.
@@ -40,17 +40,17 @@ class Answer:
     place: TopicPartition
     observed: Observed
     setting: Setting
-    result: Result
+    result: ExplanationResult
     faults: int
     story: Story | None
     unexplained: Unexplained | None
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RunRefusal, ...]
     coverage: Coverage
     written: Written
     notes: tuple[str, ...]
 
 
-def lines(answer: Answer, width: int) -> Iterator[Line]:
+def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
     """The whole answer of a partition."""
     if answer.story is not None:
         yield from _explained(answer, answer.story, width)
@@ -61,7 +61,7 @@ def lines(answer: Answer, width: int) -> Iterator[Line]:
         yield from wrapped((Piece("• ", Role.DIM),), text, width)
 
 
-def headline(answer: Answer) -> str:
+def headline(answer: PartitionAnswer) -> str:
     """The answer in a sentence."""
     story = answer.story
     if story is None:
@@ -108,7 +108,7 @@ def spans(intervals: Sequence[Interval]) -> str:
     return f"{', '.join(map(str, intervals))} ({count(whole, 'record')})"
 
 
-def coverage_words(answer: Answer) -> Iterator[str]:
+def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
     """How much of the files the answer rests on, and within what it holds."""
     found = answer.coverage
     damaged = f", {found.damaged:,} damaged" if found.damaged else ""
@@ -133,7 +133,7 @@ def coverage_words(answer: Answer) -> Iterator[str]:
     )
 
 
-def _explained(answer: Answer, story: Story, width: int) -> Iterator[Line]:
+def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Line]:
     yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
     for text in lost(story):
         yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
@@ -162,14 +162,14 @@ def _breaks(loss: Loss) -> str:
     return f"{loss.property}: {WORDS[loss.property]}"
 
 
-def _refusal(refusal: Refusal) -> str:
+def _refusal(refusal: RunRefusal) -> str:
     if refusal.step is None:
         return f"{refusal.what}: the same steps break nothing"
     by = f" by {refusal.guard}" if refusal.guard else ", which goes otherwise"
     return f"{refusal.what}: step {refusal.step} is refused{by}"
 
 
-def _unexplained(answer: Answer, width: int) -> Iterator[Line]:
+def _unexplained(answer: PartitionAnswer, width: int) -> Iterator[Line]:
     yield from wrapped((), f"{headline(answer)}.", width, Role.UNSURE)
     found = answer.unexplained
     if found is None:

@@ -101,7 +101,7 @@ def setting(
 
 
 def _by_hand(observed: Observed, *, allowed: bool) -> bool:
-    """Whether somebody was made the leader who was neither in sync nor eligible, nor led last.
+    """Whether a leader was elected that was neither in sync nor eligible, and did not lead last.
 
     That is not so where a setting allows it by then; it is `allowed` or not at first.
     """

@@ -94,7 +94,7 @@ def read_spines(
     settings that change on the way are none of what it says.  Raises `UnreadableError`.
     """
     image = MetadataImage()
-    readings = [_Reading(place, image, changes=changes) for place in places]
+    readings = [_SpineReading(place, image, changes=changes) for place in places]
     for path, begins in _parts(folder):
         for each in entries(path, begins):
             if isinstance(each, MetadataEntry):
@@ -119,7 +119,7 @@ def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
     yield from ((path, begins) for _, path in found)
 
 
-class _Reading:
+class _SpineReading:
     """What was read so far of a partition; `image` is what all records up to here come to."""
 
     def __init__(self, place: TopicPartition, image: MetadataImage, *, changes: bool) -> None:

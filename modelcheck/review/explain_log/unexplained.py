@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.review.explain_log.finding import Finding, Limits, OnProgress, Result
+from modelcheck.review.explain_log.finding import (
+    ExplanationLimits,
+    ExplanationResult,
+    ExplanationSearch,
+    OnProgress,
+)
 from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
-from modelcheck.review.explain_log.product import RETURNS, Point, Product
+from modelcheck.review.explain_log.product import RETURNS, ObservationProduct, Point
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import CutOff
@@ -27,13 +32,19 @@ class Unexplained:
     nearest: tuple[str, ...]
 
 
-def of_log_alone(setting: Setting, observed: Observed, limits: Limits, on_progress: OnProgress) -> Result:
+def of_log_alone(
+    setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
+) -> ExplanationResult:
     """The search for a run that explains the metadata log; where it has none, that is known sooner."""
-    return Finding(_product(setting, _of_spine(observed)), limits, on_progress).run()
+    return ExplanationSearch(_product(setting, _of_spine(observed)), limits, on_progress).run()
 
 
 def first_unexplained(
-    setting: Setting, observed: Observed, alone: Result, limits: Limits, on_progress: OnProgress
+    setting: Setting,
+    observed: Observed,
+    alone: ExplanationResult,
+    limits: ExplanationLimits,
+    on_progress: OnProgress,
 ) -> Unexplained | None:
     """The first observation that no run explains: of the metadata log, then of one directory after the other.
 
@@ -44,7 +55,7 @@ def first_unexplained(
     if alone.run is None:
         return _in_spine(_product(setting, _of_spine(observed)), alone)
     for part, evidence in _parts(_of_spine(observed), observed.ends):
-        result = Finding(_product(setting, part), limits, on_progress).run()
+        result = ExplanationSearch(_product(setting, part), limits, on_progress).run()
         if result.run is None:
             return Unexplained(evidence, ()) if result.complete else None
     return _in_logs(setting, observed, limits, on_progress)
@@ -55,14 +66,14 @@ def _of_spine(observed: Observed) -> Observed:
 
 
 def _in_logs(
-    setting: Setting, observed: Observed, limits: Limits, on_progress: OnProgress
+    setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
 ) -> Unexplained | None:
     """The first line, log by log, that none explains with all before it; found by halves."""
 
     def explained(number: int, count: int) -> bool | None:
         logs = (*observed.logs[:number], observed.logs[number][:count])
         starts = {broker: log for broker, log in observed.starts.items() if log < number}
-        result = Finding(
+        result = ExplanationSearch(
             _product(setting, replace(observed, logs=logs, starts=starts)), limits, on_progress
         ).run()
         return True if result.run is not None else False if result.complete else None
@@ -82,8 +93,8 @@ def _in_logs(
     return None
 
 
-def _product(setting: Setting, observed: Observed) -> Product:
-    return Product(setting.model, setting.scope, observed)
+def _product(setting: Setting, observed: Observed) -> ObservationProduct:
+    return ObservationProduct(setting.model, setting.scope, observed)
 
 
 def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Observed, Evidence]]:
@@ -101,7 +112,7 @@ def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Obs
             yield replace(spine, ends=dict(ends)), evidence
 
 
-def _in_spine(product: Product, result: Result) -> Unexplained | None:
+def _in_spine(product: ObservationProduct, result: ExplanationResult) -> Unexplained | None:
     if not result.furthest or not result.complete:
         return None
     position = result.furthest[0].position
@@ -112,7 +123,7 @@ def _in_spine(product: Product, result: Result) -> Unexplained | None:
     return Unexplained(event.evidence, tuple(on_progress)[:MOST_NAMED])
 
 
-def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
+def _nearest(product: ObservationProduct, point: Point, event: Event) -> Iterator[str]:
     """The steps that would do what was observed, and the guards that refuse them."""
     machine = product.machine
     for found in machine.unguarded(point.state):
@@ -132,7 +143,11 @@ def _nearest(product: Product, point: Point, event: Event) -> Iterator[str]:
 
 
 def _does(
-    product: Product, action: str, args: tuple[object, ...], after: tuple[object, ...], event: Event
+    product: ObservationProduct,
+    action: str,
+    args: tuple[object, ...],
+    after: tuple[object, ...],
+    event: Event,
 ) -> bool:
     match event:
         case Decided():

@@ -12,8 +12,8 @@ from spec.source import Source, Span
 
 
 @frozen
-class Asked:
-    """So many faults at most; of these kinds (None: all that can happen), of some of them only so many."""
+class FaultLimits:
+    """At most `faults` faults, of these kinds (None: all that can happen), and at most a number of some."""
 
     faults: int
     kinds: Mapping[str, int | None] | None = None

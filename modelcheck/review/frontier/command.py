@@ -15,7 +15,7 @@ from modelcheck.commands.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import AnswersDone
 from modelcheck.review.asking import Effort
-from modelcheck.review.frontier.asked import Asked, kinds_of, named, wrong
+from modelcheck.review.frontier.asked import FaultLimits, kinds_of, named, wrong
 from modelcheck.review.frontier.asking import answered
 from modelcheck.review.frontier.data import as_csv, as_json
 from modelcheck.review.frontier.found import Frontier
@@ -185,7 +185,7 @@ def _grid(args: argparse.Namespace) -> Grid:
     base = Base(readings, args.kafka, args.client, args.brokers, args.topic)
     axes = [axis(text, OVER) for text in args.over or USUAL]
     guarantees = [guarantee for guarantee in GUARANTEES if guarantee.name in wanted]
-    return grid(base, axes, guarantees, Asked(args.faults, kinds))
+    return grid(base, axes, guarantees, FaultLimits(args.faults, kinds))
 
 
 def _is_model(files: list[str]) -> bool:

@@ -10,7 +10,7 @@ from counterexamples.certify import certify
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.frontier.asking import Answered, FrontierAnswer
-from modelcheck.review.frontier.grid import Grid, Row
+from modelcheck.review.frontier.grid import ConfigurationRow, Grid
 from modelcheck.review.questions import ANY, Guarantee
 from spec.frozen import frozen
 
@@ -22,7 +22,7 @@ class Better:
     `guarantees` are those of which it survives more.
     """
 
-    row: Row
+    row: ConfigurationRow
     number: int
     guarantees: tuple[Guarantee, ...]
 
@@ -32,7 +32,7 @@ class Line:
     """A row of the frontier with its answers, by guarantee and kind; its number counts from 1."""
 
     number: int
-    row: Row
+    row: ConfigurationRow
     answers: Mapping[tuple[str, str], Answer]
     complete: bool
 
@@ -102,18 +102,18 @@ class Frontier:
         return found
 
     def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
-        """How many faults are survived for certain, and how many at most, as far as so many were tried."""
+        """How many faults are survived for certain, and how many at most, of those that were tried."""
         return {
             (guarantee.name, kind): _range(answer, self.grid.faults)
             for guarantee, kind, answer in self.cells(line)
         }
 
 
-def _is_answered(row: Row, found: Answered) -> bool:
+def _is_answered(row: ConfigurationRow, found: Answered) -> bool:
     return all(job.key in found.answers for job in row.jobs)
 
 
-def _line(number: int, row: Row, by_key: Mapping[str, FrontierAnswer]) -> Line:
+def _line(number: int, row: ConfigurationRow, by_key: Mapping[str, FrontierAnswer]) -> Line:
     answers: dict[tuple[str, str], Answer] = {}
     for job in row.jobs:
         for answer in by_key[job.key].answers:
@@ -121,7 +121,7 @@ def _line(number: int, row: Row, by_key: Mapping[str, FrontierAnswer]) -> Line:
     return Line(number, row, answers, all(answer.complete for answer in answers.values()))
 
 
-def _own(answer: Answer, row: Row) -> Answer:
+def _own(answer: Answer, row: ConfigurationRow) -> Answer:
     """An answer with the row's own configuration in its run, which is replayed."""
     loss = answer.loss
     if loss is None or all(loss.scope.config[name] == value for name, value in row.own.items()):
@@ -149,7 +149,7 @@ def _range(answer: Answer | None, faults: int) -> tuple[int, int]:
     return min(answer.survived, faults), most
 
 
-def _is_comparable(other: Row, row: Row) -> bool:
+def _is_comparable(other: ConfigurationRow, row: ConfigurationRow) -> bool:
     """Whether somebody with one configuration can have the other without paying more."""
     return other.among == row.among and all(a <= b for a, b in zip(other.cost, row.cost, strict=True))
 

@@ -37,7 +37,7 @@ class Job:
 
 
 @frozen
-class Row:
+class ConfigurationRow:
     """A configuration: its value on each axis, and what is asked of it.
 
     `left_out` is why nothing is asked.  `cost` is what somebody pays for it, such as
@@ -69,7 +69,7 @@ class Grid:
 
     title: str
     heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ConfigurationRow, ...]
     guarantees: tuple[Guarantee, ...]
     kinds: Mapping[str, str]
     faults: int
@@ -77,12 +77,12 @@ class Grid:
     peers: str = ""
 
     @property
-    def asked(self) -> tuple[Row, ...]:
+    def asked(self) -> tuple[ConfigurationRow, ...]:
         """The rows of which something is asked."""
         return tuple(row for row in self.rows if not row.left_out)
 
     @property
-    def left_out(self) -> tuple[Row, ...]:
+    def left_out(self) -> tuple[ConfigurationRow, ...]:
         """The others."""
         return tuple(row for row in self.rows if row.left_out)
 
@@ -92,6 +92,6 @@ class Grid:
         return sum(row.cells for row in self.asked)
 
 
-def different(rows: Sequence[Row]) -> dict[str, Job]:
+def different(rows: Sequence[ConfigurationRow]) -> dict[str, Job]:
     """The jobs that rows have between them, each once, by its key."""
     return {job.key: job for row in rows for job in row.jobs}

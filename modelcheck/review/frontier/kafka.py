@@ -18,11 +18,11 @@ from modelcheck.asking.sweep import MOST_POINTS, Axis
 from modelcheck.review.catalogue import find, meant
 from modelcheck.review.circumstances import stated_version
 from modelcheck.review.clients import stated_client
-from modelcheck.review.found import Given, Kind, Layer, Reading
-from modelcheck.review.frontier.asked import Asked, near, wrong
-from modelcheck.review.frontier.grid import NOT_READ, Grid, Job, Row
-from modelcheck.review.keys import BadValueError, Key, Reader, Standing, Type, parse
-from modelcheck.review.partition import Partition, partition
+from modelcheck.review.found import FileKind, Given, Reading, SettingLayer
+from modelcheck.review.frontier.asked import FaultLimits, near, wrong
+from modelcheck.review.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job
+from modelcheck.review.keys import BadValueError, CatalogueKey, Reader, Standing, Type, parse
+from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.questions import (
     ANY,
     KINDS,
@@ -38,7 +38,7 @@ from modelcheck.review.questions import (
     varying_family,
 )
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.review.stated import Findings
+from modelcheck.review.stated import ResolutionDiagnostics
 from modelcheck.review.versions import BadVersionError, Version, of, version
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
@@ -55,7 +55,7 @@ _HEADS = {
     "eligible.leader.replicas.version": "ELR",
 }
 PEERS = "of the same release with as many replicas or fewer"
-DEFAULT = "default"  # as a value: what the release or the client takes where nobody says
+DEFAULT = "default"  # as a value: what the release or the client takes where it is not given
 _WORDS = {"true": "yes", "false": "no"}
 USUAL = (  # what is varied where nothing is said
     "replication.factor=1..3",
@@ -76,7 +76,7 @@ class Base:
     topic: str | None = None
 
 
-def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], asked: Asked) -> Grid:
+def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], asked: FaultLimits) -> Grid:
     """A row for each configuration, those that Kafka refuses or does not have left out, with the reason.
 
     Raises SpecError for a key that decides nothing here, a value that no release takes, and too many rows.
@@ -118,12 +118,12 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
 class _Made:
     """The row of a configuration, its release, and what is to be said beside the table."""
 
-    row: Row
+    row: ConfigurationRow
     release: str
     notes: tuple[str, ...] = ()
 
 
-def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: Asked) -> _Made:
+def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: FaultLimits) -> _Made:
     release = _release(base, point)
     try:
         settings = resolve(
@@ -135,17 +135,19 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
         )
     except SpecError as error:
         shown = tuple(_shown(name, value) for name, value in point.items())
-        return _Made(Row(shown, left_out=error.diagnostics[0].message), str(release))
+        return _Made(ConfigurationRow(shown, left_out=error.diagnostics[0].message), str(release))
     unread = _unread(settings, point)
     shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
     notes = tuple(f"{NOT_READ} Kafka {release} has no {name}{_instead(settings, name)}" for name in unread)
     subject = partition(settings)
     why = _impossible(settings, subject, point)
     if why:
-        return _Made(Row(shown, left_out=why), str(release), notes)
+        return _Made(ConfigurationRow(shown, left_out=why), str(release), notes)
     jobs = tuple(_jobs(_alike(subject), guarantees, asked))
     own = {"min_isr": subject.scope(0, 0).config["min_isr"]}
-    return _Made(Row(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes)
+    return _Made(
+        ConfigurationRow(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes
+    )
 
 
 # ------------------------------------------------------------------ what is typed
@@ -191,14 +193,14 @@ def _insist_on_values(base: Base, axes: Sequence[Axis]) -> None:
                 wrong(OVER, text, value, problems[0].message, problems[0].advice)
 
 
-def _insist_on_one(rows: Sequence[Row]) -> None:
+def _insist_on_one(rows: Sequence[ConfigurationRow]) -> None:
     """Raise SpecError where every configuration is left out."""
     reasons = list(dict.fromkeys(row.left_out for row in rows))
     if "" not in reasons:
         wrong(OVER, OVER, "", f"none of these can be had: {reasons[0]}", "; ".join(reasons[1:4]))
 
 
-def _problem(key: Key, value: str, release: Version) -> BadValueError | None:
+def _problem(key: CatalogueKey, value: str, release: Version) -> BadValueError | None:
     try:
         parse(key, _spelt(key, value, release), release)
     except BadValueError as error:
@@ -224,7 +226,7 @@ def _counts(settings: Settings, name: str, value: str, unread: Sequence[str]) ->
 
 
 def _release(base: Base, point: Mapping[str, str]) -> Version:
-    return stated_version(base.readings, point.get(RELEASE, base.kafka), Findings()).value
+    return stated_version(base.readings, point.get(RELEASE, base.kafka), ResolutionDiagnostics()).value
 
 
 def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[Reading, ...]:
@@ -232,17 +234,17 @@ def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[R
     names = {name for name in point if name != RELEASE}
     keys = {key.name: key for name in names if (key := find(name)) is not None}
     kept = tuple(_without(reading, keys) for reading in base.readings)
-    client = stated_client(base.readings, base.client, release, Findings()).value
+    client = stated_client(base.readings, base.client, release, ResolutionDiagnostics()).value
     given = []
     for name, key in keys.items():
         if point[name] == DEFAULT:
             continue
         is_producers = key.readers == (Reader.PRODUCER,)
         given.append(_given(key, point[name], client.release or release if is_producers else release))
-    return (*kept, Reading(Source(OVER, ""), Kind.UNKNOWN, tuple(given)))
+    return (*kept, Reading(Source(OVER, ""), FileKind.UNKNOWN, tuple(given)))
 
 
-def _without(reading: Reading, keys: Mapping[str, Key]) -> Reading:
+def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
     """A reading without what it says of some keys; of replicas also where a topic is described."""
     given = tuple(one for one in reading.given if (key := find(one.key)) is None or key.name not in keys)
     topics = reading.topics
@@ -251,17 +253,17 @@ def _without(reading: Reading, keys: Mapping[str, Key]) -> Reading:
     return replace(reading, given=given, topics=topics)
 
 
-def _given(key: Key, value: str, release: Version) -> Given:
+def _given(key: CatalogueKey, value: str, release: Version) -> Given:
     """A setting as if a file gave it, where it wins over all others."""
     if key.type is Type.ACKS:
         name = "request.required.acks" if release < of(0, 8, 2) else key.name
     else:
         name = key.topic_name if key.topic_name and Reader.TOPIC in key.readers else key.name
-    layer = Layer.BROKER_STATIC
+    layer = SettingLayer.BROKER_STATIC
     if key.readers == (Reader.PRODUCER,):
-        layer = Layer.PRODUCER
+        layer = SettingLayer.PRODUCER
     elif Reader.TOPIC in key.readers:
-        layer = Layer.TOPIC
+        layer = SettingLayer.TOPIC
     text = f"{name}={_spelt(key, value, release)}"
     split = len(name)
     return Given(
@@ -269,7 +271,7 @@ def _given(key: Key, value: str, release: Version) -> Given:
     )
 
 
-def _spelt(key: Key, value: str, release: Version) -> str:
+def _spelt(key: CatalogueKey, value: str, release: Version) -> str:
     """A value as a release writes it: all in-sync replicas were `-1` before 0.8.2."""
     return "-1" if key.type is Type.ACKS and value == "all" and release < of(0, 8, 2) else value
 
@@ -289,7 +291,7 @@ def _instead(settings: Settings, name: str) -> str:
     return f": {absent}" if absent else ""
 
 
-def _impossible(settings: Settings, subject: Partition, point: Mapping[str, str]) -> str:
+def _impossible(settings: Settings, subject: PartitionModel, point: Mapping[str, str]) -> str:
     """Why a configuration is none that somebody can have, or none that the model has; empty where it is."""
     conflict = next((each for each in settings.warnings if each.code == "R0716"), None)
     if conflict is not None and {FACTOR, "min.insync.replicas"} & point.keys():
@@ -302,7 +304,7 @@ def _impossible(settings: Settings, subject: Partition, point: Mapping[str, str]
     return ""
 
 
-def _alike(subject: Partition) -> Partition:
+def _alike(subject: PartitionModel) -> PartitionModel:
     """The configuration with one value for all that decides nothing: see NOTE(alike)."""
     config = {**subject.config}
     if config["acks"] != "all" and not config["strict_min_isr"] and not config["elr"]:
@@ -313,7 +315,7 @@ def _alike(subject: Partition) -> Partition:
 # ------------------------------------------------------------------ what is asked of it
 
 
-def _jobs(subject: Partition, guarantees: Sequence[Guarantee], asked: Asked) -> Iterator[Job]:
+def _jobs(subject: PartitionModel, guarantees: Sequence[Guarantee], asked: FaultLimits) -> Iterator[Job]:
     kinds = [kind for kind in fault_kinds(subject) if asked.allows(kind.name)] if asked.faults else []
     counted = {kind.fault: most for kind in KINDS if (most := asked.most(kind.name)) is not None}
     for group in groups():
@@ -323,11 +325,11 @@ def _jobs(subject: Partition, guarantees: Sequence[Guarantee], asked: Asked) -> 
 
 
 def _job(
-    subject: Partition,
+    subject: PartitionModel,
     wanted: tuple[Guarantee, ...],
     kinds: Sequence[FaultKind],
     counted: Mapping[str, int],
-    asked: Asked,
+    asked: FaultLimits,
 ) -> Job:
     family = varying_family(subject, wanted, counted)
 

@@ -10,8 +10,8 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
-from modelcheck.review.frontier.asked import Asked, kinds_of, wrong
-from modelcheck.review.frontier.grid import Grid, Job, Row
+from modelcheck.review.frontier.asked import FaultLimits, kinds_of, wrong
+from modelcheck.review.frontier.grid import ConfigurationRow, Grid, Job
 from modelcheck.review.questions import ANY, Guarantee, Posed, Question
 from spec.frozen import frozen
 from spec.load import load
@@ -42,7 +42,7 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
     checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
     made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
     known = {name: name for point in made for name in point.model.faults}
-    asked = Asked(faults, None if kinds is None else kinds_of(kinds, known))
+    asked = FaultLimits(faults, None if kinds is None else kinds_of(kinds, known))
     wanted = {prop.name: _guarantee(prop) for point in made for prop in _promises(point)}
     if not wanted:
         wrong("--property", path, "", f"{path} has no property that faults could break")
@@ -75,14 +75,14 @@ def _guarantee(prop: ir.Property) -> Guarantee:
     return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,), records=0)
 
 
-def _row(point: SweepPoint, axes: Sequence[Axis], asked: Asked, *, is_named: bool) -> Row:
+def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:
     values = (*([_name(point)] if is_named else []), *point.values)
     switches = {entry.name for entry in point.model.configs}
     sizes = (value for axis, value in zip(axes, point.values, strict=True) if axis.name not in switches)
     why = _impossible(point)
     if why:
-        return Row(values, left_out=why)
-    return Row(values, (_job(point, asked),), among=(_name(point), *sizes))
+        return ConfigurationRow(values, left_out=why)
+    return ConfigurationRow(values, (_job(point, asked),), among=(_name(point), *sizes))
 
 
 def _impossible(point: SweepPoint) -> str:
@@ -97,7 +97,7 @@ def _impossible(point: SweepPoint) -> str:
     return "" if _promises(point) else "the check has no property that faults could break"
 
 
-def _job(point: SweepPoint, asked: Asked) -> Job:
+def _job(point: SweepPoint, asked: FaultLimits) -> Job:
     model, check = point.model, point.check
     faults = [name for name in model.faults if check.budget.allows(name) and asked.allows(name)]
     guarantees = tuple(_guarantee(prop) for prop in _promises(point))
@@ -114,7 +114,7 @@ def _job(point: SweepPoint, asked: Asked) -> Job:
     return Job(posed(ANY, faults, asked.faults), alone)
 
 
-def _with_families(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _with_families(rows: tuple[ConfigurationRow, ...]) -> tuple[ConfigurationRow, ...]:
     """The rows, with what each question may share a kernel with."""
     asked = [(posed.model, posed.check) for row in rows for job in row.jobs for posed in job.posed]
     in_turn = iter(families(asked))

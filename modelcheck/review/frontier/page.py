@@ -63,7 +63,7 @@ def _edges(found: Frontier) -> list[tuple[Line, Answer]]:
 
 
 def _key(answer: Answer) -> object:
-    """What tells runs apart: what they break, and their steps."""
+    """What distinguishes runs: what they break, and their steps."""
     loss = answer.loss
     return None if loss is None else (answer.guarantee.name, repr(loss.steps))
 

@@ -15,7 +15,7 @@ MOST_ROWS = 400  # more are no picture any more
 EDGE, TALL, GAP = 18, 22, 16
 NARROWEST = 640.0
 # From what is broken by nothing to what survives all that was tried; red and blue, which nearly
-# everybody tells apart, and the number stands in each cell.
+# everybody can distinguish, and the number stands in each cell.
 HEAT = ("#b2182b", "#ef8a62", "#fddbc7", "#d1e5f0", "#67a9cf", "#2166ac")
 _ON_DARK = {0, 5}
 STYLE = "\n".join(

@@ -1,7 +1,7 @@
 """Asks what works while brokers are down: the fewest that stop a service, and whether their return mends it.
 
-NOTE(outage): brokers go down by one kind of fault, in any order and at any time, and nobody repairs
-anything: `unattended`.  The search goes by fewest faults, so one search says for every number of
+NOTE(outage): brokers go down by one kind of fault, in any order and at any time, without
+repairs: `unattended`.  The search goes by fewest faults, so one search says for every number of
 brokers whether the service goes on.  A partition is electable where it would be writable for a
 producer that does not wait for replicas (`acks=1`): without records the model reads `acks` nowhere
 else, so both questions have one kernel.  It is readable where it is electable, and no such faults
@@ -22,7 +22,7 @@ from modelcheck.review.answers import Answer, ask
 from modelcheck.review.asking import Asking
 from modelcheck.review.outages.combined import ACKNOWLEDGES, LED, Combined, combined
 from modelcheck.review.outages.found import Outage, Service, Stop
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import (
     GUARANTEES,
     KINDS,
@@ -64,21 +64,22 @@ _IDLE = frozenset(
 
 
 @frozen
-class _Asked:
-    """A service as a question: of whom with nobody's help, of whom when brokers return, and the property.
+class _ServiceQuestion:
+    """A service as a question: the property, and the models that it is asked of.
 
-    `shares` says whether both are models of the review, so that a kernel is shared with others.
+    In `alone` brokers that are down stay down, in `back` they return.  `shares` says whether both are
+    models of the review, so that a kernel is shared with others.
     """
 
     name: str
-    alone: Partition
-    back: Partition
+    alone: PartitionModel
+    back: PartitionModel
     property: str
     shares: bool
 
 
 def outage(
-    asking: Asking, partition: Partition, answers: tuple[Answer, ...], voters: Voters | None = None
+    asking: Asking, partition: PartitionModel, answers: tuple[Answer, ...], voters: Voters | None = None
 ) -> Outage:
     """What works with how many brokers down, as far as there was time; `answers` are those of the review.
 
@@ -94,7 +95,7 @@ def outage(
     return Outage(partition.names, kind.name, services, controllers_too=nodes is not None)
 
 
-def coming(partition: Partition, voters: Voters | None = None) -> tuple[Posed, ...]:
+def coming(partition: PartitionModel, voters: Voters | None = None) -> tuple[Posed, ...]:
     """What `outage` asks that has a kernel of its own."""
     if not SMALL < partition.replicas <= MOST_RETURNING:
         return ()
@@ -103,30 +104,32 @@ def coming(partition: Partition, voters: Voters | None = None) -> tuple[Posed, .
     return (_posed(writable, writable.back, kind, partition.replicas, unattended=False),)
 
 
-def _both(partition: Partition, kind: FaultKind, nodes: Combined | None) -> tuple[_Asked, _Asked]:
+def _both(
+    partition: PartitionModel, kind: FaultKind, nodes: Combined | None
+) -> tuple[_ServiceQuestion, _ServiceQuestion]:
     """Whether writes are acknowledged, and whether some replica leads."""
     if nodes is not None:
         back = replace(nodes.partition, model=_returning(nodes.partition.model, kind))
         writes = ACKNOWLEDGES if partition.config["acks"] == "all" else LED
         return (
-            _Asked("writable", nodes.partition, back, writes, shares=False),
-            _Asked("electable", nodes.partition, back, LED, shares=False),
+            _ServiceQuestion("writable", nodes.partition, back, writes, shares=False),
+            _ServiceQuestion("electable", nodes.partition, back, LED, shares=False),
         )
     back = replace(partition, model=_returning(partition.model, kind))
     (writable,) = _WRITABLE.properties
     return (
-        _Asked("writable", partition, back, writable, shares=True),
-        _Asked("electable", _led(partition), _led(back), writable, shares=True),
+        _ServiceQuestion("writable", partition, back, writable, shares=True),
+        _ServiceQuestion("electable", _led(partition), _led(back), writable, shares=True),
     )
 
 
-def _kind(partition: Partition) -> FaultKind:
+def _kind(partition: PartitionModel) -> FaultKind:
     """How a broker goes down: its log is safe, if it has a disk at all."""
     wanted = "disk" if partition.ephemeral else "crash"
     return next(kind for kind in KINDS if kind.name == wanted)
 
 
-def _led(partition: Partition) -> Partition:
+def _led(partition: PartitionModel) -> PartitionModel:
     """The partition of a producer for which it is enough that somebody leads."""
     return replace(partition, config={**partition.config, "acks": "one"})
 
@@ -147,7 +150,7 @@ def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
 # ------------------------------------------------------------------ one service
 
 
-def _service(asking: Asking, most: int, kind: FaultKind, asked: _Asked) -> Service:
+def _service(asking: Asking, most: int, kind: FaultKind, asked: _ServiceQuestion) -> Service:
     """What is known of a service that hangs on the leader and its ISR alone."""
     sure, run = _went(asking, asked, most, kind, unattended=True)
     returns = None
@@ -159,7 +162,7 @@ def _service(asking: Asking, most: int, kind: FaultKind, asked: _Asked) -> Servi
 
 
 def _went(
-    asking: Asking, asked: _Asked, most: int, kind: FaultKind, *, unattended: bool
+    asking: Asking, asked: _ServiceQuestion, most: int, kind: FaultKind, *, unattended: bool
 ) -> tuple[int, Trace | None]:
     """With how many brokers down it goes on for certain, and the first run in which it does not."""
     about = asked.alone if unattended else asked.back
@@ -178,8 +181,10 @@ def _went(
             return -1, None
 
 
-def _posed(asked: _Asked, about: Partition, kind: FaultKind, most: int, *, unattended: bool) -> Posed:
-    """Whether a service is stopped while so many brokers are down by one kind of fault."""
+def _posed(
+    asked: _ServiceQuestion, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool
+) -> Posed:
+    """Whether a service is stopped while at most `most` brokers are down by one kind of fault."""
     guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
     if not asked.shares:
@@ -189,7 +194,11 @@ def _posed(asked: _Asked, about: Partition, kind: FaultKind, most: int, *, unatt
 
 
 def _readable(
-    asking: Asking, partition: Partition, electable: Service, kind: FaultKind, answers: tuple[Answer, ...]
+    asking: Asking,
+    partition: PartitionModel,
+    electable: Service,
+    kind: FaultKind,
+    answers: tuple[Answer, ...],
 ) -> Service:
     """A leader, and nothing lost by such faults: of many brokers as far as was tried, as it takes records."""
     most = partition.replicas
@@ -215,7 +224,7 @@ def _readable(
 # ------------------------------------------------------------------ who has to come back
 
 
-def _until(asked: _Asked, run: Trace) -> tuple[tuple[int, ...], ...] | None:
+def _until(asked: _ServiceQuestion, run: Trace) -> tuple[tuple[int, ...], ...] | None:
     """The least sets of brokers, of those that are down at its end, whose return brings the service back."""
     back = asked.back
     machine = Machine(back.model, run.scope)

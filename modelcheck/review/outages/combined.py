@@ -17,7 +17,7 @@ import spec.library as library
 from modelcheck.contract.result import Violated
 from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
-from modelcheck.review.partition import Partition
+from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import ANY, GUARANTEES, Posed, Question, as_check, fault_kinds
 from modelcheck.review.voters import Voters
 from spec.frozen import frozen
@@ -33,11 +33,11 @@ _WRITABLE = next(each for each in GUARANTEES if each.name == "writable")
 class Combined:
     """A partition whose brokers are controllers, and with how many of them down there is no majority."""
 
-    partition: Partition
+    partition: PartitionModel
     frozen_with: int
 
 
-def combined(partition: Partition, voters: Voters | None) -> Combined | None:
+def combined(partition: PartitionModel, voters: Voters | None) -> Combined | None:
     """The partition with its controllers; None where that makes no difference, or is not asked.
 
     It is asked where each node of a replica has a vote, and disks outlive a restart.  Costs some
@@ -63,7 +63,7 @@ def _models() -> dict[str, ir.Model]:
 
 
 def with_controllers(
-    asking: Asking, partition: Partition, voters: Voters | None, answers: Sequence[Answer]
+    asking: Asking, partition: PartitionModel, voters: Voters | None, answers: Sequence[Answer]
 ) -> tuple[Answer, ...]:
     """The answers with what is not writable since nothing is decided: after faults that take controllers too.
 

@@ -64,7 +64,7 @@ def quorum(asking: Asking, voters: Voters | None, down: Outage | None = None) ->
 
 @cache
 def _model() -> ir.Model:
-    """Controllers of their own, and nobody repairs anything."""
+    """Controllers of their own, without repairs."""
     (found,) = loads(library.text("kafka_controllers"), "kafka_controllers.rsm", only=("apart_alone",))
     return found
 

@@ -16,7 +16,7 @@ SERVICES = {
 
 @frozen
 class Stop:
-    """How a service stops: with so many brokers down it can, with fewer it cannot.
+    """How a service stops: with `down` brokers down it can, with fewer it cannot.
 
     `run` is one of the fewest brokers and then steps; `until` are the least sets of these
     brokers, by their places in the scope, whose return brings the service back at the end of it: None
@@ -45,7 +45,7 @@ class Service:
     whole: bool = True
 
     def works(self, down: int) -> bool | None:
-        """Whether it works with so many brokers down, whichever they are; None where that is not known."""
+        """Whether it works with `down` brokers down, whichever they are; None where that is not known."""
         if self.stop is not None and self.stop.down <= down:
             return False
         return True if down <= self.sure else None
@@ -75,7 +75,7 @@ class Outage:
         )
 
     def working(self, down: int) -> tuple[bool | None, ...]:
-        """What works with so many down, service by service."""
+        """What works with `down` brokers down, service by service."""
         return tuple(each.works(down) for each in self.services)
 
     def spans(self) -> Sequence[tuple[int, int]]:

@@ -39,7 +39,7 @@ def _down(every: int, first: int, last: int) -> str:
 
 
 def _what(found: Outage, down: int) -> str:
-    """What works with so many down, in words."""
+    """What works with `down` brokers down, in words."""
     works = {each.name: each.works(down) for each in found.services}
     good = [name for name, sure in works.items() if sure]
     if unknown := [name for name, sure in works.items() if sure is None]:
@@ -117,7 +117,7 @@ def _has_unknown(found: Outage) -> bool:
 
 
 def lines(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
-    """The sentence, the table, and how the first service stops while some broker is up: see `told_run`."""
+    """The sentence, the table, and how the first service stops while some broker is up: see `run_to_stop`."""
     yield line(Piece(TITLE, Role.STRONG))
     yield from wrapped(line("  "), says(found), width)
     table = rows(found)
@@ -131,13 +131,13 @@ def lines(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Lin
         yield line(f"  {label:<{first}}  ", *padded)
     yield from wrapped(line("  "), note(found), width, Role.DIM)
     yield ()
-    yield from told_run(found, width, shown)
+    yield from run_to_stop(found, width, shown)
 
 
-def told_run(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
+def run_to_stop(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
     """How the first service stops while a broker is still up; that all stop all needs no run.
 
-    `shown` is a run that is told anyway: where this one has the same steps, it is not told again.
+    `shown` is a run that is shown anyway: one with the same steps is not shown again.
     """
     stops = [(each.name, each.stop) for each in found.services if each.stop is not None and each.whole]
     some = [(name, stop) for name, stop in stops if stop.down < len(found.names)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.catalogue import find
-from modelcheck.review.found import Layer
+from modelcheck.review.found import SettingLayer
 from modelcheck.review.keys import Reader
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.manifests import LAYER_OF
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, entry, get, items, walk
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, walk
 
 _FACTOR = ("replica_factor", "replication_factor", "replicas", "replicationFactor")
 _PLAY = ("hosts", "tasks", "roles", "import_playbook")
@@ -20,7 +20,7 @@ _OPTIONS = ("options", "config", "configs")
 def is_ansible(node: Node) -> bool:
     """Whether a document is a list of plays or tasks."""
     return any(
-        isinstance(one, Mapping) and any(key.text in _PLAY + _TASK for key, _ in one.entries)
+        isinstance(one, MappingNode) and any(key.text in _PLAY + _TASK for key, _ in one.entries)
         for one in items(node)
     )
 
@@ -37,14 +37,14 @@ def read_topic(gathered: Gathered, node: Node) -> bool:
     """Add a topic where a mapping has the name of one, its partitions and its replicas."""
     name = entry(node, "name", "topic")
     factor = entry(node, *_FACTOR)
-    if name is None or factor is None or not isinstance(name[1], Scalar):
+    if name is None or factor is None or not isinstance(name[1], ScalarNode):
         return False
     if entry(node, "partitions") is None:
         return False
     gathered.topic(name[1], factor[1], get(node, "partitions"), (factor[0].text, "partitions"))
     gathered.passed.append(factor[0].span)
     for option in _OPTIONS:
-        gathered.settings(get(node, option), Layer.TOPIC, name[1].text, option)
+        gathered.settings(get(node, option), SettingLayer.TOPIC, name[1].text, option)
     return True
 
 

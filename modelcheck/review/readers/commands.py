@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from modelcheck.review.catalogue import find, is_irrelevant
-from modelcheck.review.found import Layer, Topic
+from modelcheck.review.found import SettingLayer, Topic
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, Scalar, walk
+from modelcheck.review.readers.tree import Node, ScalarNode, walk
 from spec.source import Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
@@ -21,17 +21,17 @@ _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
     """Add what the commands in the plain values of a tree say, each at its place in the source."""
     for node in walk(below):
-        if isinstance(node, Scalar):
+        if isinstance(node, ScalarNode):
             _topics(gathered, node)
             _overrides(gathered, node, entity)
 
 
 def starts_a_broker(below: Node) -> bool:
     """Whether a command among the plain values of a tree starts a broker."""
-    return any(isinstance(node, Scalar) and "kafka-server-start" in node.text for node in walk(below))
+    return any(isinstance(node, ScalarNode) and "kafka-server-start" in node.text for node in walk(below))
 
 
-def _topics(gathered: Gathered, node: Scalar) -> None:
+def _topics(gathered: Gathered, node: ScalarNode) -> None:
     text = gathered.source.text
     for command in _CREATE.finditer(text, node.span.start, node.span.end):
         named = _TOPIC.search(text, *command.span("rest"))
@@ -52,17 +52,17 @@ def _topics(gathered: Gathered, node: Scalar) -> None:
             gathered.passed.append(Span(*factor.span()))
         for found in _CONFIG.finditer(text, *command.span("rest")):
             at = (Span(*found.span(1)), Span(*found.span(2)))
-            gathered.add(found[1], found[2], Layer.TOPIC, at, named[1])
+            gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1])
 
 
-def _overrides(gathered: Gathered, node: Scalar, entity: str) -> None:
+def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:
     """`--override key=value`, and the bare `key=value` of a list of arguments."""
     text = gathered.source.text
     for found in _OVERRIDE.finditer(text, node.span.start, node.span.end):
         at = (Span(*found.span(1)), Span(*found.span(2)))
-        gathered.add(found[1], found[2], Layer.BROKER_STATIC, at, entity)
+        gathered.add(found[1], found[2], SettingLayer.BROKER_STATIC, at, entity)
     key, sign, value = node.text.partition("=")
     if sign and (find(key) is not None or is_irrelevant(key)):
         start = text.find(key, node.span.start, node.span.end)
         at = (Span(start, start + len(key)), Span(start + len(key) + 1, start + len(node.text)))
-        gathered.add(key, value, Layer.BROKER_STATIC, at, entity)
+        gathered.add(key, value, SettingLayer.BROKER_STATIC, at, entity)

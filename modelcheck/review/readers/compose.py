@@ -10,7 +10,7 @@ from modelcheck.review.readers.environment import (
     variables_of,
 )
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, get
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, get
 
 
 def is_compose(node: Node) -> bool:
@@ -27,11 +27,11 @@ def read_compose(gathered: Gathered, documents: Sequence[Node]) -> None:
     """Add what the services say; each that runs a broker counts as one."""
     for document in documents:
         for name, service in entries(get(document, "services")):
-            if isinstance(service, Mapping):
+            if isinstance(service, MappingNode):
                 _service(gathered, name, service)
 
 
-def _service(gathered: Gathered, name: Scalar, service: Mapping) -> None:
+def _service(gathered: Gathered, name: ScalarNode, service: MappingNode) -> None:
     variables = variables_of(get(service, "environment"))
     if not read_container(gathered, service, variables, name.text, f"service {name.text}"):
         return

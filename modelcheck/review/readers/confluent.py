@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.review.found import About, Layer
+from modelcheck.review.found import About, SettingLayer
 from modelcheck.review.readers.environment import read_image, variables_of
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, Scalar, entry, get, text_of
+from modelcheck.review.readers.tree import Node, ScalarNode, entry, get, text_of
 
 GROUP = "platform.confluent.io"
 
@@ -33,11 +33,11 @@ def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
 def _cluster(gathered: Gathered, node: Node) -> None:
     spec, name = get(node, "spec"), text_of(get(node, "metadata", "name")) or ""
     image = get(spec, "image", "application")
-    if isinstance(image, Scalar):
+    if isinstance(image, ScalarNode):
         read_image(gathered, image)
     for one in variables_of(get(spec, "configOverrides", "server")):
         at = (one.name.span, one.value.span)
-        gathered.add(one.name.text.strip(), one.value.text.strip(), Layer.BROKER_STATIC, at, name)
+        gathered.add(one.name.text.strip(), one.value.text.strip(), SettingLayer.BROKER_STATIC, at, name)
     gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")
     for field, kind in (("kRaftController", "kraft"), ("zookeeper", "zookeeper")):
         found = entry(get(spec, "dependencies"), field)
@@ -47,7 +47,7 @@ def _cluster(gathered: Gathered, node: Node) -> None:
 
 def _topic(gathered: Gathered, node: Node) -> None:
     named = get(node, "spec", "name") or get(node, "metadata", "name")
-    if isinstance(named, Scalar):
+    if isinstance(named, ScalarNode):
         words = ("spec.replicas", "spec.partitionCount")
         gathered.topic(named, get(node, "spec", "replicas"), get(node, "spec", "partitionCount"), words)
-        gathered.settings(get(node, "spec", "configs"), Layer.TOPIC, named.text, "configs")
+        gathered.settings(get(node, "spec", "configs"), SettingLayer.TOPIC, named.text, "configs")

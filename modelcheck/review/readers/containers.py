@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.review.readers.commands import read_commands, starts_a_broker
 from modelcheck.review.readers.environment import (
-    Variable,
+    EnvironmentVariable,
     client_key,
     is_a_controller,
     read_image,
@@ -14,11 +14,11 @@ from modelcheck.review.readers.environment import (
     runs_a_broker,
 )
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, Scalar, get, text_of
+from modelcheck.review.readers.tree import Node, ScalarNode, get, text_of
 
 
 def read_container(
-    gathered: Gathered, node: Node, variables: Sequence[Variable], entity: str, words: str
+    gathered: Gathered, node: Node, variables: Sequence[EnvironmentVariable], entity: str, words: str
 ) -> bool:
     """Add what image, commands and variables of a container say; whether it runs a broker with topics."""
     image = get(node, "image")
@@ -26,7 +26,7 @@ def read_container(
     if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
         read_variables(gathered, [one for one in variables if client_key(one.name.text)])
         return False
-    if isinstance(image, Scalar):
+    if isinstance(image, ScalarNode):
         read_image(gathered, image)
     if is_a_controller(variables):
         gathered.notes.append(f"{words} is a controller of its own; it keeps no topics")

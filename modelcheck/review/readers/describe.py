@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from modelcheck.review.found import About, Fact, Given, Kind, Layer, Partition, Reading, Topic
+from modelcheck.review.found import About, Fact, FileKind, Given, Partition, Reading, SettingLayer, Topic
 from spec.diagnostics import Diagnostic
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -35,37 +35,37 @@ _NEWEST_METADATA = re.compile(r"Feature:\s*metadata\.version\s.*?SupportedMaxVer
 _PAIR = re.compile(r"(?:^|,)[ \t]*([\w.-]+)=([^=]*?)(?=,[ \t]*[\w.-]+=|$)")
 _MARKS = ("onfigs for ", "onfig for ", " synonyms={", "Feature:", "Topic:", "topic:")  # each form has one
 _LAYERS = {
-    "DYNAMIC_TOPIC_CONFIG": Layer.TOPIC,
-    "DYNAMIC_BROKER_CONFIG": Layer.BROKER_DYNAMIC,
-    "DYNAMIC_DEFAULT_BROKER_CONFIG": Layer.CLUSTER_DYNAMIC,
-    "STATIC_BROKER_CONFIG": Layer.BROKER_STATIC,
-    "DEFAULT_CONFIG": Layer.DEFAULT,
+    "DYNAMIC_TOPIC_CONFIG": SettingLayer.TOPIC,
+    "DYNAMIC_BROKER_CONFIG": SettingLayer.BROKER_DYNAMIC,
+    "DYNAMIC_DEFAULT_BROKER_CONFIG": SettingLayer.CLUSTER_DYNAMIC,
+    "STATIC_BROKER_CONFIG": SettingLayer.BROKER_STATIC,
+    "DEFAULT_CONFIG": SettingLayer.DEFAULT,
 }
-_OF_ENTITY = {"topic": Layer.TOPIC, "broker": Layer.BROKER_DYNAMIC}
+_OF_ENTITY = {"topic": SettingLayer.TOPIC, "broker": SettingLayer.BROKER_DYNAMIC}
 
 
-def kind_of_output(text: str) -> Kind | None:
+def kind_of_output(text: str) -> FileKind | None:
     """Which tool printed this text, by its first telling line; None when none did."""
     if not any(mark in text for mark in _MARKS):
         return None  # soon said of ten megabytes of something else
     for line in _LINE.finditer(text):
         if _CONFIGS_HEAD.match(line[0].lstrip()) or _CONFIG_ENTRY.fullmatch(line[0]):
-            return Kind.CONFIGS
+            return FileKind.CONFIGS
         if _FEATURE.match(line[0]):
-            return Kind.FEATURES
+            return FileKind.FEATURES
         names = {found[1].lower() for found in _TOPIC_FIELD.finditer(line[0])}
         if "topic" in names and names & {"partitioncount", "partition"}:
-            return Kind.TOPICS
+            return FileKind.TOPICS
     return None
 
 
 def read_features(source: Source) -> Reading:
     """The finalized features that kafka-features shows, as settings of the whole cluster.
 
-    The newest metadata version that is supported tells the release that runs.
+    The newest metadata version that is supported is that of the release that runs.
     """
     given = tuple(
-        Given(m[1], m[2], Layer.CLUSTER_DYNAMIC, source, Span(*m.span(1)), Span(*m.span(2)))
+        Given(m[1], m[2], SettingLayer.CLUSTER_DYNAMIC, source, Span(*m.span(1)), Span(*m.span(2)))
         for m in re.compile(_FEATURE.pattern, re.MULTILINE).finditer(source.text)
         if m[2] != "0" or m[1] != "metadata.version"
     )
@@ -74,7 +74,7 @@ def read_features(source: Source) -> Reading:
     facts = (
         (Fact(About.VERSION, newest[1], source, Span(*newest.span(1)), words),) if newest is not None else ()
     )
-    return Reading(source, Kind.FEATURES, given, facts=facts)
+    return Reading(source, FileKind.FEATURES, given, facts=facts)
 
 
 # --- kafka-configs
@@ -84,7 +84,7 @@ def read_features(source: Source) -> Reading:
 class _Entity:
     """Whose settings the lines below a heading are."""
 
-    layer: Layer | None
+    layer: SettingLayer | None
     name: str
 
 
@@ -103,7 +103,7 @@ def read_configs(source: Source) -> Reading:
         if head := _CONFIGS_HEAD.match(line[0], indent):
             passed.append(Span(*line.span()))
             entity = _entity(head, notes)
-            if entity.layer is Layer.TOPIC:
+            if entity.layer is SettingLayer.TOPIC:
                 span = Span(line.start() + head.start("name"), line.start() + head.end("name"))
                 topics.setdefault(entity.name, Topic(entity.name, source, span))
             if head["inline"]:
@@ -113,23 +113,23 @@ def read_configs(source: Source) -> Reading:
             passed.append(Span(*line.span()))
             given += _synonyms(source, line.start(), entry, entity)
     shown = tuple(topics.values())
-    return Reading(source, Kind.CONFIGS, tuple(given), shown, notes=tuple(notes), passed=tuple(passed))
+    return Reading(source, FileKind.CONFIGS, tuple(given), shown, notes=tuple(notes), passed=tuple(passed))
 
 
 def _entity(head: re.Match[str], notes: list[str]) -> _Entity:
     if head["default"]:
-        return _Entity(Layer.CLUSTER_DYNAMIC if head["many"] == "brokers" else None, "")
+        return _Entity(SettingLayer.CLUSTER_DYNAMIC if head["many"] == "brokers" else None, "")
     kind = head["type"].lower()
     if kind not in _OF_ENTITY:
         notes.append(f"settings of {kind} {head['name']} are not about replication".replace("  ", " "))
     name = head["name"]
     if kind == "broker" and name in ("", "<default>"):
-        return _Entity(Layer.CLUSTER_DYNAMIC, "")
+        return _Entity(SettingLayer.CLUSTER_DYNAMIC, "")
     return _Entity(_OF_ENTITY.get(kind), name)
 
 
 def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity) -> Iterator[Given]:
-    """The setting at every layer that the line tells of, or at its heading's when it tells of none."""
+    """The setting at every layer that is in the line, or at its heading's where none is."""
     where = start + entry.start("synonyms")
     found = list(_SYNONYM.finditer(entry["synonyms"]))
     for synonym in found:
@@ -137,7 +137,7 @@ def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity)
         if layer is not None and synonym[3] != "null":
             key = Span(where + synonym.start(2), where + synonym.end(2))
             value = Span(where + synonym.start(3), where + synonym.end(3))
-            own = entity.name if layer in (Layer.TOPIC, Layer.BROKER_DYNAMIC) else ""
+            own = entity.name if layer in (SettingLayer.TOPIC, SettingLayer.BROKER_DYNAMIC) else ""
             yield Given(synonym[2], synonym[3], layer, source, key, value, own)
     if not found and entity.layer is not None and entry["value"] != "null":
         key = Span(start + entry.start("key"), start + entry.end("key"))
@@ -191,13 +191,19 @@ def read_topics(source: Source) -> Reading:
             topic = replace(topic, partitions=(*topic.partitions, _partition(source, fields, problems)))
             moves[name.text] = moves.get(name.text) or _move(name.text, fields)
         if "configs" in fields:
-            given += _pairs(source, fields["configs"].span, _Entity(Layer.TOPIC, name.text))
+            given += _pairs(source, fields["configs"].span, _Entity(SettingLayer.TOPIC, name.text))
         topics[name.text] = topic
         passed.append(Span(*line.span()))
     whole = tuple(_with_factor(topic) for topic in topics.values())
     notes = tuple(filter(None, moves.values()))
     return Reading(
-        source, Kind.TOPICS, tuple(given), whole, notes=notes, problems=tuple(problems), passed=tuple(passed)
+        source,
+        FileKind.TOPICS,
+        tuple(given),
+        whole,
+        notes=notes,
+        problems=tuple(problems),
+        passed=tuple(passed),
     )
 
 
@@ -207,9 +213,9 @@ def _move(topic: str, fields: Mapping[str, _Field]) -> str:
     ids = {what: fields[name].text for what, name in columns if name in fields and fields[name].text}
     if not ids:
         return ""
-    told = ", ".join(f"{what} {text}" for what, text in ids.items())
+    shown = ", ".join(f"{what} {text}" for what, text in ids.items())
     return (
-        f"partition {fields['partition'].text} of {topic} is being moved ({told}), and the review is of one "
+        f"partition {fields['partition'].text} of {topic} is being moved ({shown}), and the review is of one "
         "that stays: until it is over, an unclean election may choose a replica that has nothing yet; "
         "kafka_reassignment.rsm has what is survived meanwhile"
     )

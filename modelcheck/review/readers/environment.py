@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from modelcheck.review.catalogue import find, is_irrelevant
-from modelcheck.review.found import About, Kind, Layer, Reading, Topic
+from modelcheck.review.found import About, FileKind, Reading, SettingLayer, Topic
 from modelcheck.review.keys import Reader
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker, release_of
-from modelcheck.review.readers.tree import Node, Scalar, entries, get, items
+from modelcheck.review.readers.tree import Node, ScalarNode, entries, get, items
 from spec.frozen import frozen
 from spec.source import Source, Span
 
@@ -31,17 +31,17 @@ _OF_A_BROKER = frozenset(
 )
 _CREATED = re.compile(r"([\w.-]+):(\d+):(\d+)(?::\w+)?")
 _CLIENTS = {
-    "PRODUCER": (Layer.PRODUCER, Reader.PRODUCER),
-    "CONSUMER": (Layer.CONSUMER, Reader.CONSUMER),
+    "PRODUCER": (SettingLayer.PRODUCER, Reader.PRODUCER),
+    "CONSUMER": (SettingLayer.CONSUMER, Reader.CONSUMER),
 }
 
 
 @frozen
-class Variable:
+class EnvironmentVariable:
     """A variable and its value, with their places."""
 
-    name: Scalar
-    value: Scalar
+    name: ScalarNode
+    value: ScalarNode
 
 
 def broker_key(name: str) -> str | None:
@@ -56,7 +56,7 @@ def broker_key(name: str) -> str | None:
     return key if Reader.BROKER in known.readers_of(key) else None
 
 
-def client_key(name: str) -> tuple[Layer, str] | None:
+def client_key(name: str) -> tuple[SettingLayer, str] | None:
     """The producer's or consumer's setting that a variable stands for."""
     found = _CLIENT.fullmatch(name)
     if found is None:
@@ -67,19 +67,19 @@ def client_key(name: str) -> tuple[Layer, str] | None:
     return (layer, key) if known is not None and reader in known.readers_of(key) else None
 
 
-def runs_a_broker(image: str, variables: Iterable[Variable]) -> bool:
+def runs_a_broker(image: str, variables: Iterable[EnvironmentVariable]) -> bool:
     """Whether a container with this image and these variables is a broker."""
     keys = {broker_key(one.name.text) for one in variables}
     return is_of_a_broker(image) or bool(keys & _OF_A_BROKER)
 
 
-def is_a_controller(variables: Iterable[Variable]) -> bool:
+def is_a_controller(variables: Iterable[EnvironmentVariable]) -> bool:
     """Whether it is a controller of its own, which keeps no topics."""
     roles = [one.value.text for one in variables if broker_key(one.name.text) == "process.roles"]
     return bool(roles) and "broker" not in roles[-1]
 
 
-def read_variables(gathered: Gathered, variables: Iterable[Variable], entity: str = "") -> None:
+def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable], entity: str = "") -> None:
     """Add the settings that variables stand for, a broker's under the name of its container."""
     for one in variables:
         key, client = broker_key(one.name.text), client_key(one.name.text)
@@ -89,39 +89,41 @@ def read_variables(gathered: Gathered, variables: Iterable[Variable], entity: st
         elif one.name.text == "KAFKA_CREATE_TOPICS":
             _created(gathered, one)
         elif key is not None:
-            gathered.add(key, one.value.text, Layer.BROKER_STATIC, at, entity)
+            gathered.add(key, one.value.text, SettingLayer.BROKER_STATIC, at, entity)
 
 
-def read_image(gathered: Gathered, image: Scalar) -> None:
-    """Add the release that an image carries, where its name tells it."""
+def read_image(gathered: Gathered, image: ScalarNode) -> None:
+    """Add the release that an image carries, where its name says it."""
     release = release_of(image.text)
     if release is not None:
         gathered.fact(About.VERSION, image, f"image {image.text}", release)
 
 
-def variables_of(node: Node | None) -> tuple[Variable, ...]:
+def variables_of(node: Node | None) -> tuple[EnvironmentVariable, ...]:
     """The variables of an `environment`: a mapping, `NAME=value` in a list, or `name` and `value` in one."""
-    found = [Variable(key, value) for key, value in entries(node) if isinstance(value, Scalar)]
+    found = [EnvironmentVariable(key, value) for key, value in entries(node) if isinstance(value, ScalarNode)]
     for one in items(node):
         name, value = get(one, "name"), get(one, "value")
-        if isinstance(name, Scalar) and isinstance(value, Scalar):
-            found.append(Variable(name, value))
-        if isinstance(one, Scalar) and "=" in one.text:
+        if isinstance(name, ScalarNode) and isinstance(value, ScalarNode):
+            found.append(EnvironmentVariable(name, value))
+        if isinstance(one, ScalarNode) and "=" in one.text:
             found.append(_pair(one))
     return tuple(found)
 
 
-def _pair(node: Scalar) -> Variable:
+def _pair(node: ScalarNode) -> EnvironmentVariable:
     """`NAME=value` as one plain value; the places are found behind its quote."""
     name, value = node.text.split("=", 1)
     quoted = node.span.end - node.span.start > len(node.text)
     start = node.span.start + (1 if quoted else 0)
     middle = start + len(name)
     end = max(middle + 1, node.span.end - (1 if quoted else 0))
-    return Variable(Scalar(name, Span(start, middle)), Scalar(value, Span(middle + 1, end)))
+    return EnvironmentVariable(
+        ScalarNode(name, Span(start, middle)), ScalarNode(value, Span(middle + 1, end))
+    )
 
 
-def _created(gathered: Gathered, one: Variable) -> None:
+def _created(gathered: Gathered, one: EnvironmentVariable) -> None:
     """`topic:partitions:replicas`, by commas, which the image of wurstmeister creates at its start."""
     for found in _CREATED.finditer(one.value.text):
         topic = Topic(found[1], gathered.source, one.value.span, int(found[3]), int(found[2]))
@@ -143,18 +145,18 @@ def is_environment(source: Source) -> bool:
 
 def read_environment(source: Source) -> Reading:
     """The settings of a file of variables."""
-    gathered = Gathered(source, Kind.ENVIRONMENT)
+    gathered = Gathered(source, FileKind.ENVIRONMENT)
     variables = file_variables(source)
     read_variables(gathered, variables)
     return gathered.reading()
 
 
-def file_variables(source: Source) -> Sequence[Variable]:
+def file_variables(source: Source) -> Sequence[EnvironmentVariable]:
     """Every `NAME=value` of a text."""
     return tuple(
-        Variable(
-            Scalar(found["name"], Span(*found.span("name"))),
-            Scalar(found["value"], Span(*found.span("value"))),
+        EnvironmentVariable(
+            ScalarNode(found["name"], Span(*found.span("name"))),
+            ScalarNode(found["value"], Span(*found.span("value"))),
         )
         for found in _LINE.finditer(source.text)
     )

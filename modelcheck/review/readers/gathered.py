@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from modelcheck.review.found import About, Fact, Given, Kind, Layer, Reading, Topic
+from modelcheck.review.found import About, Fact, FileKind, Given, Reading, SettingLayer, Topic
 from modelcheck.review.properties import read_properties
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries
 from modelcheck.review.stated import FILLED_IN
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
@@ -25,7 +25,7 @@ class Gathered:
     """
 
     source: Source
-    kind: Kind
+    kind: FileKind
     given: list[Given] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
@@ -48,27 +48,31 @@ class Gathered:
             tuple(self.passed),
         )
 
-    def add(self, key: str, value: str, layer: Layer, at: tuple[Span, Span], entity: str = "") -> None:
+    def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
         """A setting, with the places of its key and its value."""
         self.given.append(Given(key, value, layer, self.source, *at, entity))
 
-    def settings(self, node: Node | None, layer: Layer, entity: str = "", what: str = "config") -> None:
+    def settings(
+        self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"
+    ) -> None:
         """The settings of a mapping of keys to plain values."""
-        if node is None or (isinstance(node, Scalar) and node.text in _NOTHING):
+        if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
             return
-        if not isinstance(node, Mapping):
+        if not isinstance(node, MappingNode):
             self.wrong(node, f"`{what}` must be a mapping of keys to values")
         for key, value in entries(node):
             self.setting(key, value, layer, entity)
 
-    def setting(self, key: Scalar, value: Node, layer: Layer, entity: str = "", name: str = "") -> None:
+    def setting(
+        self, key: ScalarNode, value: Node, layer: SettingLayer, entity: str = "", name: str = ""
+    ) -> None:
         """One setting of a mapping; `name` where Kafka knows it by another."""
-        if isinstance(value, Scalar):
+        if isinstance(value, ScalarNode):
             self.add(name or key.text, value.text, layer, (key.span, value.span), entity)
         else:
             self.wrong(value, f"`{key.text}` must have one plain value")
 
-    def properties(self, node: Scalar, layer: Layer, entity: str = "") -> None:
+    def properties(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
         """The settings of a text in the form of .properties, within another text."""
         if not node.verbatim:
             for entry in read_properties(Source(self.source.name, node.text)).entries:
@@ -84,28 +88,28 @@ class Gathered:
         for entry in found.entries:
             self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
 
-    def _within(self, node: Scalar, key: str) -> Span:
+    def _within(self, node: ScalarNode, key: str) -> Span:
         """Where a key stands in a value that is quoted, as far as it is known."""
         at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
         return node.span if at < 0 else Span(at, at + len(key))
 
     def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
-        """A fact that a plain value tells; `value` where it has to be said in another way."""
+        """A fact that stands in a plain value; `value` where it has to be said in another way."""
         if node is None:
             return
         if about is About.BROKERS and value is None and self.count(node, words) is None:
             return
-        if value is None and not isinstance(node, Scalar):
+        if value is None and not isinstance(node, ScalarNode):
             self.wrong(node, f"{words} must have one plain value")
             return
-        text = value if value is not None else node.text if isinstance(node, Scalar) else ""
+        text = value if value is not None else node.text if isinstance(node, ScalarNode) else ""
         self.facts.append(Fact(about, text, self.source, node.span, words))
 
     def count(self, node: Node | None, words: str) -> int | None:
         """The whole number that a plain value is."""
         if node is None:
             return None
-        text = node.text if isinstance(node, Scalar) else ""
+        text = node.text if isinstance(node, ScalarNode) else ""
         if text.isascii() and text.isdigit() and len(text) < 6:
             return int(text)
         advice = FILLED_IN if is_filled_in(node) else ""
@@ -114,7 +118,7 @@ class Gathered:
 
     def topic(
         self,
-        name: Scalar,
+        name: ScalarNode,
         factor: Node | None,
         partitions: Node | None = None,
         words: tuple[str, str] = ("spec.replicas", "spec.partitions"),
@@ -134,4 +138,4 @@ class Gathered:
 
 def is_filled_in(node: Node) -> bool:
     """Whether a value is a template or an expression, of which only another tool knows the value."""
-    return isinstance(node, Scalar) and (node.computed or "${" in node.text or "{{" in node.text)
+    return isinstance(node, ScalarNode) and (node.computed or "${" in node.text or "{{" in node.text)

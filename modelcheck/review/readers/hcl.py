@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, Sequence
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, SequenceNode
 from spec.frozen import frozen
 from spec.source import Source, Span
 
@@ -40,8 +40,8 @@ class Block:
     """A block: its type, its labels and its body."""
 
     type: str
-    labels: tuple[Scalar, ...]
-    body: Mapping
+    labels: tuple[ScalarNode, ...]
+    body: MappingNode
 
 
 def is_hcl(text: str) -> bool:
@@ -51,22 +51,22 @@ def is_hcl(text: str) -> bool:
 
 def read_hcl(source: Source) -> tuple[Block, ...]:
     """The blocks of a text; HclError where it is none.  Costs time linear in the text."""
-    parser = _Parser(source.text)
+    parser = _HclParser(source.text)
     _, blocks = parser.body(0, top=True)
     return blocks
 
 
-class _Parser:
+class _HclParser:
     """A reader of one text, at a place in it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
-    def body(self, depth: int, *, top: bool = False) -> tuple[Mapping, tuple[Block, ...]]:
+    def body(self, depth: int, *, top: bool = False) -> tuple[MappingNode, tuple[Block, ...]]:
         """What stands up to the closing brace, or the end of the text."""
         start = self._at
-        found: list[tuple[Scalar, Node]] = []
+        found: list[tuple[ScalarNode, Node]] = []
         blocks: list[Block] = []
         if depth > _DEEPEST:
             raise HclError(self._at, "this is nested too deeply")
@@ -88,19 +88,19 @@ class _Parser:
                 block = self._block(key, depth)
                 blocks.append(block)
                 found.append((key, block.body))
-        return Mapping(tuple(found), Span(start, self._at)), tuple(blocks)
+        return MappingNode(tuple(found), Span(start, self._at)), tuple(blocks)
 
-    def _name(self) -> Scalar:
+    def _name(self) -> ScalarNode:
         match = _NAME.match(self._text, self._at)
         if match is None:
             raise HclError(self._at, "a name should stand here")
         self._at = match.end()
-        return Scalar(match[0], Span(*match.span()))
+        return ScalarNode(match[0], Span(*match.span()))
 
-    def _block(self, kind: Scalar, depth: int) -> Block:
-        labels: list[Scalar] = []
+    def _block(self, kind: ScalarNode, depth: int) -> Block:
+        labels: list[ScalarNode] = []
         while (match := _LABEL.match(self._text, self._at)) is not None:
-            labels.append(Scalar(match[1] if match[1] is not None else match[2], Span(*match.span())))
+            labels.append(ScalarNode(match[1] if match[1] is not None else match[2], Span(*match.span())))
             self._at = match.end()
             self._skip(_SPACE)
         if self._text[self._at : self._at + 1] != "{":
@@ -126,7 +126,7 @@ class _Parser:
         text = self._text[start : self._at].rstrip()
         if not text:
             raise HclError(start, "a value should stand here")
-        return Scalar(text, Span(start, start + len(text)), computed=True)
+        return ScalarNode(text, Span(start, start + len(text)), computed=True)
 
     def _literal(self, depth: int) -> Node | None:
         text, start = self._text, self._at
@@ -136,25 +136,25 @@ class _Parser:
             end = _end_of_string(text, start)
             self._at = end
             inner = text[start + 1 : end - 1]
-            return Scalar(_unescaped(inner), Span(start, end), computed=inner.startswith("${"))
+            return ScalarNode(_unescaped(inner), Span(start, end), computed=inner.startswith("${"))
         if literal := _LITERAL.match(text, start):
             self._at = literal.end()
-            return Scalar(literal[0], Span(*literal.span()))
+            return ScalarNode(literal[0], Span(*literal.span()))
         if text.startswith("[", start):
             return self._list(depth)
         if text.startswith("{", start):
             return self._object(depth)
         return None
 
-    def _heredoc(self, opened: re.Match[str]) -> Scalar:
+    def _heredoc(self, opened: re.Match[str]) -> ScalarNode:
         end = re.compile(rf"^[ \t]*{opened[1]}[ \t]*\r?$", re.MULTILINE).search(self._text, opened.end())
         if end is None:
             raise HclError(opened.start(), f"`{opened[1]}` does not end this text")
         self._at = end.end()
         text = self._text[opened.end() : end.start()]
-        return Scalar(text, Span(opened.start(), end.start()), verbatim=True)
+        return ScalarNode(text, Span(opened.start(), end.start()), verbatim=True)
 
-    def _list(self, depth: int) -> Sequence:
+    def _list(self, depth: int) -> SequenceNode:
         start = self._at
         self._at += 1
         found: list[Node] = []
@@ -162,12 +162,12 @@ class _Parser:
             found.append(self._value(depth + 1))
             self._skip(_BLANK)
             self._after(",", "]")
-        return Sequence(tuple(found), Span(start, self._at))
+        return SequenceNode(tuple(found), Span(start, self._at))
 
-    def _object(self, depth: int) -> Mapping:
+    def _object(self, depth: int) -> MappingNode:
         start = self._at
         self._at += 1
-        found: list[tuple[Scalar, Node]] = []
+        found: list[tuple[ScalarNode, Node]] = []
         while not self._closed("}", start):
             key = self._key()
             self._skip(_SPACE)
@@ -177,13 +177,13 @@ class _Parser:
             found.append((key, self._value(depth + 1)))
             self._skip(_BLANK)
             self._after(",", "}", optional=True)
-        return Mapping(tuple(found), Span(start, self._at))
+        return MappingNode(tuple(found), Span(start, self._at))
 
-    def _key(self) -> Scalar:
+    def _key(self) -> ScalarNode:
         if self._text.startswith('"', self._at):
             start, end = self._at, _end_of_string(self._text, self._at)
             self._at = end
-            return Scalar(self._text[start + 1 : end - 1], Span(start + 1, end - 1))
+            return ScalarNode(self._text[start + 1 : end - 1], Span(start + 1, end - 1))
         return self._name()
 
     def _closed(self, sign: str, opened: int) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.catalogue import find
-from modelcheck.review.found import About, Fact, Layer
+from modelcheck.review.found import About, Fact, SettingLayer
 from modelcheck.review.keys import Reader, Standing, spelled
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.environment import read_image, read_variables, variables_of
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker
 from modelcheck.review.readers.manifests import read_text_of_properties
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, entry, get, items, text_of
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
 from spec.source import Span
 
 _NOT_BROKERS = frozenset(
@@ -36,21 +36,21 @@ def _below(gathered: Gathered, node: Node) -> None:
     _image(gathered, node)
     _topic(gathered, node)
     for key, value in entries(node):
-        if isinstance(value, Scalar):
+        if isinstance(value, ScalarNode):
             _plain(gathered, key, value)
         elif key.text not in _NOT_BROKERS or key.text == "provisioning":
             _below(gathered, value)
     for one in items(node):
-        if not isinstance(one, Scalar):
+        if not isinstance(one, ScalarNode):
             _below(gathered, one)
 
 
-def _plain(gathered: Gathered, key: Scalar, value: Scalar) -> None:
+def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode) -> None:
     name = spelled(key.text)
     known = find(name)
     if known is not None and Reader.BROKER in known.readers_of(name):
         if key.text == name or (known.standing is Standing.MODELLED and value.text not in ("", "null")):
-            gathered.setting(key, value, Layer.BROKER_STATIC, name=name)
+            gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
     elif "\n" in value.text:
         read_text_of_properties(gathered, value, key.text, "")
 
@@ -58,28 +58,28 @@ def _plain(gathered: Gathered, key: Scalar, value: Scalar) -> None:
 def _image(gathered: Gathered, node: Node) -> None:
     """`image: name:tag`, or `image` with a `repository` and a `tag`."""
     image = get(node, "image")
-    if isinstance(image, Scalar):
+    if isinstance(image, ScalarNode):
         tag = text_of(get(node, "imageTag"))
-        read_image(gathered, Scalar(f"{image.text}:{tag}", image.span) if tag else image)
+        read_image(gathered, ScalarNode(f"{image.text}:{tag}", image.span) if tag else image)
     name, tag_at = text_of(get(image, "repository")), get(image, "tag")
-    if name is not None and isinstance(tag_at, Scalar) and is_of_a_broker(name):
-        read_image(gathered, Scalar(f"{name}:{tag_at.text}", tag_at.span))
+    if name is not None and isinstance(tag_at, ScalarNode) and is_of_a_broker(name):
+        read_image(gathered, ScalarNode(f"{name}:{tag_at.text}", tag_at.span))
 
 
 def _topic(gathered: Gathered, node: Node) -> None:
     """A topic of a list of them, as charts provision them."""
     name = get(node, "name")
     factor = entry(node, "replicationFactor", "replicas", "replication_factor")
-    if isinstance(name, Scalar) and factor is not None and get(node, "partitions") is not None:
+    if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
         gathered.topic(name, factor[1], get(node, "partitions"), (factor[0].text, "partitions"))
         gathered.passed.append(factor[0].span)
-        gathered.settings(get(node, "config"), Layer.TOPIC, name.text)
+        gathered.settings(get(node, "config"), SettingLayer.TOPIC, name.text)
 
 
 def _brokers(gathered: Gathered, document: Node) -> None:
     """How many brokers: of `broker`, else of controllers that are brokers too, else of the chart."""
     inner = [value for key, value in entries(document) if key.text in ("kafka", "cp-kafka")]
-    roots: list[Node] = [one for one in inner if isinstance(one, Mapping)]
+    roots: list[Node] = [one for one in inner if isinstance(one, MappingNode)]
     for root in roots or [document]:
         found = [(name, _count_at(get(root, name))) for name in ("broker", "controller")]
         sure = [(name, at) for name, at in found if at is not None and _is_positive(gathered, at[1])]
@@ -90,9 +90,9 @@ def _brokers(gathered: Gathered, document: Node) -> None:
             gathered.facts.append(Fact(About.BROKERS, str(number), gathered.source, span, words))
 
 
-def _count_at(node: Node | None) -> tuple[Scalar, Node] | None:
+def _count_at(node: Node | None) -> tuple[ScalarNode, Node] | None:
     found = entry(node, *_COUNTS)
-    return found if found is not None and isinstance(found[1], Scalar) else None
+    return found if found is not None and isinstance(found[1], ScalarNode) else None
 
 
 def _is_positive(gathered: Gathered, node: Node) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from modelcheck.review.found import About, Fact, Given, Kind, Layer, Reading
+from modelcheck.review.found import About, Fact, FileKind, Given, Reading, SettingLayer
 from modelcheck.review.readers.gathered import Gathered
 from spec.frozen import frozen
 from spec.source import Source, Span
 
 _LAYERS = {
-    "KafkaConfig": Layer.BROKER_STATIC,
-    "ProducerConfig": Layer.PRODUCER,
-    "ConsumerConfig": Layer.CONSUMER,
+    "KafkaConfig": SettingLayer.BROKER_STATIC,
+    "ProducerConfig": SettingLayer.PRODUCER,
+    "ConsumerConfig": SettingLayer.CONSUMER,
 }
 _HEAD = re.compile(r"\b(?P<class>[A-Z]\w*Config) values:[ \t]*\r?$", re.MULTILINE)
 _ENTRY = re.compile(
@@ -42,7 +42,7 @@ def read_log(source: Source) -> Reading:
     A release is a broker's where a broker prints its configuration too, else a client's, which says
     nothing of the cluster.
     """
-    gathered = Gathered(source, Kind.LOG, passed=[Span(0, len(source.text))])
+    gathered = Gathered(source, FileKind.LOG, passed=[Span(0, len(source.text))])
     names: set[str] = set()
     for block in _blocks(source.text):
         layer = _LAYERS.get(block.name)
@@ -68,14 +68,14 @@ def _blocks(text: str) -> Iterator[_Block]:
         yield _Block(head["class"], tuple(found))
 
 
-def _settings(source: Source, block: _Block, layer: Layer) -> Iterator[Given]:
+def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Given]:
     """The settings of a block, of its own process; what has no value is left out.
 
     A producer that was given acks of its own prints the default of `enable.idempotence` beside it
     and then switches it off.
     """
     values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
-    own = values.get("node.id") or values.get("broker.id") if layer is Layer.BROKER_STATIC else None
+    own = values.get("node.id") or values.get("broker.id") if layer is SettingLayer.BROKER_STATIC else None
     entity = own or values.get("client.id") or ""
     off = values.get("acks") not in (None, "-1", "all")
     for entry in block.entries:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from modelcheck.review.catalogue import find
-from modelcheck.review.found import About, Layer
+from modelcheck.review.found import About, SettingLayer
 from modelcheck.review.keys import Reader
 from modelcheck.review.properties import read_properties
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.containers import read_container
 from modelcheck.review.readers.environment import (
-    Variable,
+    EnvironmentVariable,
     read_variables,
     variables_of,
 )
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, Scalar, entries, get, items, text_of
+from modelcheck.review.readers.tree import Node, ScalarNode, entries, get, items, text_of
 from spec.source import Source
 
 WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Pod", "Job", "CronJob"})
@@ -50,25 +50,27 @@ def read_config_map(gathered: Gathered, node: Node) -> None:
 
 def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
     """Add the settings in names with texts: a text by what it is, a name by what it stands for."""
-    variables = [Variable(key, value) for key, value in entries(data) if isinstance(value, Scalar)]
+    variables = [
+        EnvironmentVariable(key, value) for key, value in entries(data) if isinstance(value, ScalarNode)
+    ]
     read_variables(gathered, variables, name)
     for one in variables:
         if (found := find(one.name.text)) is not None:
             layer = LAYER_OF[found.readers_of(one.name.text)[-1]]
-            gathered.setting(one.name, one.value, layer, name if layer is Layer.BROKER_STATIC else "")
+            gathered.setting(one.name, one.value, layer, name if layer is SettingLayer.BROKER_STATIC else "")
         elif "\n" in one.value.text or "=" in one.value.text:
             read_text_of_properties(gathered, one.value, one.name.text, name)
 
 
 LAYER_OF = {
-    Reader.PRODUCER: Layer.PRODUCER,
-    Reader.CONSUMER: Layer.CONSUMER,
-    Reader.TOPIC: Layer.TOPIC,
-    Reader.BROKER: Layer.BROKER_STATIC,
+    Reader.PRODUCER: SettingLayer.PRODUCER,
+    Reader.CONSUMER: SettingLayer.CONSUMER,
+    Reader.TOPIC: SettingLayer.TOPIC,
+    Reader.BROKER: SettingLayer.BROKER_STATIC,
 }
 
 
-def read_text_of_properties(gathered: Gathered, node: Scalar, title: str, entity: str) -> None:
+def read_text_of_properties(gathered: Gathered, node: ScalarNode, title: str, entity: str) -> None:
     """Add the settings of a text within a text, where most of its lines are settings of Kafka."""
     found = read_properties(Source(title, node.text)).entries
     readers = [key.readers_of(entry.key) for entry in found if (key := find(entry.key)) is not None]
@@ -78,4 +80,4 @@ def read_text_of_properties(gathered: Gathered, node: Scalar, title: str, entity
     votes = [reader for each in readers if len(each) == 1 for reader in each]
     reader = max(set(votes), key=votes.count) if votes else Reader.BROKER
     layer = LAYER_OF[reader]
-    gathered.properties(node, layer, entity if layer is Layer.BROKER_STATIC else "")
+    gathered.properties(node, layer, entity if layer is SettingLayer.BROKER_STATIC else "")

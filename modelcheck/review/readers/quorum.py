@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modelcheck.review.found import About, Fact, Kind, Reading
+from modelcheck.review.found import About, Fact, FileKind, Reading
 from modelcheck.review.readers.gathered import Gathered
 from spec.source import Source, Span
 
@@ -21,7 +21,7 @@ def is_quorum(text: str) -> bool:
 
 def read_quorum(source: Source) -> Reading:
     """That the cluster runs KRaft, its voters, and its brokers: the observers, or voters that are both."""
-    gathered = Gathered(source, Kind.QUORUM)
+    gathered = Gathered(source, FileKind.QUORUM)
     found = {m[1]: m for m in _STATUS.finditer(source.text)}
     voters, observers = found.get("CurrentVoters"), found.get("CurrentObservers")
     rows = list(_ROWS.finditer(source.text)) if voters is None else []

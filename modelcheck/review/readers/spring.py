@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modelcheck.review.catalogue import find, is_irrelevant
-from modelcheck.review.found import Layer
+from modelcheck.review.found import SettingLayer
 from modelcheck.review.keys import Reader, spelled
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries
 
 _CLIENTS = {
-    "producer": (Layer.PRODUCER, Reader.PRODUCER),
-    "consumer": (Layer.CONSUMER, Reader.CONSUMER),
+    "producer": (SettingLayer.PRODUCER, Reader.PRODUCER),
+    "consumer": (SettingLayer.CONSUMER, Reader.CONSUMER),
 }
 _BINDER = ("spring.cloud.stream.kafka.binder.", "spring.cloud.stream.kafka.bindings.")
 
@@ -31,17 +31,17 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
                 gathered.setting(key, value, client[0], name=client[1])
 
 
-def paths(node: Node, above: str = "") -> Iterator[tuple[str, Scalar, Scalar]]:
+def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, ScalarNode]]:
     """Every plain value with its keys, joined by dots."""
     for key, value in entries(node):
         path = f"{above}{key.text}"
-        if isinstance(value, Mapping):
+        if isinstance(value, MappingNode):
             yield from paths(value, f"{path}.")
-        elif isinstance(value, Scalar):
+        elif isinstance(value, ScalarNode):
             yield path, key, value
 
 
-def client_setting(path: str) -> tuple[Layer, str] | None:
+def client_setting(path: str) -> tuple[SettingLayer, str] | None:
     """Whose setting a path of Spring is, and its name in Kafka; None for what is none."""
     if path.startswith("spring.kafka."):
         return _of_kafka(path.removeprefix("spring.kafka."))
@@ -50,7 +50,7 @@ def client_setting(path: str) -> tuple[Layer, str] | None:
     return None
 
 
-def _of_kafka(path: str) -> tuple[Layer, str] | None:
+def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
     """`producer.acks`, `producer.properties.enable.idempotence`, `properties.acks` and the like."""
     first, _, rest = path.partition(".")
     if first == "properties":
@@ -65,20 +65,20 @@ def _of_kafka(path: str) -> tuple[Layer, str] | None:
     return (layer, name) if is_irrelevant(name) or (key and reader in key.readers_of(name)) else None
 
 
-def _of_binder(path: str) -> tuple[Layer, str] | None:
+def _of_binder(path: str) -> tuple[SettingLayer, str] | None:
     """The binder of Spring Cloud Stream: `required-acks`, and properties of its producers."""
     last = path.rsplit(".binder.", maxsplit=1)[-1].rsplit(".producer.", maxsplit=1)[-1]
     if spelled(last) == "required.acks":
-        return Layer.PRODUCER, "acks"
+        return SettingLayer.PRODUCER, "acks"
     if spelled(last) == "replication.factor":  # of the topics that the binder creates
-        return Layer.BROKER_STATIC, "default.replication.factor"
+        return SettingLayer.BROKER_STATIC, "default.replication.factor"
     for prefix in ("configuration.", "producer-properties.", "producerProperties."):
         if last.startswith(prefix):
             return _client(last.removeprefix(prefix))
     return None
 
 
-def _client(name: str) -> tuple[Layer, str] | None:
+def _client(name: str) -> tuple[SettingLayer, str] | None:
     """A setting that any client may read: the producer's where a producer reads it."""
     key = find(name)
     readers = key.readers_of(name) if key is not None else ()

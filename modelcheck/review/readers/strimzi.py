@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.review.found import About, Fact, Layer
+from modelcheck.review.found import About, Fact, SettingLayer
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, Scalar, entry, get, items, text_of
+from modelcheck.review.readers.tree import Node, ScalarNode, entry, get, items, text_of
 
 GROUP = "kafka.strimzi.io"
 
@@ -35,9 +35,9 @@ def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
     gathered.fact(About.VERSION, get(kafka, "version"), "spec.kafka.version")
     metadata = entry(kafka, "metadataVersion")
     if metadata is not None:
-        gathered.setting(*metadata, Layer.CLUSTER_DYNAMIC, name="metadata.version")
+        gathered.setting(*metadata, SettingLayer.CLUSTER_DYNAMIC, name="metadata.version")
     _controller(gathered, node)
-    gathered.settings(get(kafka, "config"), Layer.BROKER_STATIC)
+    gathered.settings(get(kafka, "config"), SettingLayer.BROKER_STATIC)
     if not pools:
         gathered.fact(About.BROKERS, get(kafka, "replicas"), "spec.kafka.replicas")
         _storage(gathered, get(kafka, "storage"))
@@ -70,7 +70,7 @@ def _counts(pools: Sequence[Node]) -> str:
 
 
 def _pool_facts(gathered: Gathered, pool: Node, many: int | None) -> None:
-    """What a node pool of so many nodes adds: brokers and their storage, unless it has controllers only."""
+    """What a node pool of `many` nodes adds: brokers and their storage, unless it has controllers only."""
     if get(pool, "spec", "roles") is None or "broker" in _roles(pool):
         if many is not None:
             gathered.fact(About.BROKERS, get(pool, "spec", "replicas"), _counts([pool]), str(many))
@@ -92,12 +92,12 @@ def _controller(gathered: Gathered, node: Node) -> None:
 def _storage(gathered: Gathered, node: Node | None) -> None:
     """Whether the disks outlive a pod; JBOD counts as its least durable volume."""
     kind = get(node, "type")
-    if not isinstance(kind, Scalar):
+    if not isinstance(kind, ScalarNode):
         return
     found = [kind]
     if kind.text == "jbod":
         volumes = [get(volume, "type") for volume in items(get(node, "volumes"))]
-        found = [one for one in volumes if isinstance(one, Scalar)] or found
+        found = [one for one in volumes if isinstance(one, ScalarNode)] or found
     least = min(found, key=lambda one: one.text != "ephemeral")
     words = f"storage of type {kind.text}"
     gathered.facts.append(Fact(About.STORAGE, least.text, gathered.source, least.span, words))
@@ -105,9 +105,9 @@ def _storage(gathered: Gathered, node: Node | None) -> None:
 
 def _topic(gathered: Gathered, node: Node) -> None:
     named = get(node, "spec", "topicName") or get(node, "metadata", "name") or get(node, "kind")
-    if isinstance(named, Scalar):
+    if isinstance(named, ScalarNode):
         gathered.topic(named, get(node, "spec", "replicas"), get(node, "spec", "partitions"))
-        gathered.settings(get(node, "spec", "config"), Layer.TOPIC, named.text)
+        gathered.settings(get(node, "spec", "config"), SettingLayer.TOPIC, named.text)
 
 
 def _cluster_of(pool: Node) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modelcheck.review.found import About, Kind, Layer, Reading
+from modelcheck.review.found import About, FileKind, Reading, SettingLayer
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.hcl import Block, HclError, read_hcl
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, entries, entry, get, items, text_of
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
 from modelcheck.review.stated import FILLED_IN
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
@@ -19,7 +19,7 @@ _NOT_VERSION = (".x", ".kraft", ".tiered")
 
 def read_terraform(source: Source) -> Reading:
     """The settings, topics and facts of the resources that are known here; malformed HCL is R0707."""
-    gathered = Gathered(source, Kind.TERRAFORM)
+    gathered = Gathered(source, FileKind.TERRAFORM)
     try:
         blocks = read_hcl(source)
     except HclError as error:
@@ -49,7 +49,7 @@ def _confluent_cloud(gathered: Gathered, block: Block) -> None:
 
 
 def _refuse(gathered: Gathered, block: Block, message: str) -> None:
-    """A resource whose replication no file tells (R0733)."""
+    """A resource whose replication is in no file (R0733)."""
     at = block.labels[0].span
     advice = "give what kafka-topics and kafka-configs --describe print of it"
     gathered.problems.append(Diagnostic("R0733", gathered.source, at, message, help=advice))
@@ -59,8 +59,8 @@ def _msk_configuration(gathered: Gathered, block: Block) -> None:
     for version in items(get(block.body, "kafka_versions"))[:1]:
         _version(gathered, version, "kafka_versions of MSK")
     found = get(block.body, "server_properties")
-    if isinstance(found, Scalar) and not found.computed:
-        gathered.properties(found, Layer.BROKER_STATIC)
+    if isinstance(found, ScalarNode) and not found.computed:
+        gathered.properties(found, SettingLayer.BROKER_STATIC)
     elif found is not None:
         gathered.wrong(found, "`server_properties` is worked out by Terraform", FILLED_IN)
 
@@ -83,7 +83,7 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
 
     def read(gathered: Gathered, block: Block) -> None:
         named = get(block.body, name)
-        if not isinstance(named, Scalar):
+        if not isinstance(named, ScalarNode):
             return
         number = entry(block.body, factor)
         gathered.topic(
@@ -94,8 +94,8 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
         pair = entry(block.body, *_CONFIGS)
         found = pair[1] if pair else None
         for key, value in entries(found):
-            gathered.setting(key, value, Layer.TOPIC, named.text, key.text.replace("_", "."))
-        if pair is not None and not isinstance(found, Mapping):
+            gathered.setting(key, value, SettingLayer.TOPIC, named.text, key.text.replace("_", "."))
+        if pair is not None and not isinstance(found, MappingNode):
             gathered.wrong(pair[1], f"`{pair[0].text}` is worked out by Terraform", FILLED_IN)
 
     return read
@@ -105,7 +105,7 @@ def _aiven_cluster(gathered: Gathered, block: Block) -> None:
     user = get(block.body, "kafka_user_config")
     _version(gathered, get(user, "kafka_version"), "kafka_version of Aiven")
     for key, value in entries(get(user, "kafka")):
-        gathered.setting(key, value, Layer.BROKER_STATIC, name=key.text.replace("_", "."))
+        gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=key.text.replace("_", "."))
 
 
 RESOURCES: dict[str, Callable[[Gathered, Block], None]] = {

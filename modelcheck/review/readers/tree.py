@@ -9,7 +9,7 @@ from spec.source import Span
 
 
 @frozen
-class Scalar:
+class ScalarNode:
     """A plain value as it is written, without its quotes.
 
     `verbatim` says that its text stands in the source line by line, as in a block
@@ -23,7 +23,7 @@ class Scalar:
 
 
 @frozen
-class Sequence:
+class SequenceNode:
     """Values in their order."""
 
     items: tuple[Node, ...]
@@ -31,19 +31,19 @@ class Sequence:
 
 
 @frozen
-class Mapping:
+class MappingNode:
     """Keys and values in their order, twice given keys included."""
 
-    entries: tuple[tuple[Scalar, Node], ...]
+    entries: tuple[tuple[ScalarNode, Node], ...]
     span: Span
 
 
-Node = Scalar | Sequence | Mapping
+Node = ScalarNode | SequenceNode | MappingNode
 
 
-def entry(node: Node | None, *names: str) -> tuple[Scalar, Node] | None:
+def entry(node: Node | None, *names: str) -> tuple[ScalarNode, Node] | None:
     """The last entry of the first of these names that there is, as YAML readers take it."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return None
     for name in names:
         found = [pair for pair in node.entries if pair[0].text == name]
@@ -62,17 +62,17 @@ def get(node: Node | None, *path: str) -> Node | None:
 
 def text_of(node: Node | None) -> str | None:
     """The text of a plain value; None for anything else."""
-    return node.text if isinstance(node, Scalar) else None
+    return node.text if isinstance(node, ScalarNode) else None
 
 
 def items(node: Node | None) -> tuple[Node, ...]:
     """The values of a sequence; nothing for anything else."""
-    return node.items if isinstance(node, Sequence) else ()
+    return node.items if isinstance(node, SequenceNode) else ()
 
 
-def entries(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
+def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
     """The entries of a mapping; nothing for anything else."""
-    return node.entries if isinstance(node, Mapping) else ()
+    return node.entries if isinstance(node, MappingNode) else ()
 
 
 def walk(node: Node) -> Iterator[Node]:

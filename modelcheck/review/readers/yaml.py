@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from modelcheck.review.readers.tree import Mapping, Node, Scalar, Sequence, entries, items
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, SequenceNode, entries, items
 from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
@@ -36,11 +36,11 @@ def _converted(node: yaml.Node, known: dict[int, Node], above: set[int]) -> Node
     made: Node
     match node:
         case yaml.MappingNode():
-            made = Mapping(tuple(_entries(node, known, above)), _span(node))
+            made = MappingNode(tuple(_entries(node, known, above)), _span(node))
         case yaml.SequenceNode():
-            made = Sequence(tuple(_converted(one, known, above) for one in node.value), _span(node))
+            made = SequenceNode(tuple(_converted(one, known, above) for one in node.value), _span(node))
         case _:
-            made = Scalar(str(node.value), _span(node), verbatim=getattr(node, "style", None) == "|")
+            made = ScalarNode(str(node.value), _span(node), verbatim=getattr(node, "style", None) == "|")
     above.discard(id(node))
     known[id(node)] = made
     return made
@@ -48,16 +48,16 @@ def _converted(node: yaml.Node, known: dict[int, Node], above: set[int]) -> Node
 
 def _entries(
     node: yaml.MappingNode, known: dict[int, Node], above: set[int]
-) -> Iterator[tuple[Scalar, Node]]:
+) -> Iterator[tuple[ScalarNode, Node]]:
     """The mapping's own entries, after those of `<<` that it does not give itself."""
-    own: list[tuple[Scalar, Node]] = []
-    merged: list[tuple[Scalar, Node]] = []
+    own: list[tuple[ScalarNode, Node]] = []
+    merged: list[tuple[ScalarNode, Node]] = []
     for key, value in node.value:
         named, found = _converted(key, known, above), _converted(value, known, above)
-        if isinstance(named, Scalar) and named.text == "<<" and not isinstance(found, Scalar):
+        if isinstance(named, ScalarNode) and named.text == "<<" and not isinstance(found, ScalarNode):
             for one in reversed(items(found) or (found,)):
                 merged += entries(one)
-        elif isinstance(named, Scalar):
+        elif isinstance(named, ScalarNode):
             own.append((named, found))
     names = {key.text for key, _ in own}
     yield from (pair for pair in merged if pair[0].text not in names)

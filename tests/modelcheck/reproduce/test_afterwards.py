@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from modelcheck.commands.reproduce.attempt import Asked
+from modelcheck.commands.reproduce.attempt import ReproductionTask
 from modelcheck.commands.reproduce.drive import Run
 from modelcheck.commands.reproduce.home import Home
 from modelcheck.contract.exits import Exit
@@ -20,7 +20,7 @@ SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json"
 ACKS_ONE = ("check", "kafka", "--check", "acks_one")
 Command = Callable[..., tuple[int, str, str]]
 FalseHome = Callable[..., Path]
-Came = Callable[[Run], list[Asked]]
+Came = Callable[[Run], list[ReproductionTask]]
 
 
 @pytest.fixture
@@ -35,10 +35,10 @@ def files(tmp_path: Path) -> tuple[str, ...]:
 def came(monkeypatch: pytest.MonkeyPatch) -> Came:
     """What comes of it where nothing is started; and what was asked for."""
 
-    def told(run: Run) -> list[Asked]:
-        wishes: list[Asked] = []
+    def told(run: Run) -> list[ReproductionTask]:
+        wishes: list[ReproductionTask] = []
 
-        def attempt(asked: Asked, _home: Home, **_: object) -> Iterator[Run]:
+        def attempt(asked: ReproductionTask, _home: Home, **_: object) -> Iterator[Run]:
             wishes.append(asked)
             yield run
 

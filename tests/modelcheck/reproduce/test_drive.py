@@ -14,7 +14,7 @@ from counterexamples.lines import plain
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
 from modelcheck.commands.reproduce.asking import file_of, wide
-from modelcheck.commands.reproduce.attempt import Asked, Attempt, Came
+from modelcheck.commands.reproduce.attempt import Attempt, Came, ReproductionTask
 from modelcheck.commands.reproduce.client import Unanswered
 from modelcheck.commands.reproduce.drive import Driver, How, Run
 from modelcheck.commands.reproduce.excerpts import Excerpt
@@ -23,7 +23,7 @@ from modelcheck.commands.reproduce.page import DID, attempt_page
 from modelcheck.commands.reproduce.plan import DONE, CannotForce, Plan, plan
 from modelcheck.commands.reproduce.predicted import Predicted
 from modelcheck.commands.reproduce.report import as_json, lines
-from modelcheck.commands.reproduce.seen import Ending, Seen, View
+from modelcheck.commands.reproduce.seen import Ending, SeenPartition, View
 from modelcheck.commands.reproduce.settings import settings
 from modelcheck.commands.reproduce.table import table_row
 from spec.load import load
@@ -37,7 +37,11 @@ class Scripted(Driver):
     """A driver of no cluster: in each phase what is seen is what somebody wrote down."""
 
     def __init__(
-        self, asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], after_asking: Seen | None = None
+        self,
+        asked: ReproductionTask,
+        seen: Sequence[SeenPartition],
+        given: tuple[int, ...],
+        after_asking: SeenPartition | None = None,
     ) -> None:
         self._after_asking = after_asking
         self.marks: dict[int, int] = {}  # high watermarks that are not as the model says, by broker
@@ -70,7 +74,7 @@ class Scripted(Driver):
         notes.append("asked to elect")
         self._script[self._at] = self._after_asking or self._script[self._at]
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> SeenPartition:
         return self._script[max(0, min(self._at, len(self._script) - 1))]
 
     def _high_watermark(self, node: int) -> int:
@@ -139,22 +143,24 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelcheck.commands.reproduce.client.begin", lambda: None)
 
 
-def asked_of(trace: Trace, under: str | None = None) -> Asked:
+def asked_of(trace: Trace, under: str | None = None) -> ReproductionTask:
     model, scope = trace.model, trace.scope
     if under is not None:
         model, check = pick_checks(load(file_of(under)), [under])[0]
         scope = check.scope
     found = plan(trace)
     assert isinstance(found, Plan)
-    return Asked(found, model, wide(scope), settings(model, scope, HOME), under)
+    return ReproductionTask(found, model, wide(scope), settings(model, scope, HOME), under)
 
 
-def as_in_the_run(asked: Asked) -> list[Seen]:
+def as_in_the_run(asked: ReproductionTask) -> list[SeenPartition]:
     view = View(asked.model, asked.scope)
     return [view.seen(phase.after) for phase in asked.plan.phases]
 
 
-def attempted(asked: Asked, seen: Sequence[Seen], given: tuple[int, ...], acked: tuple[int, ...]) -> Attempt:
+def attempted(
+    asked: ReproductionTask, seen: Sequence[SeenPartition], given: tuple[int, ...], acked: tuple[int, ...]
+) -> Attempt:
     run = Scripted(asked, seen, given).run()
     ended = replace(run, acked=acked)
     return Attempt(asked, HOME.version, asked.predicted, (ended,))

@@ -10,7 +10,7 @@ from broker_files.partition_log import read_log
 from modelcheck.asking.models import pick_checks
 from modelcheck.commands.reproduce.seen import (
     RECORD,
-    Seen,
+    SeenPartition,
     View,
     cut_log,
     high_watermark,
@@ -63,8 +63,8 @@ def test_two_looks_differ_in_their_parts_only() -> None:
     model, check = pick_checks(load("kafka"), ["acks_one"])[0]
     view = View(model, check.scope)
     both = frozenset({0, 1})
-    one = Seen(0, both, frozenset(), both, both, ((1,), ()), frozenset({1}))
-    other = Seen(1, both, frozenset(), both, both, ((1,), (1,)), frozenset({1}))
+    one = SeenPartition(0, both, frozenset(), both, both, ((1,), ()), frozenset({1}))
+    other = SeenPartition(1, both, frozenset(), both, both, ((1,), (1,)), frozenset({1}))
     found = [(each.part, each.model, each.cluster) for each in view.differences(one, other)]
 
     assert found == [("leader", "A", "B"), ("log of B", "empty", "1")]

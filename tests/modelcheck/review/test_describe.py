@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.review.found import Kind, Layer, Partition
+from modelcheck.review.found import FileKind, Partition, SettingLayer
 from modelcheck.review.read import read_files
 from modelcheck.review.readers.describe import read_configs, read_topics
 from spec.source import Source
@@ -18,15 +18,15 @@ def test_topics_of_4_0_with_eligible_leaders() -> None:
     (reading,) = read_files([str(INPUTS / "topics-4.0.txt")])
     (topic,) = reading.topics
 
-    assert reading.kind is Kind.TOPICS
+    assert reading.kind is FileKind.TOPICS
     assert (topic.name, topic.replication_factor, topic.partition_count) == ("payments", 3, 2)
     assert topic.partitions == (
         Partition(0, 2, (2, 3, 1), (2, 3), (), ()),
         Partition(1, None, (3, 1, 2), (), (1,), (3,)),
     )
     assert [(g.key, g.value, g.layer, g.entity) for g in reading.given] == [
-        ("min.insync.replicas", "2", Layer.TOPIC, "payments"),
-        ("cleanup.policy", "compact,delete", Layer.TOPIC, "payments"),
+        ("min.insync.replicas", "2", SettingLayer.TOPIC, "payments"),
+        ("cleanup.policy", "compact,delete", SettingLayer.TOPIC, "payments"),
     ]
 
 
@@ -119,7 +119,7 @@ def test_a_line_that_was_cut_out_of_the_output_still_tells_its_layers() -> None:
 
     (one,) = read_configs(Source("t", text)).given
 
-    assert one.layer is Layer.DEFAULT
+    assert one.layer is SettingLayer.DEFAULT
 
 
 def test_features_tell_the_level_and_the_release() -> None:

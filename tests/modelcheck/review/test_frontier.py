@@ -18,12 +18,12 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.frontier.asked import Asked
+from modelcheck.review.frontier.asked import FaultLimits
 from modelcheck.review.frontier.asking import Answered, FrontierAnswer, answered, answers_of
 from modelcheck.review.frontier.found import Frontier, words
-from modelcheck.review.frontier.grid import NOT_READ, Grid, Row, different
+from modelcheck.review.frontier.grid import NOT_READ, ConfigurationRow, Grid, different
 from modelcheck.review.frontier.kafka import Base, _alike, _jobs, _readings, _release, grid
-from modelcheck.review.partition import Partition, partition
+from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.questions import ANY, GUARANTEES, KINDS, MOVE, Guarantee
 from modelcheck.review.settings import resolve
 from spec.diagnostics import SpecError
@@ -45,10 +45,10 @@ QUORUM = Path(__file__).parents[3] / "spec/protocols/quorum.rsm"
 def of(
     *texts: str, faults: int = 1, guarantees: tuple[Guarantee, ...] = BOTH, base: Base | None = None
 ) -> Grid:
-    return grid(base or Base(), [axis(text) for text in texts], guarantees, Asked(faults))
+    return grid(base or Base(), [axis(text) for text in texts], guarantees, FaultLimits(faults))
 
 
-def subject(**point: str) -> Partition:
+def subject(**point: str) -> PartitionModel:
     base, named = Base(), {name.replace("_", "."): value for name, value in point.items()}
     settings = resolve(_readings(base, named, _release(base, named)), kafka=named["kafka"])
     return partition(settings)
@@ -80,7 +80,7 @@ def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tup
 def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str) -> None:
     own = subject(kafka="2.8", default_replication_factor="2", acks=acks)
     reviewed = tuple(a for a in ask_all(asking, own, 1, ask_mixed(asking, own, 1)) if a.guarantee in BOTH)
-    told = tuple(a for job in _jobs(own, BOTH, Asked(1)) for a in answers_of(asking, job))
+    told = tuple(a for job in _jobs(own, BOTH, FaultLimits(1)) for a in answers_of(asking, job))
 
     assert known(told, 1) == known(reviewed, 1)
     assert {(a.guarantee.name, a.kind): a.lost_with for a in told} == {
@@ -108,7 +108,7 @@ def test_what_is_taken_for_alike_has_the_same_answers(asking: Asking, acks: str,
     """NOTE(alike)."""
     own = subject(kafka=release, default_replication_factor="2", acks=acks, min_insync_replicas="2")
     found = [
-        tuple(a for job in _jobs(each, BOTH, Asked(1)) for a in answers_of(asking, job))
+        tuple(a for job in _jobs(each, BOTH, FaultLimits(1)) for a in answers_of(asking, job))
         for each in (own, _alike(own))
     ]
 
@@ -185,7 +185,7 @@ def made_up(*survived: tuple[int, int], replicas: tuple[int, ...] = ()) -> Front
         check = replace(job.mixture.check, name=str(number), only=(str(number),))
         own = replace(job, mixture=replace(job.mixture, check=check), alone=())
         cost = (replicas or (3,) * len(survived))[number]
-        rows.append(Row((str(number),), (own,), (cost,)))
+        rows.append(ConfigurationRow((str(number),), (own,), (cost,)))
         answers = (
             Answer(guarantee, ANY, most, None, most == 2, 1, broken=None if most == 2 else most + 1)
             for guarantee, most in zip(BOTH, numbers, strict=True)

@@ -16,7 +16,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Violated
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.partition import Partition, partition
+from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.read import read_files
 from modelcheck.review.settings import resolve
 from modelcheck.storage.cache import ANSWERS, Cache
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 
 @pytest.fixture
-def subject(tmp_path: Path) -> Partition:
+def subject(tmp_path: Path) -> PartitionModel:
     (tmp_path / "producer.properties").write_text(PRODUCER)
     (tmp_path / "server.properties").write_text(SERVER)
     files = [str(tmp_path / name) for name in ("producer.properties", "server.properties")]
@@ -48,7 +48,7 @@ class Line(ProgressLine):
         super().begin(title)
 
 
-def asked(subject: Partition, states: int | None = None) -> tuple[tuple[Answer, ...], int, int, int]:
+def asked(subject: PartitionModel, states: int | None = None) -> tuple[tuple[Answer, ...], int, int, int]:
     """The answers, how many searches that took, and the states: all of them, and those of earlier runs."""
     line = Line()
     with Asking(Effort(states), line) as asking:
@@ -56,7 +56,7 @@ def asked(subject: Partition, states: int | None = None) -> tuple[tuple[Answer, 
         return answers, line.searches, asking.states, asking.known
 
 
-def test_a_second_run_finds_the_same_without_a_search(subject: Partition) -> None:
+def test_a_second_run_finds_the_same_without_a_search(subject: PartitionModel) -> None:
     first, searches, states, known = asked(subject)
     assert searches > 0
     assert known == 0
@@ -65,7 +65,7 @@ def test_a_second_run_finds_the_same_without_a_search(subject: Partition) -> Non
     assert asked(subject) == (first, 0, states, states)
 
 
-def test_another_question_is_searched_for(subject: Partition) -> None:
+def test_another_question_is_searched_for(subject: PartitionModel) -> None:
     asked(subject)
     other = replace(subject, config={**subject.config, "acks": "all"})
 
@@ -75,7 +75,7 @@ def test_another_question_is_searched_for(subject: Partition) -> None:
     assert known == 0
 
 
-def test_a_review_that_was_cut_short_goes_on_each_time(subject: Partition) -> None:
+def test_a_review_that_was_cut_short_goes_on_each_time(subject: PartitionModel) -> None:
     whole, _, states, _ = asked(subject)
     forget()
     found, runs = asked(subject, states * 2 // 3)[0], 1
@@ -116,7 +116,9 @@ def other_run(data: bytes) -> bytes:
     "damage",
     [cut_off, other_verdict, other_run, lambda _: b"[]", lambda _: b"null", lambda _: b'{"verdicts": 3}'],
 )
-def test_what_is_damaged_is_searched_for_again(subject: Partition, damage: Callable[[bytes], bytes]) -> None:
+def test_what_is_damaged_is_searched_for_again(
+    subject: PartitionModel, damage: Callable[[bytes], bytes]
+) -> None:
     first, searches, states, _ = asked(subject)
     cache = Cache(kept=ANSWERS)
     changed = 0
@@ -134,7 +136,7 @@ def test_what_is_damaged_is_searched_for_again(subject: Partition, damage: Calla
     assert 0 < searched <= searches
 
 
-def test_the_run_that_is_kept_is_the_run_that_was_found(subject: Partition) -> None:
+def test_the_run_that_is_kept_is_the_run_that_was_found(subject: PartitionModel) -> None:
     def losses() -> list[object]:
         return [answer.loss for answer in asked(subject)[0] if answer.loss is not None]
 
@@ -144,7 +146,7 @@ def test_the_run_that_is_kept_is_the_run_that_was_found(subject: Partition) -> N
 
 
 def test_where_nothing_can_be_kept_the_answers_are_the_same(
-    subject: Partition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    subject: PartitionModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, searches, *_ = asked(subject)
     (tmp_path / "file").write_text("no folder")

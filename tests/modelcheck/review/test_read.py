@@ -9,26 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelcheck.review.found import Kind, Layer
+from modelcheck.review.found import FileKind, SettingLayer
 from modelcheck.review.read import read_bytes, read_files
 from modelcheck.review.settings import resolve
 from spec.diagnostics import SpecError
 
 INPUTS = Path(__file__).parent / "inputs"
 KINDS = {
-    "server-0.8.1.properties": Kind.BROKER,
-    "jepsen-0.8.1.properties": Kind.BROKER,
-    "server-3.7.properties": Kind.BROKER,
-    "producer-0.8.1.properties": Kind.PRODUCER,
-    "producer-all.properties": Kind.PRODUCER,
-    "topic-payments.properties": Kind.TOPIC,
-    "topics-0.8.0.txt": Kind.TOPICS,
-    "topics-1.0.txt": Kind.TOPICS,
-    "topics-4.0.txt": Kind.TOPICS,
-    "configs-1.0.txt": Kind.CONFIGS,
-    "configs-3.7.txt": Kind.CONFIGS,
-    "features-4.1.txt": Kind.FEATURES,
-    "strimzi.yaml": Kind.KUBERNETES,
+    "server-0.8.1.properties": FileKind.BROKER,
+    "jepsen-0.8.1.properties": FileKind.BROKER,
+    "server-3.7.properties": FileKind.BROKER,
+    "producer-0.8.1.properties": FileKind.PRODUCER,
+    "producer-all.properties": FileKind.PRODUCER,
+    "topic-payments.properties": FileKind.TOPIC,
+    "topics-0.8.0.txt": FileKind.TOPICS,
+    "topics-1.0.txt": FileKind.TOPICS,
+    "topics-4.0.txt": FileKind.TOPICS,
+    "configs-1.0.txt": FileKind.CONFIGS,
+    "configs-3.7.txt": FileKind.CONFIGS,
+    "features-4.1.txt": FileKind.FEATURES,
+    "strimzi.yaml": FileKind.KUBERNETES,
 }
 
 
@@ -58,28 +58,28 @@ def test_a_file_is_recognised_by_its_content(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("min.insync.replicas=2\n", Kind.BROKER),
-        ("min.insync.replicas=2\nretention.ms=1\n", Kind.TOPIC),
-        ("bootstrap.servers=a\ngroup.id=g\n", Kind.CONSUMER),
-        ("bootstrap.servers=a\n", Kind.PRODUCER),
-        ("dataDir=/x\nclientPort=2181\n", Kind.ZOOKEEPER),
-        ("bootstrap.servers=a\nkey.converter=c\nproducer.acks=1\n", Kind.CONNECT),
+        ("min.insync.replicas=2\n", FileKind.BROKER),
+        ("min.insync.replicas=2\nretention.ms=1\n", FileKind.TOPIC),
+        ("bootstrap.servers=a\ngroup.id=g\n", FileKind.CONSUMER),
+        ("bootstrap.servers=a\n", FileKind.PRODUCER),
+        ("dataDir=/x\nclientPort=2181\n", FileKind.ZOOKEEPER),
+        ("bootstrap.servers=a\nkey.converter=c\nproducer.acks=1\n", FileKind.CONNECT),
     ],
 )
-def test_a_small_file_is_recognised_by_its_keys(text: str, kind: Kind) -> None:
+def test_a_small_file_is_recognised_by_its_keys(text: str, kind: FileKind) -> None:
     assert read_bytes("f", text.encode()).kind is kind
 
 
 def test_a_connect_worker_speaks_for_its_producers() -> None:
     reading = read_bytes("f", b"key.converter=c\nproducer.acks=1\noffset.storage.topic=t\n")
 
-    assert [(g.key, g.value, g.layer) for g in reading.given] == [("acks", "1", Layer.PRODUCER)]
+    assert [(g.key, g.value, g.layer) for g in reading.given] == [("acks", "1", SettingLayer.PRODUCER)]
 
 
 def test_the_standard_input_is_a_file_too() -> None:
     (reading,) = read_files(["-"], stdin=lambda: b"acks=all\n")
 
-    assert reading.kind is Kind.PRODUCER
+    assert reading.kind is FileKind.PRODUCER
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from modelcheck.review.found import About, Kind, Reading
+from modelcheck.review.found import About, FileKind, Reading
 from modelcheck.review.read import read_text
 from modelcheck.review.settings import Settings, resolve
 from spec.diagnostics import SpecError
@@ -46,7 +46,7 @@ def test_a_file_of_variables() -> None:
         "CONNECT_PRODUCER_ACKS=1\n"
     )
 
-    assert read(text).kind is Kind.ENVIRONMENT
+    assert read(text).kind is FileKind.ENVIRONMENT
     assert given(text) == [
         ("min.insync.replicas", "2", "broker static", ""),
         ("default.replication.factor", "3", "broker static", ""),
@@ -518,5 +518,5 @@ def test_redpanda_is_refused_by_name(text: str, line: int) -> None:
 def test_a_console_of_redpanda_beside_kafka_is_no_redpanda() -> None:
     text = "services:\n  ui: {image: 'redpandadata/console:v2'}\n  k: {image: 'apache/kafka:3.9.0'}\n"
 
-    assert read(text).kind is Kind.COMPOSE
+    assert read(text).kind is FileKind.COMPOSE
     assert [fact.value for fact in read(text).facts if fact.about is About.VERSION] == ["3.9.0"]

@@ -15,7 +15,7 @@ import pytest
 
 from modelcheck.review.answers import ask_mixed
 from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.partition import Partition, partition
+from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.read import read_files
 from modelcheck.review.settings import Settings, resolve
 from spec.diagnostics import SpecError
@@ -59,12 +59,12 @@ class _Nobody:
 
 
 @pytest.fixture(scope="module")
-def survived() -> Iterator[Callable[[Partition], dict[str, int]]]:
+def survived() -> Iterator[Callable[[PartitionModel], dict[str, int]]]:
     """How many faults of any kind each guarantee survives, of one at most; equal questions are asked once."""
     known: dict[str, dict[str, int]] = {}
     with Asking(Effort(threads=1), _Nobody()) as asking:
 
-        def found(asked: Partition) -> dict[str, int]:
+        def found(asked: PartitionModel) -> dict[str, int]:
             key = f"{len(asked.names)} {asked.ephemeral} {sorted(asked.config.items())}"
             if key not in known:
                 answers = chain.from_iterable(ask_mixed(asking, asked, 1))
@@ -106,7 +106,7 @@ def test_what_a_file_says_is_not_assumed(name: str) -> None:
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_a_configuration_survives_what_was_expected(
-    name: str, survived: Callable[[Partition], dict[str, int]]
+    name: str, survived: Callable[[PartitionModel], dict[str, int]]
 ) -> None:
     found = survived(partition(review(name)))
     expected: dict[str, int] = MANIFEST[name]["survives"]

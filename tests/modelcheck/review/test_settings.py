@@ -10,7 +10,7 @@ import pytest
 from modelcheck.review.found import Reading
 from modelcheck.review.read import read_bytes, read_files
 from modelcheck.review.settings import Settings, resolve
-from modelcheck.review.switches import Controller, Flush, Storage, Truncation
+from modelcheck.review.switches import BrokerStorage, Controller, Flush, Truncation
 from spec.diagnostics import SpecError
 
 INPUTS = Path(__file__).parent / "inputs"
@@ -255,7 +255,7 @@ def test_flushing_each_record_and_losing_the_disk() -> None:
     pods = review("kind: Kafka\nspec: {kafka: {version: 3.7.0, storage: {type: ephemeral}}}\n").switches
 
     assert made.flush.value is Flush.EVERY_RECORD
-    assert (pods.flush.value, pods.storage.value) == (Flush.BACKGROUND, Storage.EPHEMERAL)
+    assert (pods.flush.value, pods.storage.value) == (Flush.BACKGROUND, BrokerStorage.EPHEMERAL)
 
 
 def test_min_insync_above_the_replicas_counts_from_3_7_as_the_replicas() -> None:

@@ -12,7 +12,7 @@ import pytest
 import spec.library as library
 from modelcheck.api import check
 from modelcheck.cli import main
-from modelcheck.review.partition import UNASKED, Partition, partition
+from modelcheck.review.partition import UNASKED, PartitionModel, partition
 from modelcheck.review.questions import fault_kinds
 from modelcheck.review.read import read_bytes
 from modelcheck.review.releases import kafka
@@ -138,7 +138,7 @@ def test_verbose_says_of_nothing_that_it_decides_but_of_what_the_model_reads(
 
 
 def test_how_many_replicas_there_are_and_what_keeps_their_logs_is_read_too() -> None:
-    def made(text: str) -> Partition:
+    def made(text: str) -> PartitionModel:
         return partition(resolve([read_bytes("f", text.encode())], kafka="3.7.0"))
 
     pods = "kind: Kafka\nspec: {kafka: {version: 3.7.0, replicas: 3, storage: {type: %s}}}\n"

@@ -15,7 +15,7 @@ import pytest
 from broker_files.crc32c import crc32c
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
-from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.product import ObservationProduct
 from tests.broker_files.written import batch
 from tests.modelcheck.conftest import CLUSTERS
 
@@ -230,7 +230,7 @@ def test_an_interruption_is_not_known(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Product, "next", interrupted)
+    monkeypatch.setattr(ObservationProduct, "next", interrupted)
     code, found = asked(capsys, CLUSTERS / "leader_ahead")
 
     assert code == Exit.UNKNOWN

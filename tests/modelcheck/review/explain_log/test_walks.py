@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from broker_files.metadata_image import MetadataImage
 from modelcheck.review.explain_log.explained import late
-from modelcheck.review.explain_log.finding import Finding, Limits
+from modelcheck.review.explain_log.finding import ExplanationLimits, ExplanationSearch
 from modelcheck.review.explain_log.observations import Back, Decided, Observed
 from modelcheck.review.explain_log.placed import lines_by_step
-from modelcheck.review.explain_log.product import Product
+from modelcheck.review.explain_log.product import ObservationProduct
 from modelcheck.review.explain_log.setting import model, setting
 from modelcheck.review.explain_log.spine import TopicSettings
 from spec.semantics import Step
@@ -29,8 +29,8 @@ def decided(seeds: range, *, logs: bool = False, changing: bool = False, **shape
     for seed in seeds:
         taken = walk(seed, changing=changing, **shape)
         observed = with_logs(taken, seed) if logs else taken.observed
-        product = Product(model(CHANGING) if changing else model(), taken.scope, observed)
-        found = Finding(product, Limits(states=LIMIT, faults=taken.faults), silent).run()
+        product = ObservationProduct(model(CHANGING) if changing else model(), taken.scope, observed)
+        found = ExplanationSearch(product, ExplanationLimits(states=LIMIT, faults=taken.faults), silent).run()
         if found.run is None and not found.complete:
             continue
         count += 1
@@ -59,8 +59,8 @@ def test_every_run_with_settings_that_change_is_explained() -> None:
 def test_a_run_made_late_is_a_run_with_the_same_steps() -> None:
     for seed in range(12):
         taken = walk(seed)
-        product = Product(model(), taken.scope, taken.observed)
-        found = Finding(product, Limits(states=LIMIT), silent).run().run
+        product = ObservationProduct(model(), taken.scope, taken.observed)
+        found = ExplanationSearch(product, ExplanationLimits(states=LIMIT), silent).run().run
         if found is None:
             continue
         made = late(product, found)
@@ -78,7 +78,9 @@ def _faults(steps: tuple[Step, ...]) -> int:
 def test_a_long_history_takes_seconds() -> None:
     taken = long_history(60)
     made = setting(taken, MetadataImage(), TopicSettings(), "all")
-    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+    found = ExplanationSearch(
+        ObservationProduct(made.model, made.scope, taken), ExplanationLimits(states=LIMIT), silent
+    ).run()
 
     assert len(taken.events) == 241
     assert found.run is not None
@@ -88,8 +90,8 @@ def test_a_long_history_takes_seconds() -> None:
 def test_a_long_history_with_its_logs_takes_seconds_too() -> None:
     taken = long_log(60)
     made = setting(taken, MetadataImage(), TopicSettings(), "all")
-    product = Product(made.model, made.scope, taken)
-    found = Finding(product, Limits(states=LIMIT), silent).run()
+    product = ObservationProduct(made.model, made.scope, taken)
+    found = ExplanationSearch(product, ExplanationLimits(states=LIMIT), silent).run()
 
     assert sum(map(len, taken.logs)) == 360
     assert found.run is not None
@@ -102,13 +104,17 @@ def test_what_was_before_the_metadata_begins_is_free() -> None:
     events = (Decided(1, 1, two, frozenset(), SAID), Decided(1, 1, two | {2}, frozenset(), SAID))
     taken = Observed(("b1", "b2", "b3"), events, {}, (), whole=False)
     made = setting(taken, MetadataImage(), TopicSettings(), "all")
-    found = Finding(Product(made.model, made.scope, taken), Limits(states=LIMIT), silent).run()
+    found = ExplanationSearch(
+        ObservationProduct(made.model, made.scope, taken), ExplanationLimits(states=LIMIT), silent
+    ).run()
 
     assert found.run is not None
     assert _faults(found.run.steps) == 1  # nothing says that broker 3 was down: it was cut off
     back = Back(2, new_directory=None, evidence=SAID)
     whole = replace(taken, events=(events[0], back, events[1]))
-    found = Finding(Product(made.model, made.scope, whole), Limits(states=LIMIT), silent).run()
+    found = ExplanationSearch(
+        ObservationProduct(made.model, made.scope, whole), ExplanationLimits(states=LIMIT), silent
+    ).run()
 
     assert found.run is not None
     assert [step.action for step in found.run.steps][:2] == ["shut_down", "shrink"]

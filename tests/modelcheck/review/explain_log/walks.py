@@ -18,8 +18,8 @@ from modelcheck.review.explain_log.observations import (
     Gone,
     Interval,
     Left,
+    LineObservation,
     Observed,
-    Seen,
 )
 from modelcheck.review.explain_log.product import RETURNS, STARTS
 from modelcheck.review.explain_log.setting import model
@@ -126,22 +126,24 @@ def with_logs(taken: Walk, seed: int) -> Observed:
     return replace(taken.observed, logs=logs, starts={broker: broker for broker in range(len(logs))})
 
 
-def _lines(random: Random, broker: int, taken: Walk) -> Iterator[Seen]:
+def _lines(random: Random, broker: int, taken: Walk) -> Iterator[LineObservation]:
     for number, state in enumerate(taken.states):
         step = taken.steps[number - 1] if number else None
         if step is not None and step.action in STARTS and step.args[0] == broker:
             stopped = broker in taken.states[number - 1][NAMES["stopped"]]
-            yield Seen(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
-            yield Seen(broker, SAID, up=True, actions=STARTS)
+            yield LineObservation(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
+            yield LineObservation(broker, SAID, up=True, actions=STARTS)
         cut = step is not None and step.action == "become_follower" and step.args[0] == broker
         before = len(taken.states[number - 1][NAMES["Broker.log"]][broker]) if number else 0
         length, mark = len(state[NAMES["Broker.log"]][broker]), state[NAMES["Broker.hw"]][broker]
         if cut and length < before:
-            yield Seen(broker, None, length=(length + 1, 2))
-            yield Seen(broker, SAID, length=(length, length), actions=frozenset({"become_follower"}))
+            yield LineObservation(broker, None, length=(length + 1, 2))
+            yield LineObservation(
+                broker, SAID, length=(length, length), actions=frozenset({"become_follower"})
+            )
         elif random.random() < 0.2:
             known = random.random() < 0.5
-            yield Seen(
+            yield LineObservation(
                 broker,
                 SAID,
                 length=(length, length) if known else None,
@@ -153,15 +155,15 @@ def _lines(random: Random, broker: int, taken: Walk) -> Iterator[Seen]:
 def long_log(rounds: int) -> Observed:
     """A long history of which a follower's log has each start, and the leader's each change of the ISR."""
     observed = long_history(rounds)
-    followers = {1: list[Seen](), 2: list[Seen]()}
+    followers = {1: list[LineObservation](), 2: list[LineObservation]()}
     for number in range(rounds):
         broker = 1 + number % 2
         followers[broker] += [
-            Seen(broker, SAID, up=False, stopped=True, actions=STARTS, ahead=True),
-            Seen(broker, SAID, up=True, actions=STARTS),
+            LineObservation(broker, SAID, up=False, stopped=True, actions=STARTS, ahead=True),
+            LineObservation(broker, SAID, up=True, actions=STARTS),
         ]
     leader = [
-        Seen(0, SAID, mark=1 if position > 9 else 0, epoch=1, position=position)
+        LineObservation(0, SAID, mark=1 if position > 9 else 0, epoch=1, position=position)
         for position in range(1, len(observed.events))
     ]
     logs = (tuple(leader), *map(tuple, followers.values()))
