@@ -16,7 +16,7 @@ import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import Env
 from modelcheck.grounding.fits import fit
-from modelcheck.grounding.listed import is_in, put_all, take_out, things
+from modelcheck.grounding.listed import put_all, take_out, things
 from modelcheck.grounding.operations import PLAIN
 from modelcheck.grounding.rows import common, concat, drop, starts, take
 from modelcheck.grounding.shapes import (
@@ -29,8 +29,6 @@ from modelcheck.grounding.shapes import (
     Shape,
     Shapes,
     Tagged,
-    is_fixed,
-    known,
     number,
     tagged,
 )
@@ -41,6 +39,7 @@ from spec.values import members, ordered
 
 CORE = CoreRewriter()
 MOST_SUBSETS = 10
+IN_PLACES = {Op.IN, Op.SIZE, Op.COUNT}  # what is asked of a set in places as it stands
 ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the members it looks at
 
 
@@ -73,7 +72,8 @@ class Expressions:
             case ir.Var(index=index):
                 return env.state[index]
             case ir.Local(slot=slot):
-                return _as_option(env.slots[slot], expr.type, terms)
+                value = env.slots[slot]  # a value alone may be bound to the name of an option
+                return shapes.option(value) if isinstance(expr.type, t.Option) else value
             case ir.Apply():
                 return self._apply(expr, env)
             case ir.And(parts=parts):
@@ -81,19 +81,21 @@ class Expressions:
             case ir.Or(parts=parts):
                 return self._chain(parts, env, stops_at=True)
             case ir.Implies(left=left, right=right):
-                first = self.truth(left, env)
-                return terms.implies(first, self._under(first, right, env))
+                negated = ir.Apply(Op.NOT, (left,), type=t.BOOL, span=left.span)
+                return self._chain((negated, right), env, stops_at=True)
             case ir.If(test=test, then=then, other=other):
                 asked = self.truth(test, env)
                 if asked.constant is not None:
                     return self.of(then if asked.constant else other, env)
-                a = self.of(then, replace(env, path=terms.both(env.path, asked)))
-                b = self.of(other, replace(env, path=terms.both(env.path, terms.no(asked))))
+                a, b = (
+                    self.of(then, env.under(terms, asked)),
+                    self.of(other, env.under(terms, terms.no(asked))),
+                )
                 return shapes.ite(asked, a, b)
             case ir.Let(slot=slot, value=value, body=body):
                 return self.of(body, env.bound(slot, self.of(value, env)))
             case ir.Members(of=of):
-                return Heap(dict.fromkeys(members(of, shapes.scope), terms.true), of)
+                return Heap({v: (terms.true, shapes.constant(of, v)) for v in members(of, shapes.scope)})
             case ir.Bind():
                 return self._bind(expr, env)
             case ir.MapOf(slot=slot, body=body, type=t.Map(key)):
@@ -106,7 +108,7 @@ class Expressions:
             case ir.Part():
                 return self._part(expr, env)
             case ir.Is(of=of, case=case):
-                return terms.eq(tagged(self.of(of, env)).tag, terms.number(case))
+                return shapes.is_case(self.of(of, env), case)
             case ir.Fit(of=of):
                 value_ = self.of(of, env)
                 fit(shapes, expr.type, value_, env)
@@ -120,10 +122,6 @@ class Expressions:
                 return terms.all(shapes.equal(a, b) for a, b in zip(given, env.step.args, strict=False))
             case _:
                 assert_never(expr)
-
-    def _under(self, test: Term, expr: ir.Expr, env: Env) -> Term:
-        env = env.under(self.terms, test)
-        return self.terms.false if env.path.constant == 0 else self.truth(expr, env)
 
     def _chain(self, parts: Sequence[ir.Expr], env: Env, *, stops_at: bool) -> Term:
         """An `and` or `or` with short circuit: each part is evaluated where those before do not decide."""
@@ -154,41 +152,33 @@ class Expressions:
         return [(has, value) for has, value in found if has.constant != 0]
 
     def _items(self, domain: ir.Expr, env: Env, *, any_order: bool) -> list[Item]:
-        terms, shapes = self.terms, self.shapes
+        terms = self.terms
         if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             lo, hi = (number(self.of(arg, env)) for arg in domain.args)
             numbers = [terms.number(n) for n in range(lo.lo, hi.hi + 1)]
             return [(terms.both(terms.le(lo, n), terms.le(n, hi)), n) for n in numbers]
-        whole = self.of(domain, env)
-        if isinstance(domain.type, t.Option) and not isinstance(whole, Maybe):
-            return [(terms.true, whole)]  # one value, also where that has members of its own
+        return self._members(self.of(domain, env), domain.type, any_order=any_order)
+
+    def _members(self, whole: Shape, of: t.Type, *, any_order: bool = False) -> list[Item]:
+        shapes, optional = self.shapes, isinstance(of, t.Option)
         if isinstance(whole, Listed) and not any_order:
             whole = shapes.heap(whole)
         match whole:
-            case Listed(places):
-                return list(places)
-            case Heap():
-                return [
-                    (shapes.has(whole, value), shapes.constant(whole.element, value))
-                    for value in ordered(whole.of)
-                ]
-            case Row(length, slots):
-                within = [terms.lt(terms.number(n), length) for n in range(len(slots))]
-                entries = list(zip(within, slots, strict=True))
-                if any_order and isinstance(domain.type, t.Seq):
-                    fewer = shapes.by_value(entries, domain.type.of)
-                    return fewer if 0 < len(fewer) < len(entries) else entries
-                return entries
-            case Maybe(_, None):
-                return []
-            case Maybe(has, value) if value is not None and isinstance(domain.type, t.Option):
-                inner = domain.type.of
-                if not isinstance(value, Term):
-                    return [(has, value)]
-                constants = [shapes.constant(inner, v) for v in shapes.possible(value, inner)]
-                return [(terms.both(has, shapes.equal(value, each)), each) for each in constants]
+            case Heap(held) if not optional:
+                return shapes.inside(replace(whole, of={value: held[value] for value in ordered(held)}))
+            case Row() if any_order and not optional:
+                entries = shapes.inside(whole)
+                fewer = shapes.by_value(entries)
+                return fewer if 0 < len(fewer) < len(entries) else entries
+            case Maybe() if optional:
+                entries = shapes.inside(whole)
+                return shapes.by_value(entries) or entries
+            case _ if optional:
+                return [(self.terms.true, whole)]  # one value, also where that has members of its own
+            case Row() | Listed():
+                return shapes.inside(whole)
             case _:
-                raise Inexpressible(f"the members of {domain.type}")
+                raise Inexpressible(f"the members of {of}")
 
     def _bind(self, expr: ir.Bind, env: Env) -> Shape:
         terms = self.terms
@@ -211,20 +201,16 @@ class Expressions:
             case Quantifier.EXISTS:
                 return terms.any(terms.both(test, number(body)) for test, _, body in found)
             case Quantifier.SUM:
-                total = terms.number(0)
-                for test, _, body in found:
-                    total = terms.add(total, terms.ite(test, number(body), terms.number(0)))
-                return total
+                return terms.sum(terms.ite(test, number(body), terms.number(0)) for test, _, body in found)
             case Quantifier.SET:
-                return self.shapes.gathered([(test, body) for test, _, body in found], expr.body.type)
+                return self.shapes.gathered([(test, body) for test, _, body in found])
             case Quantifier.MAX | Quantifier.MIN:
-                least = expr.quantifier is Quantifier.MIN
-                return self._best(
-                    [(test, body, body) for test, _, body in found], expr.type, env, least=least
-                )
+                scores = [(test, body, body) for test, _, body in found]
+                return self._best(scores, expr.type, env, least=expr.quantifier is Quantifier.MIN)
             case Quantifier.ARGMAX | Quantifier.ARGMIN:
                 least = expr.quantifier is Quantifier.ARGMIN
-                self._ties(found, expr.domain.type, env, least=least)
+                if t.tells_apart(expr.domain.type):
+                    self._ties(found, env, least=least)
                 return self._best(found, expr.type, env, least=least)
             case _:
                 assert_never(expr.quantifier)
@@ -245,9 +231,8 @@ class Expressions:
             some = terms.any((some, test))
         return best
 
-    def _ties(self, found: list[tuple[Term, Shape, Shape]], domain: t.Type, env: Env, *, least: bool) -> None:
-        if not t.tells_apart(domain):
-            return
+    def _ties(self, found: list[tuple[Term, Shape, Shape]], env: Env, *, least: bool) -> None:
+        """An error where two members have the best score."""
         terms, shapes = self.terms, self.shapes
         for (test, _, a), (other, _, b) in combinations(found, 2):
             beaten = [terms.both(third, self._better(c, a, least=least)) for third, _, c in found]
@@ -257,27 +242,18 @@ class Expressions:
 
     def _make(self, expr: ir.Make, parts: list[Shape]) -> Shape:
         match expr.type:
-            case t.Set(inner) | t.Bag(inner) if self.in_places and not all(map(is_fixed, parts)):
+            case t.Set() | t.Bag():
                 counts = isinstance(expr.type, t.Bag)
-                empty = Listed((), self._element(expr, inner), counts, len(parts))
-                return put_all(self.shapes, empty, [(self.terms.true, part) for part in parts])
-            case t.Set(inner):
-                found = [(self.terms.true, part) for part in parts]
-                return self.shapes.gathered(found, self._element(expr, inner))
-            case t.Bag(inner):
-                found = [(self.terms.true, part) for part in parts]
-                return self.shapes.gathered(found, self._element(expr, inner), counts=True)
+                items = [(self.terms.true, part) for part in parts]
+                if self.in_places and not all(map(self.shapes.is_fixed, parts)):
+                    return put_all(self.shapes, Listed((), counts, len(parts)), items)
+                return self.shapes.gathered(items, counts=counts)
             case t.Seq():
                 return Row(self.terms.number(len(parts)), tuple(parts))
             case _ if expr.case is not None:
                 return Tagged(self.terms.number(expr.case), {expr.case: tuple(parts)})
             case _:
                 return Parts(tuple(parts))
-
-    def _element(self, expr: ir.Make, inner: t.Type) -> t.Type:
-        if isinstance(inner, t.UnknownType) and expr.parts:
-            return expr.parts[0].type
-        return inner
 
     def _part(self, expr: ir.Part, env: Env) -> Shape:
         whole = self.of(expr.of, env)
@@ -288,20 +264,18 @@ class Expressions:
             env.error(self.terms, self.terms.no(self.shapes.is_case(union, expr.case)))
             fields = union.cases.get(expr.case)
             return self.shapes.nothing(expr.type) if fields is None else fields[expr.index]
-        cases = sorted(union.cases)
-        found = union.cases[cases[-1]][expr.index]
-        for case in reversed(cases[:-1]):
-            found = self.shapes.ite(self.shapes.is_case(union, case), union.cases[case][expr.index], found)
-        return found
+        fields_ = [(self.shapes.is_case(union, n), union.cases[n][expr.index]) for n in sorted(union.cases)]
+        return self.shapes.first_of(fields_)
 
     # -------------------------------------------------------------- operations
 
     def _apply(self, expr: ir.Apply, env: Env) -> Shape:  # noqa: C901 - by operator
         values = [self.of(arg, env) for arg in expr.args]
-        if any(isinstance(value, Listed) for value in values):
-            made = self._of_places(expr.op, values)
-            if made is not None:
-                return made
+        if expr.op in (Op.UNION, Op.MINUS) and isinstance(places := values[0], Listed):
+            other = values[1]
+            if isinstance(other, Listed) or (isinstance(other, Heap) and len(other.of) <= places.limit):
+                return self._in_places(expr.op, places, other)
+        if expr.op not in IN_PLACES:
             values = [self.shapes.heap(v) if isinstance(v, Listed) else v for v in values]
         if expr.op in PLAIN:
             return PLAIN[expr.op](self.shapes, *values)
@@ -317,8 +291,8 @@ class Expressions:
             case Op.SIZE, [whole]:
                 return self.shapes.count(whole)
             case Op.RANGE, _:
-                return self.shapes.gathered(self.items(expr, None, env), t.INT)
-            case Op.COUNT, [value, Heap() as bag]:
+                return self.shapes.gathered(self.items(expr, None, env))
+            case Op.COUNT, [value, (Heap() | Listed()) as bag]:
                 return self._count(value, bag)
             case Op.LOOKUP, [Parts(parts), Term() as key]:
                 return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
@@ -331,30 +305,13 @@ class Expressions:
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
 
-    def _of_places(self, op: Op, values: list[Shape]) -> Shape | None:
-        """What can be said of sets in places without asking for every value that may be in one."""
-        terms, shapes = self.terms, self.shapes
-        match values:
-            case [Listed(limit=most) as whole, Heap() as other] if len(other.of) <= most:
-                values = [whole, Listed(tuple(things(shapes, other)), other.element, other.counts, most)]
-        match op, values:
-            case Op.UNION, [Listed() as whole, Listed(places)]:
-                return put_all(shapes, whole, places)
-            case Op.MINUS, [Listed() as whole, Listed(places)]:
-                for has, item in places:
-                    whole = take_out(shapes, whole, item, has)
-                return whole
-            case Op.IN, [value, Listed() as whole]:
-                return is_in(shapes, whole, value)
-            case Op.SIZE, [Listed() as whole]:
-                return shapes.count(whole)
-            case Op.COUNT, [value, Listed(places)]:
-                total = terms.number(0)
-                for has, item in places:
-                    total = terms.add(total, terms.count(terms.both(has, shapes.equal(value, item))))
-                return total
-            case _:
-                return None
+    def _in_places(self, op: Op, whole: Listed, other: Heap | Listed) -> Listed:
+        """A union or difference, without asking for every value that may be in one."""
+        if op is Op.UNION:
+            return put_all(self.shapes, whole, things(self.shapes, other))
+        for has, item in things(self.shapes, other):
+            whole = take_out(self.shapes, whole, item, has)
+        return whole
 
     def first(self, of: t.Type, count: int, key: Term, env: Env) -> int:
         """The first key of a map; a key outside is an error."""
@@ -367,36 +324,23 @@ class Expressions:
             env.error(self.terms, self.terms.any(outside))
         return lo
 
-    def _is_in(self, value: Shape, whole: Shape, where: t.Type) -> Term:
-        terms, shapes = self.terms, self.shapes
+    def _is_in(self, value: Shape, whole: Shape, of: t.Type) -> Term:
         match whole:
-            case Heap(held):
-                if is_fixed(value):
-                    return shapes.has(whole, known(value))
-                found = [
-                    terms.both(shapes.has(whole, v), shapes.equal(value, shapes.constant(whole.element, v)))
-                    for v in held
-                ]
-                return terms.any(found)
-            case Row(length, slots):
-                return terms.any(
-                    terms.both(terms.lt(terms.number(n), length), shapes.equal(value, slot))
-                    for n, slot in enumerate(slots)
-                )
-            case Maybe(has, held_) if isinstance(where, t.Option):
-                if held_ is None:
-                    return terms.false
-                same = shapes.equal(value, whole)
-                return terms.both(has, same)
+            case Heap() | Listed() | Row():
+                return self.shapes.is_in(value, whole)
+            case Maybe(has) if isinstance(of, t.Option):
+                return self.terms.both(has, self.shapes.equal(value, whole))
             case _:
-                return shapes.equal(value, whole)
+                return self.shapes.equal(value, whole)
 
-    def _count(self, value: Shape, bag: Heap) -> Term:
-        total = self.terms.number(0)
-        for member, count in bag.of.items():
-            same = self.shapes.equal(value, self.shapes.constant(bag.element, member))
-            total = self.terms.add(total, self.terms.ite(same, count, self.terms.number(0)))
-        return total
+    def _count(self, value: Shape, bag: Heap | Listed) -> Term:
+        terms, shapes = self.terms, self.shapes
+        if isinstance(bag, Listed):
+            return terms.sum(
+                terms.count(terms.both(has, shapes.equal(value, item))) for has, item in bag.places
+            )
+        held = bag.of.values()
+        return terms.sum(terms.ite(shapes.equal(value, item), often, terms.number(0)) for often, item in held)
 
     def _the(self, whole: Shape, expr: ir.Apply, env: Env) -> Shape:
         match whole:
@@ -404,27 +348,22 @@ class Expressions:
                 env.error(self.terms, self.terms.no(has))
                 return self.shapes.nothing(expr.type) if value is None else value
             case Heap():
-                env.error(
-                    self.terms, self.terms.no(self.terms.eq(self.shapes.count(whole), self.terms.number(1)))
-                )
-                found = self.items(expr.args[0], None, env)
-                if not found:
-                    return self.shapes.nothing(expr.type)
-                picked = found[-1][1]
-                for has, value in reversed(found[:-1]):
-                    picked = self.shapes.ite(has, value, picked)
-                return picked
+                only = self.terms.is_number(self.shapes.count(whole), 1)
+                env.error(self.terms, self.terms.no(only))
+                found = self._members(whole, expr.args[0].type)
+                return self.shapes.first_of(found) if found else self.shapes.nothing(expr.type)
             case _:
                 return whole
 
     def _subsets(self, whole: Heap) -> Heap:
         if len(whole.of) > MOST_SUBSETS:
             raise Inexpressible(f"the subsets of a set of {len(whole.of)}")
+        chosen = (some for n in range(len(whole.of) + 1) for some in combinations(whole.of.items(), n))
         made = {}
-        for n in range(len(whole.of) + 1):
-            for chosen in combinations(whole.of, n):
-                made[frozenset(chosen)] = self.terms.all(whole.of[v] for v in chosen)
-        return Heap(made, t.Set(whole.element))
+        for some in chosen:
+            held = {value: (self.terms.true, item) for value, (_, item) in some}
+            made[frozenset(held)] = self.terms.all(has for _, (has, _) in some), Heap(held)
+        return Heap(made)
 
     def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:
         terms, shapes = self.terms, self.shapes
@@ -451,8 +390,3 @@ class Expressions:
                 return starts(shapes, row, start)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of a sequence")
-
-
-def _as_option(shape: Shape, of: t.Type, terms: Terms) -> Shape:
-    """What a name stands for, as an option where that is its type: a value alone may be bound to it."""
-    return Maybe(terms.true, shape) if isinstance(of, t.Option) and not isinstance(shape, Maybe) else shape

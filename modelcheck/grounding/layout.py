@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
@@ -64,19 +65,12 @@ class FlatLayout:
                 return Maybe(has, terms.add(coded, terms.number(least - 1)))
             case t.Option(inner):
                 return Maybe(self.variable(f"{name}_some", None), self.shape(inner, name))
-            case t.Record(_, fields):
-                return Parts(tuple(self.shape(f.type, f"{name}_{f.name}") for f in fields))
-            case t.Tuple(items):
-                return Parts(tuple(self.shape(item, f"{name}_{n}") for n, item in enumerate(items)))
-            case t.Map(key, inner):
-                return Parts(tuple(self.shape(inner, f"{name}_{k}") for k in self._keys(key)))
+            case t.Record() | t.Tuple() | t.Map():
+                return Parts(self._parts(of, name))
             case t.Union(_, cases):
                 tag = self.variable(f"{name}_case", len(cases) - 1)
-                held = {
-                    n: tuple(self.shape(f.type, f"{name}_{case.name}_{f.name}") for f in case.fields)
-                    for n, case in enumerate(cases)
-                }
-                return Tagged(tag, held)
+                held = [self._parts(case, f"{name}_{case.name}") for case in cases]
+                return Tagged(tag, dict(enumerate(held)))
             case t.Seq(inner, limit) if limit is not None:
                 most = shapes.limit(limit)
                 length = self.variable(f"{name}_len", most)
@@ -89,6 +83,10 @@ class FlatLayout:
             case _:
                 raise Inexpressible(f"a variable of type {of}")
 
+    def _parts(self, of: t.Type, name: str) -> tuple[Shape, ...]:
+        pairs = zip(self._words(of), self._shapes.parts_of(of), strict=True)
+        return tuple(self.shape(part, f"{name}_{word}") for word, part in pairs)
+
     def _ends(self, of: t.Type) -> tuple[int, int]:
         """The least number that is stored, 0 or below, and the greatest."""
         first, last = ends(of, self._shapes.scope)
@@ -98,39 +96,49 @@ class FlatLayout:
         return least, max(0, last)
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
-        size = self._shapes.size(inner)
+        shapes = self._shapes
+        size = shapes.size(inner)
         if size > MOST_MEMBERS:
             raise Inexpressible(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
         most = None
         if isinstance(of, t.Bag):
-            most = 1 if of.limit is None else self._shapes.limit(of.limit)
-        every = list(self._shapes.domain(inner))
-        words = self._keys(inner) if t.is_scalar(inner) else [str(n) for n in range(len(every))]
-        made = {v: self.variable(f"{name}_{w}", most) for v, w in zip(every, words, strict=True)}
-        return Heap(made, inner, counts=most is not None)
+            most = 1 if of.limit is None else shapes.limit(of.limit)
+        every = list(shapes.domain(inner))
+        words = self._words(inner) if t.is_scalar(inner) else map(str, range(len(every)))
+        flats = [self.variable(f"{name}_{word}", most) for word in words]
+        held = {v: (flat, shapes.constant(inner, v)) for v, flat in zip(every, flats, strict=True)}
+        return Heap(held, counts=most is not None)
 
     def _places(self, of: t.Set | t.Bag, inner: t.Type, count: int, name: str) -> Listed:
         places = tuple(
             (self.variable(f"{name}_{n}_there", None), self.shape(inner, f"{name}_{n}")) for n in range(count)
         )
-        return Listed(places, inner, isinstance(of, t.Bag), count)
+        return Listed(places, isinstance(of, t.Bag), count)
 
-    def _keys(self, key: t.Type) -> list[str]:
-        match key:
+    def _words(self, of: t.Type) -> Sequence[str]:
+        """How the parts of a record, tuple, case or map are told apart, or the values of a scalar type."""
+        match of:
+            case t.Record(_, fields) | t.Case(_, _, fields):
+                return [field.name for field in fields]
+            case t.Tuple(items):
+                return list(map(str, range(len(items))))
+            case t.Map(key):
+                return self._words(key)
             case t.Sort(name):
-                return list(self._shapes.scope.sorts[name])
+                return self._shapes.scope.sorts[name]
             case t.Enum(_, names):
-                return list(names)
+                return names
             case _:
-                return [str(int(v)).replace("-", "minus") for v in members(key, self._shapes.scope)]
+                return [str(int(v)).replace("-", "minus") for v in members(of, self._shapes.scope)]
 
     def stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
         """The assignments that store a value: each flat variable of the stored shape with its new term."""
-        for flat, becomes in self._stores(to, value):
+        for flat, becomes in self._stores(to, value, kept=False):
             if flat.constant is None:
                 yield flat, becomes
 
-    def _stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:  # noqa: C901 - by shape
+    def _stores(self, to: Shape, value: Shape, *, kept: bool) -> Iterator[tuple[Term, Term]]:  # noqa: C901
+        """What does not count becomes zero; in places it is `kept` as it was."""
         terms, shapes = self._shapes.terms, self._shapes
         match to, value:
             case Term(sign=Sign.ADD), Term():
@@ -138,43 +146,45 @@ class FlatLayout:
             case Term(), Term():
                 yield to, value
             case Maybe(has, Term() as inner), _ if has.args:
-                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
-                coded = has.args[0].args[0]
-                if not isinstance(some.value, Term):
-                    yield coded, terms.number(0)
-                    return
-                code = terms.sub(some.value, inner.args[1])
-                yield coded, terms.ite(some.has, code, terms.number(0))
+                some, code = shapes.option(value), terms.number(0)
+                if isinstance(some.value, Term):
+                    code = terms.ite(some.has, terms.sub(some.value, inner.args[1]), code)
+                yield has.args[0].args[0], code
             case Maybe(has, inner), _ if inner is not None:
-                some = value if isinstance(value, Maybe) else Maybe(terms.true, value)
-                held = shapes.zero(inner) if some.value is None else some.value
+                some = shapes.option(value)
                 yield has, some.has
-                yield from self._stores(inner, shapes.ite(some.has, held, shapes.zero(held)))
+                yield from self._part_stored(inner, some.value, some.has, kept=kept)
             case Parts(), Parts():
                 for x, y in zip(to.parts, value.parts, strict=True):
-                    yield from self._stores(x, y)
+                    yield from self._stores(x, y, kept=kept)
             case Tagged(), Tagged():
                 yield to.tag, value.tag
                 for case, fields in to.cases.items():
-                    own = value.cases.get(case)
-                    test = terms.eq(value.tag, terms.number(case))
-                    for n, field in enumerate(fields):
-                        held = shapes.zero(field) if own is None else own[n]
-                        yield from self._stores(field, shapes.ite(test, held, shapes.zero(held)))
+                    test = shapes.is_case(value, case)
+                    for field, own in zip_longest(fields, value.cases.get(case, ())):
+                        yield from self._part_stored(field, own, test, kept=kept)
             case Row(), Row():
                 yield to.length, value.length
-                for n, slot in enumerate(to.slots):
-                    yield from self._stores(
-                        slot, value.slots[n] if n < len(value.slots) else shapes.zero(slot)
-                    )
+                for slot, (_, becomes) in zip(to.slots, shapes.aligned(to, value), strict=False):
+                    yield from self._stores(slot, becomes, kept=False)
             case Heap(), Heap():
-                none = terms.number(0) if to.counts else terms.false
-                for member, flat in to.of.items():
-                    yield flat, value.of.get(member, none)
+                pairs = shapes.pairs(to, value)
+                yield from ((flat, pairs[member][1]) for member, (flat, _) in to.of.items())
             case Listed(), (Listed() | Heap()):
                 yield from self._places_stored(to, value)
             case _:
                 raise Inexpressible("a value of another shape than its variable")
+
+    def _part_stored(
+        self, to: Shape, value: Shape | None, test: Term, *, kept: bool
+    ) -> Iterator[tuple[Term, Term]]:
+        """A part that counts where the test is true."""
+        shapes = self._shapes
+        if not kept:
+            held = shapes.zero(to) if value is None else value
+            yield from self._stores(to, shapes.ite(test, held, shapes.zero(held)), kept=False)
+        elif value is not None:
+            yield from self._stores(to, value, kept=True)
 
     def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[Term, Term]]:
         """What is beyond the places is in no step, for there it is too much."""
@@ -183,21 +193,4 @@ class FlatLayout:
             value = in_places(self._shapes, to, value)
         for (has, item), (has_now, item_now) in zip(to.places, value.places, strict=False):
             yield has, has_now
-            yield from self._held(item, item_now)
-
-    def _held(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
-        """As `_stores`, but what does not count stays as it was."""
-        match to, value:
-            case Maybe(has, Parts() | Tagged() as inner), Maybe(some, held) if held is not None:
-                yield has, some
-                yield from self._held(inner, held)
-            case Parts(), Parts():
-                for x, y in zip(to.parts, value.parts, strict=True):
-                    yield from self._held(x, y)
-            case Tagged(), Tagged():
-                yield to.tag, value.tag
-                for case, fields in value.cases.items():
-                    for x, y in zip(to.cases[case], fields, strict=True):
-                        yield from self._held(x, y)
-            case _:
-                yield from self._stores(to, value)
+            yield from self._stores(item, item_now, kept=True)

@@ -9,16 +9,10 @@ from modelcheck.grounding.shapes import Heap, Item, Listed, Shape, Shapes
 from modelcheck.grounding.terms import Sign, Term
 
 
-def is_in(shapes: Shapes, listed: Listed, value: Shape) -> Term:
-    """Whether a value is in it."""
-    terms = shapes.terms
-    return terms.any(terms.both(has, shapes.equal(value, item)) for has, item in listed.places)
-
-
 def put(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
     """With one thing more in it, in the first place that is free; a set has it only once."""
     terms = shapes.terms
-    new = when if listed.counts else terms.both(when, terms.no(is_in(shapes, listed, item)))
+    new = when if listed.counts else terms.both(when, terms.no(shapes.is_in(item, listed)))
     seeks = new
     places: list[Item] = []
     for has, held in listed.places:
@@ -59,27 +53,17 @@ def take_out(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
 
 def in_places(shapes: Shapes, like: Listed, value: Heap | Listed) -> Listed:
     """A set or bag in places like those of another; what is too much for these is left out."""
-    if isinstance(value, Listed):
-        return put_all(shapes, _empty(shapes, like), value.places)
-    return _in_order(shapes, _empty(shapes, like), things(shapes, value))
+    fill = put_all if isinstance(value, Listed) else _in_order
+    return fill(shapes, shapes.empty(like), things(shapes, value))
 
 
-def things(shapes: Shapes, heap: Heap) -> list[Item]:
+def things(shapes: Shapes, whole: Heap | Listed) -> list[Item]:
     """What may be in a set or bag, each with when it is; of a bag each as often as it may be there."""
     terms = shapes.terms
-    found: list[Item] = []
-    for known, has in heap.of.items():
-        item = shapes.constant(heap.element, known)
-        each = [terms.lt(terms.number(n), has) for n in range(has.hi)] if heap.counts else [has]
-        found += [(there, item) for there in each if there.constant != 0]
-    return found
-
-
-def _empty(shapes: Shapes, like: Listed) -> Listed:
-    made = shapes.zero(like)
-    if not isinstance(made, Listed):
-        raise TypeError("what is zero has another shape")
-    return made
+    if isinstance(whole, Listed) or not whole.counts:
+        return shapes.inside(whole)
+    each = ((has, n, item) for has, item in whole.of.values() for n in range(has.hi))
+    return [(terms.lt(terms.number(n), has), item) for has, n, item in each]
 
 
 def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.shapes import Heap, Shape, Shapes, number
 from modelcheck.grounding.terms import Term, Terms
@@ -17,9 +16,8 @@ def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, 
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         if not (isinstance(a, Heap) and isinstance(b, Heap)):
             raise Inexpressible("an operation on a set and something else")
-        element = b.element if isinstance(a.element, t.UnknownType | t.Int | t.Case) else a.element
-        made = {v: by(shapes.terms, x, y) for v, (x, y) in shapes.pairs(a, b).items()}
-        return Heap({v: has for v, has in made.items() if has.constant != 0}, element, a.counts)
+        made = {v: (by(shapes.terms, x, y), item) for v, (x, y, item) in shapes.pairs(a, b).items()}
+        return Heap({v: held for v, held in made.items() if held[0].constant != 0}, a.counts)
 
     return operation
 

@@ -9,7 +9,8 @@ may be anything until they are stored, and are zero then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product, zip_longest
 from math import prod
 from typing import assert_never
@@ -55,16 +56,15 @@ class Row:
     slots: tuple[Shape, ...]
 
 
+Item = tuple[Term, "Shape"]  # whether it is there, and what it is
+
+
 @frozen(eq=False)
 class Heap:
-    """A set or bag: for each value that may be in it whether it is, or how often."""
+    """A set or bag: each value that may be in it, as a shape, with whether it is there, or how often."""
 
-    of: Mapping[ir.Value, Term]
-    element: t.Type
+    of: Mapping[ir.Value, Item]
     counts: bool = False
-
-
-Item = tuple[Term, "Shape"]  # whether it is there, and what it is
 
 
 @frozen(eq=False)
@@ -77,7 +77,6 @@ class Listed:
     """
 
     places: tuple[Item, ...]
-    element: t.Type
     counts: bool
     limit: int
     fresh: tuple[Item, ...] = ()
@@ -94,41 +93,32 @@ class Shapes:
         self.terms = terms
         self.scope = scope
 
-    # -------------------------------------------------------------- from values
+    # --------------------------------------------------------------- from types
 
-    def constant(self, of: t.Type, value: ir.Value) -> Shape:  # noqa: C901 - by type
+    def constant(self, of: t.Type, value: ir.Value) -> Shape:
         """The shape of a known value."""
+        terms = self.terms
         match of:
-            case t.Option(inner):
-                if value is None:
-                    return Maybe(self.terms.false, None)
-                return Maybe(self.terms.true, self.constant(inner, value))
-            case t.Record(_, fields):
-                return Parts(tuple(self.constant(f.type, v) for f, v in zip(fields, value, strict=True)))
-            case t.Tuple(items):
-                return Parts(tuple(map(self.constant, items, value)))
-            case t.Map(_, inner):
-                return Parts(tuple(self.constant(inner, each) for each in value))
-            case t.Union(_, cases):
-                return self._case(value, cases[value[0]])
-            case t.Case():
-                return self._case(value, of)
+            case t.Option(inner) if value is not None:
+                return Maybe(terms.true, self.constant(inner, value))
+            case t.Record() | t.Tuple() | t.Map():
+                return Parts(self._constants(of, value))
+            case t.Union() | t.Case():
+                case = of.cases[value[0]] if isinstance(of, t.Union) else of
+                return Tagged(terms.number(value[0]), {value[0]: self._constants(case, value[1:])})
             case t.Seq(inner):
-                return Row(self.terms.number(len(value)), tuple(self.constant(inner, v) for v in value))
+                return Row(terms.number(len(value)), tuple(self.constant(inner, v) for v in value))
             case t.Set(inner):
-                return Heap(dict.fromkeys(value, self.terms.true), inner)
+                return Heap({v: (terms.true, self.constant(inner, v)) for v in value})
             case t.Bag(inner):
-                return Heap({v: self.terms.number(n) for v, n in value}, inner, counts=True)
+                return Heap({v: (terms.number(n), self.constant(inner, v)) for v, n in value}, counts=True)
             case _ if value is None:
-                return Maybe(self.terms.false, None)
-            case _ if isinstance(value, bool):
-                return self.terms.bool(is_true=value)
+                return Maybe(terms.false, None)
             case _:
-                return self.terms.number(value)
+                return terms.bool(is_true=value) if isinstance(value, bool) else terms.number(value)
 
-    def _case(self, value: ir.Value, case: t.Case) -> Tagged:
-        fields = tuple(self.constant(f.type, v) for f, v in zip(case.fields, value[1:], strict=True))
-        return Tagged(self.terms.number(value[0]), {value[0]: fields})
+    def _constants(self, of: t.Type, values: Sequence[ir.Value]) -> tuple[Shape, ...]:
+        return tuple(map(self.constant, self.parts_of(of), values))
 
     def nothing(self, of: t.Type) -> Shape:
         """Some shape of a type, where there is no value and none is needed."""
@@ -137,51 +127,42 @@ class Shapes:
                 return self.terms.false
             case t.Option():
                 return Maybe(self.terms.false, None)
-            case t.Record(_, fields):
-                return Parts(tuple(self.nothing(f.type) for f in fields))
-            case t.Tuple(items):
-                return Parts(tuple(map(self.nothing, items)))
-            case t.Map(key, inner):
-                return Parts(tuple(self.nothing(inner) for _ in members(key, self.scope)))
+            case t.Record() | t.Tuple() | t.Map():
+                return Parts(tuple(map(self.nothing, self.parts_of(of))))
             case t.Union(_, cases):
-                return Tagged(self.terms.number(0), {0: tuple(self.nothing(f.type) for f in cases[0].fields)})
+                return Tagged(self.terms.number(0), {0: tuple(map(self.nothing, t.parts(cases[0])))})
             case t.Seq():
                 return Row(self.terms.number(0), ())
-            case t.Set(inner):
-                return Heap({}, inner)
-            case t.Bag(inner):
-                return Heap({}, inner, counts=True)
+            case t.Set() | t.Bag():
+                return Heap({}, isinstance(of, t.Bag))
             case _:
                 return self.terms.number(0)
 
-    def domain(self, of: t.Type) -> Iterator[ir.Value]:  # noqa: C901 - by type
+    def domain(self, of: t.Type) -> Iterator[ir.Value]:
         """All values of a type without sequences, sets and bags in it."""
         match of:
             case t.Option(inner):
                 yield None
                 yield from self.domain(inner)
-            case t.Record(_, fields):
-                yield from product(*(list(self.domain(f.type)) for f in fields))
-            case t.Tuple(items):
-                yield from product(*(list(self.domain(item)) for item in items))
+            case t.Record() | t.Tuple() | t.Map():
+                yield from self._domains(self.parts_of(of))
             case t.Union(_, cases):
                 for tag, case in enumerate(cases):
-                    for values in product(*(list(self.domain(f.type)) for f in case.fields)):
-                        yield (tag, *values)
-            case t.Map(key, inner):
-                yield from product(*(list(self.domain(inner)) for _ in members(key, self.scope)))
+                    yield from ((tag, *values) for values in self._domains(t.parts(case)))
             case t.Set(inner, None):
                 every = list(self.domain(inner))
                 for chosen in product((False, True), repeat=len(every)):
                     yield frozenset(v for v, has in zip(every, chosen, strict=True) if has)
             case t.Seq(inner, limit) if limit is not None:
-                every = list(self.domain(inner))
                 for length in range(self.limit(limit) + 1):
-                    yield from product(every, repeat=length)
+                    yield from self._domains([inner] * length)
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 yield from members(of, self.scope)
             case _:
                 raise Inexpressible(f"a set whose members hold {of}")
+
+    def _domains(self, types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
+        return product(*map(self.domain, types))
 
     def limit(self, limit: t.Limit) -> int:
         """How many elements a limit allows."""
@@ -192,14 +173,10 @@ class Shapes:
         match of:
             case t.Option(inner):
                 return 1 + self.size(inner)
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                return prod(self.size(f.type) for f in fields)
-            case t.Tuple(items):
-                return prod(map(self.size, items))
+            case t.Record() | t.Case() | t.Tuple() | t.Map():
+                return prod(map(self.size, self.parts_of(of)))
             case t.Union(_, cases):
                 return sum(map(self.size, cases))
-            case t.Map(key, inner):
-                return prod(self.size(inner) for _ in members(key, self.scope))
             case t.Set(inner):
                 return int(2 ** min(self.size(inner), 64))
             case t.Seq(inner, limit) if limit is not None:
@@ -210,58 +187,93 @@ class Shapes:
             case _:
                 raise Inexpressible(f"a set whose members hold {of}")
 
-    # ----------------------------------------------------------------- relations
+    def parts_of(self, of: t.Type) -> Sequence[t.Type]:
+        """The types of the parts of a record, tuple, case or map."""
+        return [of.value] * len(members(of.key, self.scope)) if isinstance(of, t.Map) else t.parts(of)
 
-    def possible(self, shape: Shape, of: t.Type) -> list[ir.Value]:
+    # ------------------------------------------------------------ what is inside
+
+    def inside(self, shape: Shape) -> list[Item]:
+        """What a value is made of, or has in it, each with when it is there."""
+        terms = self.terms
+        match shape:
+            case Maybe(has, value) if value is not None:
+                return [(has, value)]
+            case Parts(parts):
+                return [(terms.true, part) for part in parts]
+            case Tagged(_, cases):
+                return [(self.is_case(shape, n), field) for n, fields in cases.items() for field in fields]
+            case Row(length, slots):
+                return [(terms.lt(terms.number(n), length), slot) for n, slot in enumerate(slots)]
+            case Heap(of, counts):
+                return [(terms.some(has) if counts else has, item) for has, item in of.values()]
+            case Listed(places):
+                return list(places)
+            case _:
+                return []
+
+    def is_fixed(self, shape: Shape) -> bool:
+        """Whether it always has the same value."""
+        match shape:
+            case Term(constant=own) | Tagged(Term(constant=own)) | Row(Term(constant=own)) if own is None:
+                return False
+            case Heap(of):
+                return all(has.constant is not None for has, _ in of.values())
+            case _:
+                return all(
+                    has.constant is not None and (not has.lo or self.is_fixed(item))
+                    for has, item in self.inside(shape)
+                )
+
+    def possible(self, shape: Shape) -> list[Shape]:
         """The values that a shape may have, as far as the bounds of its terms say; some are beyond its type.
 
         Raises Inexpressible, and soon, where they are more than MOST_VALUES.
         """
-        if isinstance(of, t.Option) and not isinstance(shape, Maybe):
-            of = of.of
-        found = list(islice(self._possible(shape, of), MOST_VALUES + 1))
+        found = list(islice(self._possible(shape), MOST_VALUES + 1))
         if len(found) > MOST_VALUES:
             raise Inexpressible(f"a choice of more than {MOST_VALUES} values")
         return found
 
-    def _possible(self, shape: Shape, of: t.Type) -> Iterator[ir.Value]:  # noqa: C901 - by shape
+    def _possible(self, shape: Shape) -> Iterator[Shape]:  # noqa: C901 - by shape
         match shape:
-            case Term(truth=True):
-                yield from (bool(n) for n in range(shape.lo, shape.hi + 1))
             case Term():
-                yield from range(shape.lo, shape.hi + 1)
+                yield from self._between(shape)
             case Maybe(has, value):
                 if not has.constant:
-                    yield None
+                    yield Maybe(self.terms.false, None)
                 if value is not None and has.constant != 0:
-                    yield from self.possible(value, of)
+                    yield from (Maybe(self.terms.true, each) for each in self.possible(value))
             case Parts(parts):
-                yield from self._each_of(parts, _parts_of(of, len(parts)))
+                yield from map(Parts, self._each_of(parts))
             case Tagged(tag, cases):
-                for case, fields in cases.items():
-                    if tag.lo <= case <= tag.hi:
-                        own = of.cases[case] if isinstance(of, t.Union) else of
-                        found = self._each_of(fields, _parts_of(own, len(fields)))
-                        yield from ((case, *values) for values in found)
+                for number_ in self._between(tag):
+                    if number_.lo in cases:
+                        yield from (
+                            Tagged(number_, {number_.lo: each}) for each in self._each_of(cases[number_.lo])
+                        )
             case Row(length, slots):
                 for count in range(max(0, length.lo), min(length.hi, len(slots)) + 1):
-                    yield from self._each_of(slots[:count], _parts_of(of, count))
-            case Heap(held, _, counts):
-                how_often = [range(has.lo, has.hi + 1) for has in held.values()]
-                for chosen in product(*how_often):
-                    some = [(value, n) for value, n in zip(held, chosen, strict=True) if n]
-                    yield frozenset(some if counts else (value for value, _ in some))
+                    number_ = self.terms.number(count)
+                    yield from (Row(number_, each) for each in self._each_of(slots[:count]))
+            case Heap(of, counts):
+                for chosen in product(*(self._between(has) for has, _ in of.values())):
+                    some = zip(of, chosen, of.values(), strict=True)
+                    yield Heap({v: (has, item) for v, has, (_, item) in some if has.lo}, counts)
             case Listed():
                 raise Inexpressible("a choice of sets that stand in places")
             case _:
                 assert_never(shape)
 
-    def _each_of(self, shapes: Sequence[Shape], types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
-        return product(*map(self.possible, shapes, types))
+    def _between(self, term: Term) -> Iterator[Term]:
+        """The constants within the bounds of a term."""
+        for n in range(term.lo, term.hi + 1):
+            yield self.terms.bool(is_true=bool(n)) if term.truth else self.terms.number(n)
 
-    def is_value(self, shape: Shape, of: t.Type, value: ir.Value) -> Term:
-        """Whether a shape has that value."""
-        return self.equal(shape, self.constant(of, value))
+    def _each_of(self, shapes: Sequence[Shape]) -> Iterator[tuple[Shape, ...]]:
+        return product(*map(self.possible, shapes))
+
+    # ----------------------------------------------------------------- relations
 
     def equal(self, a: Shape, b: Shape) -> Term:
         """Whether two shapes have the same value."""
@@ -269,39 +281,30 @@ class Shapes:
         match a, b:
             case Term(), Term():
                 return terms.eq(a, b)
-            case Maybe(), Maybe():
-                if a.value is None or b.value is None:
-                    return terms.both(terms.no(a.has), terms.no(b.has))
-                same = terms.all((a.has, b.has, self.equal(a.value, b.value)))
-                return terms.any((same, terms.both(terms.no(a.has), terms.no(b.has))))
-            case Maybe(), _:
-                return self.equal(a, Maybe(terms.true, b))
-            case _, Maybe():
-                return self.equal(Maybe(terms.true, a), b)
+            case (Maybe(), _) | (_, Maybe()):
+                x, y = self.option(a), self.option(b)
+                neither = terms.both(terms.no(x.has), terms.no(y.has))
+                if x.value is None or y.value is None:
+                    return neither
+                return terms.any((terms.all((x.has, y.has, self.equal(x.value, y.value))), neither))
             case Parts(), Parts():
                 return terms.all(map(self.equal, a.parts, b.parts))
             case Tagged(), Tagged():
                 found = [terms.eq(a.tag, b.tag)]
                 for case in sorted(a.cases.keys() & b.cases.keys()):
                     same = terms.all(map(self.equal, a.cases[case], b.cases[case]))
-                    found.append(terms.implies(terms.eq(a.tag, terms.number(case)), same))
+                    found.append(terms.implies(self.is_case(a, case), same))
                 return terms.all(found)
             case Row(), Row():
-                pairs = zip(a.slots, b.slots, strict=False)
-                return terms.all((terms.eq(a.length, b.length), *(self.equal(x, y) for x, y in pairs)))
+                return terms.all((terms.eq(a.length, b.length), *map(self.equal, a.slots, b.slots)))
+            case (Listed() as some, Heap(of)) | (Heap(of), Listed() as some) if not of:
+                return terms.no(terms.any(has for has, _ in some.places))
             case ((Heap() | Listed()), (Heap() | Listed())):
-                return self._same_members(a, b)
+                return terms.all(
+                    terms.eq(x, y) for x, y, _ in self.pairs(self.heap(a), self.heap(b)).values()
+                )
             case _:
                 raise Inexpressible("a comparison of unlike values")
-
-    def _same_members(self, a: Heap | Listed, b: Heap | Listed) -> Term:
-        terms = self.terms
-        match a, b:
-            case (Listed(places), Heap(of)) | (Heap(of), Listed(places)) if not of:
-                return terms.no(terms.any(has for has, _ in places))
-            case _:
-                pairs = self.pairs(self.heap(a), self.heap(b))
-                return terms.all(terms.eq(a_, b_) for a_, b_ in pairs.values())
 
     def is_case(self, value: Shape, case: int) -> Term:
         """Whether a value of a union is of that case."""
@@ -309,10 +312,15 @@ class Shapes:
 
     def has(self, heap: Heap, value: ir.Value) -> Term:
         """Whether a value is in a set or bag."""
-        found = heap.of.get(value)
-        if found is None:
-            return self.terms.false
-        return self.terms.lt(self.terms.number(0), found) if heap.counts else found
+        found, _ = heap.of.get(value, (self.terms.false, None))
+        return self.terms.some(found)
+
+    def is_in(self, value: Shape, whole: Shape) -> Term:
+        """Whether a value is among what is inside another."""
+        if isinstance(whole, Heap) and self.is_fixed(value):
+            return self.has(whole, value_of(value))
+        terms = self.terms
+        return terms.any(terms.both(has, self.equal(value, item)) for has, item in self.inside(whole))
 
     def count(self, of: Shape) -> Term:
         """How many members it has."""
@@ -320,25 +328,22 @@ class Shapes:
         match of:
             case Row(length, _):
                 return length
+            case Heap(members_, counts) if counts:
+                return terms.sum(has for has, _ in members_.values())
             case Maybe(has, _):
                 return terms.count(has)
-            case Heap(held, _, counts):
-                total = terms.number(0)
-                for each in held.values():
-                    total = terms.add(total, each if counts else terms.count(each))
-                return total
-            case Listed(places):
-                total = terms.number(0)
-                for has, _ in places:
-                    total = terms.add(total, terms.count(has))
-                return total
+            case Heap() | Listed():
+                return terms.sum(terms.count(has) for has, _ in self.inside(of))
             case _:
                 return terms.number(1)  # a bare value where an option is expected
 
-    def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[Term, Term]]:
+    def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[Term, Term, Shape]]:
         """For each value that may be in one or the other whether it is in each, or how often."""
         none = self.terms.number(0) if a.counts else self.terms.false
-        return {v: (a.of.get(v, none), b.of.get(v, none)) for v in dict.fromkeys((*a.of, *b.of))}
+        return {
+            v: (a.of[v][0] if v in a.of else none, b.of[v][0] if v in b.of else none, item)
+            for v, (_, item) in {**a.of, **b.of}.items()
+        }
 
     def less(self, a: Shape, b: Shape) -> Term:
         """Whether a comes before b: numbers, enums, truth values, and tuples of them."""
@@ -364,23 +369,19 @@ class Shapes:
         match a, b:
             case Term(), Term():
                 return terms.ite(test, a, b)
-            case Maybe(), Maybe():
-                has = terms.ite(test, a.has, b.has)
-                if a.value is None or b.value is None:
-                    return Maybe(has, a.value or b.value)
-                return Maybe(has, self.ite(test, a.value, b.value))
-            case Maybe(), _:
-                return self.ite(test, a, Maybe(terms.true, b))
-            case _, Maybe():
-                return self.ite(test, Maybe(terms.true, a), b)
+            case (Maybe(), _) | (_, Maybe()):
+                x, y = self.option(a), self.option(b)
+                has = terms.ite(test, x.has, y.has)
+                if x.value is None or y.value is None:
+                    return Maybe(has, x.value or y.value)
+                return Maybe(has, self.ite(test, x.value, y.value))
             case Parts(), Parts():
-                return Parts(tuple(self.ite(test, x, y) for x, y in zip(a.parts, b.parts, strict=True)))
+                return Parts(self._each_ite(test, a.parts, b.parts))
             case Tagged(), Tagged():
-                cases = {**a.cases, **b.cases}
-                for case in a.cases.keys() & b.cases.keys():
-                    pairs = zip(a.cases[case], b.cases[case], strict=True)
-                    cases[case] = tuple(self.ite(test, x, y) for x, y in pairs)
-                return Tagged(terms.ite(test, a.tag, b.tag), cases)
+                both = {
+                    n: self._each_ite(test, a.cases[n], b.cases[n]) for n in a.cases.keys() & b.cases.keys()
+                }
+                return Tagged(terms.ite(test, a.tag, b.tag), {**a.cases, **b.cases, **both})
             case Row(), Row():
                 slots = tuple(self.ite(test, x, y) for x, y in self.aligned(a, b))
                 return Row(terms.ite(test, a.length, b.length), slots)
@@ -389,73 +390,69 @@ class Shapes:
             case _:
                 raise Inexpressible("a choice of unlike values")
 
+    def _each_ite(self, test: Term, a: Sequence[Shape], b: Sequence[Shape]) -> tuple[Shape, ...]:
+        return tuple(self.ite(test, x, y) for x, y in zip(a, b, strict=True))
+
     def _either_set(self, test: Term, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
         match a, b:
             case Listed(), Listed():
                 return self._either_listed(test, a, b)
             case Listed(), Heap(of) if not of:
-                return self._either_listed(test, a, Listed((), a.element, a.counts, a.limit))
+                return self._either_listed(test, a, Listed((), a.counts, a.limit))
             case Heap(of), Listed() if not of:
-                return self._either_listed(test, Listed((), b.element, b.counts, b.limit), b)
+                return self._either_listed(test, Listed((), b.counts, b.limit), b)
             case _:
                 x, y = self.heap(a), self.heap(b)
-                merged = {v: self.terms.ite(test, p, q) for v, (p, q) in self.pairs(x, y).items()}
-                return Heap(merged, _wider(x.element, y.element), x.counts)
+                pairs = self.pairs(x, y).items()
+                return Heap({v: (self.terms.ite(test, p, q), item) for v, (p, q, item) in pairs}, x.counts)
 
     def _either_listed(self, test: Term, a: Listed, b: Listed) -> Listed:
         """Place by place; where one does not have it, there is nothing."""
         terms = self.terms
-        other = terms.no(test)
         places: list[Item] = []
         for x, y in zip_longest(a.places, b.places):
-            if y is None:
-                places.append((terms.both(test, x[0]), x[1]))
-            elif x is None:
-                places.append((terms.both(other, y[0]), y[1]))
-            else:
-                places.append((terms.ite(test, x[0], y[0]), self.ite(test, x[1], y[1])))
+            has, item = x or (terms.false, y[1])
+            other, otherwise = y or (terms.false, item)
+            places.append((terms.ite(test, has, other), self.ite(test, item, otherwise)))
         fresh = [(terms.both(test, has), item) for has, item in a.fresh]
-        fresh += [(terms.both(other, has), item) for has, item in b.fresh]
-        element, puts = _wider(a.element, b.element), max(a.puts, b.puts)
-        return Listed(tuple(places), element, a.counts, a.limit, tuple(fresh), puts)
+        fresh += [(terms.both(terms.no(test), has), item) for has, item in b.fresh]
+        return Listed(tuple(places), a.counts, a.limit, tuple(fresh), max(a.puts, b.puts))
 
-    def heap(self, listed: Heap | Listed) -> Heap:
+    def option(self, shape: Shape) -> Maybe:
+        """An option, also of a value alone."""
+        return shape if isinstance(shape, Maybe) else Maybe(self.terms.true, shape)
+
+    def heap(self, of: Heap | Listed) -> Heap:
         """The same by all values that may be in it."""
-        if isinstance(listed, Heap):
-            return listed
-        return self.gathered(listed.places, listed.element, counts=listed.counts)
+        return of if isinstance(of, Heap) else self.gathered(of.places, counts=of.counts)
 
-    def gathered(self, items: Iterable[Item], of: t.Type, *, counts: bool = False) -> Heap:
+    def gathered(self, items: Iterable[Item], *, counts: bool = False) -> Heap:
         """The set, or bag, of what is there, beyond its type or not."""
         terms = self.terms
-        made: dict[ir.Value, Term] = {}
-        none = terms.number(0) if counts else terms.false
-        for test, item in items:
-            for value in self.possible(item, of):
-                has = terms.both(test, self.is_value(item, of, value))
-                if has.constant == 0:
-                    continue
-                before = made.get(value, none)
-                made[value] = terms.add(before, terms.count(has)) if counts else terms.any((before, has))
-        return Heap(made, of, counts)
-
-    def by_value(self, items: Sequence[Item], of: t.Type) -> list[Item]:
-        """Each small value that is there, once, with when it is; nothing where one is not small."""
-        terms = self.terms
         tests: dict[ir.Value, list[Term]] = {}
-        for has, item in items:
-            if not isinstance(item, Term):
-                return []
-            for value in self.possible(item, of):
-                same = terms.eq(item, number(self.constant(of, value)))
-                tests.setdefault(value, []).append(terms.both(has, same))
-        return [(terms.any(some), self.constant(of, value)) for value, some in tests.items()]
+        values: dict[ir.Value, Shape] = {}
+        for test, item in items:
+            for each in self.possible(item):
+                has = terms.both(test, self.equal(item, each))
+                if has.constant != 0:
+                    value = value_of(each)
+                    tests.setdefault(value, []).append(has)
+                    values[value] = each
+        held = {
+            v: terms.sum(map(terms.count, some)) if counts else terms.any(some) for v, some in tests.items()
+        }
+        return Heap({v: (has, values[v]) for v, has in held.items()}, counts)
+
+    def by_value(self, items: Sequence[Item]) -> list[Item]:
+        """Each small value that is there, once, with when it is; nothing where one is not small."""
+        if not all(isinstance(item, Term) for _, item in items):
+            return []
+        return list(self.gathered(items).of.values())
 
     def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
         """The slots of two rows side by side, zero where one has none."""
-        for n in range(max(len(a.slots), len(b.slots))):
-            x = a.slots[n] if n < len(a.slots) else self.zero(b.slots[n])
-            yield x, b.slots[n] if n < len(b.slots) else self.zero(x)
+        for x, y in zip_longest(a.slots, b.slots):
+            yield x or self.zero(y), y or self.zero(x)
 
     def zero(self, shape: Shape) -> Shape:
         """The same shape, all zero."""
@@ -471,12 +468,16 @@ class Shapes:
                 return Tagged(self.terms.number(0), zeros)
             case Row(_, slots):
                 return Row(self.terms.number(0), tuple(map(self.zero, slots)))
-            case Heap(of, element, counts):
-                none = self.terms.number(0) if counts else self.terms.false
-                return Heap(dict.fromkeys(of, none), element, counts)
-            case Listed(places):
-                empty = tuple((self.terms.false, self.zero(item)) for _, item in places[: shape.limit])
-                return Listed(empty, shape.element, shape.counts, shape.limit)
+            case Heap(of):
+                none = self.terms.number(0) if shape.counts else self.terms.false
+                return replace(shape, of={v: (none, item) for v, (_, item) in of.items()})
+            case Listed():
+                return self.empty(shape)
+
+    def empty(self, like: Listed) -> Listed:
+        """Places like those of another, none of them taken."""
+        places = tuple((self.terms.false, self.zero(item)) for _, item in like.places[: like.limit])
+        return Listed(places, like.counts, like.limit)
 
     def pick(self, index: Term, options: Sequence[Shape], first: int = 0) -> Shape:
         """The option at an index that counts from `first`; some option where the index is outside.
@@ -487,78 +488,38 @@ class Shapes:
         if index.sign is Sign.ADD and index.args[1].constant is not None:
             return self.pick(index.args[0], options, first - index.args[1].lo)
         named, rest = self.terms.cases(index)
-        found = self._picked(rest, options, first)
-        for test, n in reversed(named):
-            if first <= n < first + len(options):
-                found = self.ite(test, options[n - first], found)
-        return found
+        live = [(n, o) for n, o in enumerate(options, first) if rest.lo <= n <= rest.hi]
+        found = self.first_of([(self.terms.is_number(rest, n), o) for n, o in live]) if live else options[0]
+        at = [(test, options[n - first]) for test, n in named if first <= n < first + len(options)]
+        return self.first_of([*at, (self.terms.true, found)])
 
-    def _picked(self, index: Term, options: Sequence[Shape], first: int) -> Shape:
-        """The option at an index, which is compared with each number that it may be."""
-        live = [(n, o) for n, o in enumerate(options, first) if index.lo <= n <= index.hi]
-        if not live:
-            return options[0]
-        found = live[-1][1]
-        for n, option in reversed(live[:-1]):
-            at = self.terms.number(n)
-            test = self.terms.eq(index, at) if not index.truth else self.terms.no(index)
-            found = self.ite(test, option, found)
+    def first_of(self, items: Sequence[Item]) -> Shape:
+        """The first that is there; the last where no other is."""
+        found = items[-1][1]
+        for has, item in reversed(items[:-1]):
+            found = self.ite(has, item, found)
         return found
 
 
-def _wider(a: t.Type, b: t.Type) -> t.Type:
-    return b if isinstance(a, t.UnknownType | t.Case) else a
-
-
-def _parts_of(of: t.Type, count: int) -> Sequence[t.Type]:
-    """The types of the parts of a value."""
-    match of:
-        case t.Record(_, fields) | t.Case(_, _, fields):
-            return [field.type for field in fields]
-        case t.Tuple(items):
-            return items
-        case t.Map(_, inner) | t.Seq(inner):
-            return [inner] * count
-        case _:
-            raise Inexpressible(f"the parts of {of}")
-
-
-def is_fixed(shape: Shape) -> bool:
-    """Whether it always has the same value."""
+def value_of(shape: Shape, of: Callable[[Term], int] = lambda term: term.lo) -> ir.Value:
+    """The value of a shape whose terms have these values; of a fixed one, the value it always has."""
     match shape:
-        case Term():
-            return shape.constant is not None
+        case Term(truth=truth):
+            return bool(of(shape)) if truth else of(shape)
         case Maybe(has, value):
-            return has.constant == 0 or (has.constant == 1 and value is not None and is_fixed(value))
+            return value_of(value, of) if value is not None and of(has) else None
         case Parts(parts):
-            return all(map(is_fixed, parts))
+            return tuple(value_of(part, of) for part in parts)
         case Tagged(tag, cases):
-            return tag.constant is not None and all(map(is_fixed, cases.get(tag.lo, ())))
+            case = of(tag)
+            return (case, *(value_of(field, of) for field in cases.get(case, ())))
         case Row(length, slots):
-            return length.constant is not None and all(map(is_fixed, slots[: length.lo]))
-        case Heap(held):
-            return all(each.constant is not None for each in held.values())
-        case Listed(places):
-            return all(has.constant is not None and (not has.lo or is_fixed(item)) for has, item in places)
-
-
-def known(shape: Shape) -> ir.Value:
-    """The value that a shape always has, where it is fixed."""
-    match shape:
-        case Term(truth=truth, lo=value):
-            return bool(value) if truth else value
-        case Maybe(has, value):
-            return known(value) if has.lo and value is not None else None
-        case Parts(parts):
-            return tuple(map(known, parts))
-        case Tagged(tag, cases):
-            return (tag.lo, *map(known, cases.get(tag.lo, ())))
-        case Row(length, slots):
-            return tuple(map(known, slots[: length.lo]))
-        case Heap(held, _, counts):
-            return frozenset((v, has.lo) if counts else v for v, has in held.items() if has.lo)
-        case Listed(places, _, counts):
-            there = [known(item) for has, item in places if has.lo]
+            return tuple(value_of(slot, of) for slot in slots[: of(length)])
+        case Heap(held, counts):
+            often = {value: of(has) for value, (has, _) in held.items()}
+            return frozenset((v, n) if counts else v for v, n in often.items() if n)
+        case Listed(places, counts):
+            there = [value_of(item, of) for has, item in places if of(has)]
             return frozenset(Counter(there).items() if counts else there)
 
 

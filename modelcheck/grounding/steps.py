@@ -12,7 +12,7 @@ from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.environment import Ends, Env, GroundStep
 from modelcheck.grounding.expressions import Expressions
 from modelcheck.grounding.layout import FlatLayout
-from modelcheck.grounding.shapes import Parts, Shape, is_fixed
+from modelcheck.grounding.shapes import Parts, Shape, value_of
 from modelcheck.grounding.terms import Term
 from spec.frozen import frozen
 from spec.source import Span
@@ -68,7 +68,8 @@ class RuleMaker:
         """Every way to take an action: with its arguments, after its guards and its body."""
         terms = self._terms
         start = StepBranch([*state], {}, terms.true, Ends(terms.false, terms.false))
-        for args, frame in self._bound(action.params, 0, start, ()):
+        for frame in self._bound(action.params, start):
+            args = tuple(frame.slots[param.slot] for param in action.params if param.slot in frame.slots)
             if len(args) < len(action.params):
                 yield GroundStep(action.name, args), frame
                 continue
@@ -82,44 +83,47 @@ class RuleMaker:
             for end in self.run(action.body, frame):
                 yield GroundStep(action.name, args), end
 
-    def _bound(
-        self, params: Sequence[ir.Param], index: int, frame: StepBranch, args: tuple[Shape, ...]
-    ) -> Iterator[tuple[tuple[Shape, ...], StepBranch]]:
+    def _bound(self, params: Sequence[ir.Param], frame: StepBranch) -> Iterator[StepBranch]:
         """Every choice of parameters; those before one that it is an error to ask for."""
-        if index == len(params):
-            yield args, frame
+        if not params:
+            yield frame
             return
-        param = params[index]
-        choices = self._constants(param.domain, param.case, param.type, frame)
-        errs = True
-        for n, (has, value) in enumerate(choices):
-            inner = frame.copy()
-            inner.guard = self._terms.both(frame.guard, has)
-            inner.slots[param.slot] = value
-            self._note(inner, param.domain.type, value, n)
-            if inner.guard.constant != 0:
-                errs = False  # it has the error, if any
-                yield from self._bound(params, index + 1, inner, (*args, value))
-        if errs and frame.ends.error.constant != 0:
+        found = self._choices(params[0], None, frame)
+        for inner in found:
+            yield from self._bound(params[1:], inner)
+        if not found and frame.ends.error.constant != 0:  # else they have the error, if any
             frame.guard = self._terms.false
-            yield args, frame
+            yield frame
 
-    def _constants(
-        self, domain: ir.Expr, case: int | None, of: t.Type, frame: StepBranch
-    ) -> Sequence[tuple[Term, Shape]]:
-        """The members of a domain, each a known value where it is a small one."""
-        items = self._e.items(domain, case, self._env(frame), any_order=True)
-        return self._shapes.by_value(items, of) or items
+    def _choices(
+        self, bound: ir.Param | ir.Choose, where: ir.Expr | None, frame: StepBranch
+    ) -> list[StepBranch]:
+        """A branch for each member of a domain, where that is a small value for each value."""
+        terms = self._terms
+        items = self._e.items(bound.domain, bound.case, self._env(frame), any_order=True)
+        found = []
+        for n, (has, value) in enumerate(self._shapes.by_value(items) or items):
+            branch = frame.copy()
+            branch.slots[bound.slot] = value
+            branch.guard = terms.both(frame.guard, has)
+            if where is not None and branch.guard.constant != 0:
+                passes = self._e.truth(where, self._env(branch))
+                frame.ends.error = terms.any((frame.ends.error, branch.ends.error))
+                branch.guard = terms.both(branch.guard, passes)
+            self._note(branch, bound.domain.type, value, n)
+            if branch.guard.constant != 0:
+                found.append(branch)
+        return found
 
     def _note(self, frame: StepBranch, domain: t.Type, value: Shape, number: int) -> None:
         """Write down what was chosen, also for people; the number it has where it is not known."""
         of = getattr(domain, "of", t.UNKNOWN)
         word, arg = "_", (t.UNKNOWN, number)
-        if is_fixed(value):
+        if self._shapes.is_fixed(value):
             try:
-                (known,) = self._shapes.possible(value, of)
+                known = value_of(value)
                 word, arg = show(of, known, self._shapes.scope), (of, known)
-            except (ValueError, TypeError, IndexError, Inexpressible):
+            except (ValueError, TypeError, IndexError):
                 pass
         frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
@@ -177,21 +181,17 @@ class RuleMaker:
             raise Inexpressible(Construct("an assignment into part of an option or a union", _place(path)))
         match path[0]:
             case ir.At(index=index):
-                inner = of.fields[index].type if isinstance(of, t.Record) else t.UNKNOWN
-                if isinstance(of, t.Tuple):
-                    inner = of.items[index]
-                made = self._changed(whole.parts[index], inner, path[1:], value, env)
+                made = self._changed(whole.parts[index], t.parts(of)[index], path[1:], value, env)
                 return Parts((*whole.parts[:index], made, *whole.parts[index + 1 :]))
             case ir.Key(key=key_expr):
                 key = self._e.of(key_expr, env)
                 if not isinstance(key, Term):
                     raise Inexpressible(Construct("a key that is no plain value", key_expr.span))
                 first = self._e.first(of, len(whole.parts), key, env)
-                inner = of.value if isinstance(of, t.Map) else t.UNKNOWN
+                (inner,) = t.parts(of)
                 parts = []
                 for n, part in enumerate(whole.parts, first):
-                    at = self._terms.bool(is_true=bool(n)) if key.truth else self._terms.number(n)
-                    same = self._terms.eq(key, at)
+                    same = self._terms.is_number(key, n)
                     if same.constant == 0:
                         parts.append(part)
                         continue
@@ -235,25 +235,11 @@ class RuleMaker:
         return frames
 
     def _choose(self, statement: ir.Choose, frame: StepBranch) -> list[StepBranch]:
-        terms = self._terms
-        of = getattr(statement.domain.type, "of", t.UNKNOWN)
-        found = []
         before = frame.ends.error
-        choices = self._constants(statement.domain, statement.case, of, frame)
-        for n, (has, value) in enumerate(choices):
-            branch = frame.copy()
-            branch.slots[statement.slot] = value
-            branch.guard = terms.both(frame.guard, has)
-            if statement.where is not None and branch.guard.constant != 0:
-                passes = self._e.truth(statement.where, self._env(branch))
-                frame.ends.error = terms.any((frame.ends.error, branch.ends.error))
-                branch.guard = terms.both(branch.guard, passes)
-            self._note(branch, statement.domain.type, value, n)
-            if branch.guard.constant != 0:
-                found.append(branch)
+        found = self._choices(statement, statement.where, frame)
         if frame.ends.error is not before or not found:  # then no branch has the error
             found.append(frame.copy())
-            found[-1].guard = terms.false
+            found[-1].guard = self._terms.false
         return found
 
 

@@ -1,13 +1,31 @@
-"""The values of terms under known values of the plain variables."""
+"""The values of terms and shapes under known values of the plain variables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 
+from modelcheck.grounding.shapes import Shape, value_of
 from modelcheck.grounding.terms import Sign, Term
+from spec.ir import Value
+
+Values = Sequence[int]
+OF_ARGS: dict[Sign, Callable[..., int]] = {
+    Sign.NOT: operator.not_,
+    Sign.AND: lambda *args: all(args),
+    Sign.OR: lambda *args: any(args),
+    Sign.EQ: operator.eq,
+    Sign.LT: operator.lt,
+    Sign.ADD: operator.add,
+    Sign.SUB: operator.sub,
+    Sign.MUL: operator.mul,
+    Sign.DIV: operator.floordiv,
+    Sign.MOD: operator.mod,
+    Sign.ITE: lambda test, a, b: a if test else b,
+}
 
 
-def term_value(term: Term, values: Sequence[int], known: dict[Term, int] | None = None) -> int:
+def term_value(term: Term, values: Values, known: dict[Term, int] | None = None) -> int:
     """The value of a term; of a truth value, 1 or 0.
 
     Costs a look at each part once; `known` keeps them for other terms over the same values.
@@ -23,36 +41,15 @@ def term_value(term: Term, values: Sequence[int], known: dict[Term, int] | None 
         if waiting:
             stack.extend(waiting)
             continue
-        found[top] = _value(top, [found[arg] for arg in top.args], values)
+        found[top] = _leaf(top, values) if not top.args else int(OF_ARGS[top.sign](*map(found.get, top.args)))
         stack.pop()
     return found[term]
 
 
-def _value(term: Term, args: list[int], values: Sequence[int]) -> int:  # noqa: C901 - by sign
-    match term.sign:
-        case Sign.CONST:
-            return term.lo
-        case Sign.VAR:
-            return int(values[term.value])
-        case Sign.NOT:
-            return 1 - args[0]
-        case Sign.AND:
-            return int(all(args))
-        case Sign.OR:
-            return int(any(args))
-        case Sign.EQ:
-            return int(args[0] == args[1])
-        case Sign.LT:
-            return int(args[0] < args[1])
-        case Sign.ADD:
-            return args[0] + args[1]
-        case Sign.SUB:
-            return args[0] - args[1]
-        case Sign.MUL:
-            return args[0] * args[1]
-        case Sign.DIV:
-            return args[0] // args[1]
-        case Sign.MOD:
-            return args[0] % args[1]
-        case Sign.ITE:
-            return args[1] if args[0] else args[2]
+def _leaf(term: Term, values: Values) -> int:
+    return int(values[term.value]) if term.sign is Sign.VAR else term.lo
+
+
+def decoded(shape: Shape, values: Values) -> Value:
+    """The value of a stored shape, where the plain variables have these values."""
+    return value_of(shape, lambda term: term_value(term, values))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import reduce
 from itertools import groupby
 
 from spec.frozen import frozen
@@ -234,6 +235,10 @@ class Terms:
             return self.lt(a.args[0], self.number(b.lo - a.args[1].lo))
         return self._make(Sign.LT, (a, b), 0, truth=True, lo=0, hi=1)
 
+    def is_number(self, a: Term, value: int) -> Term:
+        """Whether it is that number; of a truth value, whether it is that of 0 or 1."""
+        return self.eq(a, self.bool(is_true=bool(value)) if a.truth else self.number(value))
+
     def le(self, a: Term, b: Term) -> Term:
         """Whether a <= b."""
         return self.no(self.lt(b, a))
@@ -274,9 +279,17 @@ class Terms:
             lo = hi = a.lo // by if sign is Sign.DIV else a.lo % by
         return self._make(sign, (a, self.number(by)), 0, truth=False, lo=lo, hi=hi)
 
+    def sum(self, parts: Iterable[Term]) -> Term:
+        """All of them together."""
+        return reduce(self.add, parts, self.number(0))
+
     def count(self, test: Term) -> Term:
         """1 where it is true, 0 elsewhere."""
         return self.ite(test, self.number(1), self.number(0))
+
+    def some(self, a: Term) -> Term:
+        """Whether a number is above 0; a truth value is what it says."""
+        return a if a.truth else self.lt(self.number(0), a)
 
 
 def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term]:

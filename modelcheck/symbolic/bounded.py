@@ -259,7 +259,7 @@ class _Bounded:
 
     def _trace(self, name: str, run: SolverRun, faults: int | None) -> Trace:
         """The run as one of the model."""
-        states = [state_of(self._task, self._flat.stored, values) for values in run.states]
+        states = [state_of(self._flat.stored, values) for values in run.states]
         wanted = self._open[name] if name else None
         last = self._may_follow(run, faults)
         return replayed(self._task, states, [rule.action for rule in run.rules], wanted, last)

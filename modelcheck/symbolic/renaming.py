@@ -58,7 +58,7 @@ def _altered(to: Sequence[int | None]) -> tuple[tuple[int, ...], tuple[int, ...]
 
 def _starts(task: Task, machine: GroundMachine, sort: str, names: Renaming) -> list[int | None] | None:
     """What each first state becomes; None where that is no first state."""
-    states = [state_of(task, machine.stored, values) for values in machine.starts]
+    states = [state_of(machine.stored, values) for values in machine.starts]
     numbers = {state: n for n, state in enumerate(states)}
     found: list[int | None] = []
     for state in states:

@@ -7,25 +7,24 @@ from dataclasses import replace
 
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
-from modelcheck.grounding.decode import Values, decoded
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shape
+from modelcheck.grounding.term_values import Values, decoded
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from spec.ir import Property
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
 
-def state_of(task: Task, stored: Sequence[Shape], values: Values) -> State:
+def state_of(stored: Sequence[Shape], values: Values) -> State:
     """The state of the model where the plain variables have these values."""
-    pairs = zip(task.model.variables, stored, strict=True)
-    return tuple(decoded(variable.type, shape, values) for variable, shape in pairs)
+    return tuple(decoded(shape, values) for shape in stored)
 
 
 def started(task: Task, flat: GroundMachine) -> GroundMachine:
     """The machine with the starts that the model has. Raises ModelError where it cannot start."""
     real = set(Machine(task.model, task.scope).initial())
-    starts = tuple(start for start in flat.starts if state_of(task, flat.stored, start) in real)
+    starts = tuple(start for start in flat.starts if state_of(flat.stored, start) in real)
     return replace(flat, starts=starts)
 
 

@@ -227,7 +227,7 @@ class _Search:
         if name in self._system.of_steps:
             tests = self._system.of_steps[name].items()
             last = next((action,) for action, test in tests if term_value(test, values[-1]))
-        states = [state_of(task, machine.stored, each) for each in values]
+        states = [state_of(machine.stored, each) for each in values]
         wanted = task.model.property(name) if name else None
         trace = replayed(task, states, [machine.rules[rule].action for rule in rules], wanted, last)
         if isinstance(trace.ending, Erred):

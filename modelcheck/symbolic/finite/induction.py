@@ -283,7 +283,7 @@ class _Induction:
     def _trace(self, runs: Unrolling, name: str, last: tuple[str, ...] | None) -> Trace:
         """The run that was found as one of the model."""
         task, run = self._task, runs.found()
-        states = [state_of(task, self._system.machine.stored, values) for values in run.states]
+        states = [state_of(self._system.machine.stored, values) for values in run.states]
         wanted = task.model.property(name) if name else None
         return replayed(task, states, [rule.action for rule in run.rules], wanted, last)
 

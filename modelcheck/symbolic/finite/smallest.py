@@ -64,7 +64,7 @@ def _parts(shape: Shape) -> Iterator[Shape]:
         case Row(length, slots):
             yield from (length, *slots)
         case Heap(held):
-            yield from held.values()
+            yield from (has for has, _ in held.values())
         case Listed(places):
             yield from (part for place in places for part in place)
 
@@ -84,7 +84,7 @@ def _sizes(machine: GroundMachine, of: t.Type, shape: Shape) -> Iterator[Term]:
         case t.Set(t.Sort()), _:
             return
         case ((t.Set() | t.Bag()), Heap(held)):
-            for has in held.values():
+            for has, _ in held.values():
                 yield has if not has.truth else machine.terms.count(has)
         case t.Map(_, inner), Parts(parts):
             for part in parts:
