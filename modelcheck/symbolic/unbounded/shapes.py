@@ -217,10 +217,11 @@ class Shapes:
                 return self.unknown(of, f"nothing in {of}")
             case Flat(_, t.Option(t.UnknownType())), t.Option():
                 return self.types.none(of)
-            case Flat(term, t.Option(inner)), t.Option(wanted):
-                if self.types.whole(inner) != wanted:
-                    self._require_alike(value, inner, of)
+            case Flat(term, t.Option(inner)), t.Option(wanted) if self.types.whole(inner) != wanted:
+                self._require_alike(value, inner, of)
                 return Flat(term, of)
+            case Flat(type=t.Option()), t.Option():
+                return value
             case Flat() | Function(type=t.Set()) | Parts(), t.Option(inner):
                 return self.types.some(Flat(self.element(value, inner), inner), of)
             case Flat(type=t.Tuple() | t.Record()) | Parts(), t.Tuple() | t.Record():

@@ -50,6 +50,7 @@ class Types:
         self._unions = {union.name: union for union in model.unions}
         self._datatypes: dict[str, str] = {}  # by name, in the order in which they may be declared
         self._selectors: set[str] = set()
+        self._made: dict[t.Type, list[Maker]] = {}
 
     def declarations(self) -> tuple[str, ...]:
         """The SMT-LIB declarations of the datatypes used so far."""
@@ -103,9 +104,9 @@ class Types:
 
     def _declared(self, of: Datatype) -> str:
         name = self._name(of)
-        makers = self._makers(of)
-        cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
         if name not in self._datatypes:
+            makers = self._makers(of)
+            cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
             each = [
                 f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
             ]
@@ -126,6 +127,11 @@ class Types:
 
     def _makers(self, of: t.Type) -> list[Maker]:
         """The constructors of a type's datatype: one for each case, and for none and some."""
+        if of not in self._made:
+            self._made[of] = self._new_makers(of)
+        return self._made[of]
+
+    def _new_makers(self, of: t.Type) -> list[Maker]:
         match of:
             case t.Enum(name, members):
                 return [Maker(f"{name}.{member}", ()) for member in members]
