@@ -55,6 +55,8 @@ def _look(shapes: Shapes, of: t.Type, value: Shape, there: Term, found: _Misfits
             beyond(limit, terms.any(has for has, _ in value.places[value.limit :]))
         case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), _) if limit is not None:
             beyond(limit, terms.lt(terms.number(shapes.limit(limit)), shapes.count(value)))
+    if isinstance(value, Term):
+        return None
     inside = value.fresh if isinstance(value, Listed) else shapes.inside(value)
     for (has, part), own in zip(inside, _types_inside(of, value), strict=False):
         _look(shapes, own, part, terms.both(there, has), found)

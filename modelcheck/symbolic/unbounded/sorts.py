@@ -106,7 +106,9 @@ class Types:
         name = self._name(of)
         if name not in self._datatypes:
             makers = self._makers(of)
-            cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
+            cases = [
+                (maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers
+            ]
             each = [
                 f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
             ]
