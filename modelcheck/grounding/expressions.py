@@ -87,11 +87,9 @@ class Expressions:
                 asked = self.truth(test, env)
                 if asked.constant is not None:
                     return self.of(then if asked.constant else other, env)
-                a, b = (
-                    self.of(then, env.under(terms, asked)),
-                    self.of(other, env.under(terms, terms.no(asked))),
-                )
-                return shapes.ite(asked, a, b)
+                first = self.of(then, env.under(terms, asked))
+                second = self.of(other, env.under(terms, terms.no(asked)))
+                return shapes.ite(asked, first, second)
             case ir.Let(slot=slot, value=value, body=body):
                 return self.of(body, env.bound(slot, self.of(value, env)))
             case ir.Members(of=of):

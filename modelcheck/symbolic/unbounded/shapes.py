@@ -17,7 +17,6 @@ sequence, the value of `none`) is an unspecified value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import reduce
 
 import spec.ir as ir
@@ -230,13 +229,13 @@ class Shapes:
                 return self.together(self.parts(value), of, None)
             case Flat(term), t.Int() | t.Nat() | t.Range() if term.sort == INT:
                 return Flat(term, of)
-            case Function(at), t.Seq(inner) | t.Map(_, inner):
-                return replace(value, at=lambda i: self.fitted(at(i), inner), type=of)
+            case Function(at, _, length), t.Seq(inner) | t.Map(_, inner):
+                return Function(lambda i: self.fitted(at(i), inner), of, length)
             case Function(type=t.Set(inner) | t.Bag(inner)), t.Set(wanted) | t.Bag(wanted):
                 if isinstance(inner, t.UnknownType):
                     return self.written((), of)
                 self._require_alike(value, inner, of)
-                return replace(value, type=of)
+                return Function(value.at, of, term=value.term)
             case _:
                 return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 import spec.ir as ir
 import spec.types as t
@@ -98,23 +99,33 @@ class Types:
                 self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
                 return f"|{name}|"
             case t.Enum() | t.Option() | t.Record() | t.Tuple() | t.Union() as whole:
-                return self._declared(whole)
+                self._makers(whole)
+                return f"|{self._name(whole)}|"
             case _:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
-    def _declared(self, of: Datatype) -> str:
-        name = self._name(of)
-        if name not in self._datatypes:
-            makers = self._makers(of)
-            cases = [
-                (maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers
-            ]
-            each = [
-                f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
-            ]
-            self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
-            self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
-        return f"|{name}|"
+    def _makers(self, of: t.Type) -> list[Maker]:
+        """The constructors of a type's datatype, which is declared if it is new.
+
+        Types that differ in the ranges of their numbers have one datatype, but parts of their own.
+        """
+        if of not in self._made:
+            if not isinstance(of, Datatype):
+                raise Inexpressible(f"a part of {of}")
+            name = self._name(of)
+            makers = _constructors(name, of)
+            if name not in self._datatypes:
+                self._declare(name, makers)
+            self._made[of] = makers
+        return self._made[of]
+
+    def _declare(self, name: str, makers: Sequence[Maker]) -> None:
+        cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
+        each = [
+            f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
+        ]
+        self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
+        self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
 
     def _name(self, of: Datatype) -> str:
         match of:
@@ -126,29 +137,6 @@ class Types:
                 return f"({' '.join(self.sort(item).strip('|') for item in items)})"
             case _:
                 return of.name
-
-    def _makers(self, of: t.Type) -> list[Maker]:
-        """The constructors of a type's datatype: one for each case, and for none and some."""
-        if of not in self._made:
-            self._made[of] = self._new_makers(of)
-        return self._made[of]
-
-    def _new_makers(self, of: t.Type) -> list[Maker]:
-        match of:
-            case t.Enum(name, members):
-                return [Maker(f"{name}.{member}", ()) for member in members]
-            case t.Option(inner):
-                name = self._name(of)
-                return [Maker(f"none {name}", ()), Maker(f"some {name}", ((f"the {name}", inner),))]
-            case t.Record(name, fields):
-                return [_with_fields(name, fields)]
-            case t.Tuple(items):
-                name = self._name(of)
-                return [Maker(name, tuple((f"{name}.{at}", item) for at, item in enumerate(items)))]
-            case t.Union(name, cases):
-                return [_with_fields(f"{name}.{case.name}", case.fields) for case in cases]
-            case _:
-                raise Inexpressible(f"a part of {of}")
 
     # ------------------------------------------------------------------- values
 
@@ -176,14 +164,11 @@ class Types:
 
     def case_test(self, of: Flat, case: int) -> Term:
         """Whether a value is made as a case of its type."""
-        whole = self.whole(of.type)
-        self.sort(whole)
-        return tested(of.term, self._makers(whole)[case].name)
+        return tested(of.term, self._makers(self.whole(of.type))[case].name)
 
     def part(self, of: Flat, index: int, case: int | None) -> Flat:
         """A part of a record or tuple, or of a case of what has several (of any, for None)."""
         whole = self.whole(of.type)
-        self.sort(whole)
         if isinstance(whole, t.Union) and case is None:
             return self._of_any_case(of, whole, index)
         maker = self._makers(whole)[case or 0]
@@ -211,6 +196,23 @@ def kinds(of: t.Type, case: int | None) -> tuple[t.Type, ...]:
             return (inner,) if case else ()
         case _:
             return t.parts(of)
+
+
+def _constructors(name: str, of: Datatype) -> list[Maker]:
+    """One for each case, and for none and some."""
+    match of:
+        case t.Enum(_, members):
+            return [Maker(f"{name}.{member}", ()) for member in members]
+        case t.Option(inner):
+            return [Maker(f"none {name}", ()), Maker(f"some {name}", ((f"the {name}", inner),))]
+        case t.Record(_, fields):
+            return [_with_fields(name, fields)]
+        case t.Tuple(items):
+            return [Maker(name, tuple((f"{name}.{at}", item) for at, item in enumerate(items)))]
+        case t.Union(_, cases):
+            return [_with_fields(f"{name}.{case.name}", case.fields) for case in cases]
+        case _:
+            assert_never(of)
 
 
 def _with_fields(name: str, fields: Sequence[t.Field]) -> Maker:
