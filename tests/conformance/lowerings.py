@@ -5,16 +5,18 @@ Gaps are by the names that the tables of `operators.py` and `statements.py` have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import pytest
 
+from modelcheck.api import check
 from modelcheck.contract.engine import Engine
+from modelcheck.contract.result import Findings
 from modelcheck.engines.registry import engine
 from modelcheck.grounding import layout
+from spec.ir import Check, Model
 from tests.conformance.engines import Gap, Why
 
 _FIXED = Gap(Why.NOT_IMPLEMENTED, "what is divided is never below 0, and by a fixed number above 0")
@@ -71,6 +73,12 @@ class Lowering:
     refused: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, Gap] = field(default_factory=lambda: MappingProxyType({}))
 
+    def findings(self, model: Model, asked: Check) -> Findings:
+        """What its engine says of a check. Raises Unsupported."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(layout, "FEW_MEMBERS", self.members)
+            return check(model, asked, engine=self.engine()).findings
+
 
 LOWERINGS = (
     Lowering("explicit", lambda: engine("explicit")),
@@ -81,11 +89,3 @@ LOWERINGS = (
     ),
 )
 each_lowering = pytest.mark.parametrize("lowering", LOWERINGS, ids=lambda each: each.name)
-
-
-@contextmanager
-def few_members(lowering: Lowering) -> Iterator[None]:
-    """Which sets are kept in places is what the lowering says."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "FEW_MEMBERS", lowering.members)
-        yield

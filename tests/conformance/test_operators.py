@@ -5,34 +5,27 @@ A wrong one fails by its name and that of the lowering: `starts_with-explicit`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from modelcheck.api import Unsupported, check
+from modelcheck.api import Unsupported
 from modelcheck.contract.result import Holds, Unknown
 from modelcheck.export.targets import target
 from spec.ir import Apply, Bind
 from spec.load import loads
 from spec.op import Op, Quantifier
 from spec.walk import walk
-from tests.conformance.lowerings import LOWERINGS, Lowering, each_lowering, few_members
+from tests.conformance.lowerings import LOWERINGS, Lowering, each_lowering
 from tests.conformance.operators import TRUTHS, asked
 from tests.oracles import needs_tlc, tlc
 
 each_operator = pytest.mark.parametrize(
     ("of", "op"), [pytest.param(of, op, id=op) for of, truths in TRUTHS.items() for op in truths]
 )
-
-
-@pytest.fixture(autouse=True)
-def _places(request: pytest.FixtureRequest) -> Iterator[None]:
-    lowering = request.getfixturevalue("lowering") if "lowering" in request.fixturenames else LOWERINGS[0]
-    with few_members(lowering):
-        yield
 
 
 @cache
@@ -48,7 +41,7 @@ def said(of: str, names: Sequence[str], lowering: Lowering) -> Mapping[str, obje
     """What an engine says of some claims."""
     whole = asked(of)
     question = replace(whole.model.checks[0], only=tuple(names))
-    found = check(whole.model, question, engine=lowering.engine()).findings
+    found = lowering.findings(whole.model, question)
     return {each.property: type(each.verdict) for each in found.results} if found.error is None else {}
 
 
@@ -60,7 +53,7 @@ def test_an_operator_means_what_the_definition_says(of: str, op: str, lowering: 
     names = whole.claims[op]
     if op in lowering.refused:
         with pytest.raises(Unsupported):
-            check(whole.model, replace(whole.model.checks[0], only=tuple(names)), engine=lowering.engine())
+            lowering.findings(whole.model, replace(whole.model.checks[0], only=tuple(names)))
         return
     told = at_once(of, lowering) or said(of, names, lowering)
     verdicts = [told.get(name) for name in names]
@@ -85,10 +78,10 @@ def test_an_operator_without_a_value_is_an_error_of_the_model(
     (model,) = loads(asked(of).errors[n], "operators.rsm")
     if op in lowering.refused:
         with pytest.raises(Unsupported):
-            check(model, model.checks[0], engine=lowering.engine())
+            lowering.findings(model, model.checks[0])
         return
 
-    assert check(model, model.checks[0], engine=lowering.engine()).findings.error is not None
+    assert lowering.findings(model, model.checks[0]).error is not None
 
 
 @pytest.mark.oracle

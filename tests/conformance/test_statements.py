@@ -13,13 +13,13 @@ from typing import get_args
 import pytest
 
 from counterexamples.trace import Erred
-from modelcheck.api import Unsupported, check
+from modelcheck.api import Unsupported
 from modelcheck.contract.result import Findings, Holds
 from modelcheck.engines.registry import engine
 from modelcheck.export.targets import target
 from spec.ir import Assert, Stmt
 from spec.walk import walk_statements
-from tests.conformance.lowerings import LOWERINGS, Lowering, few_members
+from tests.conformance.lowerings import LOWERINGS, Lowering
 from tests.conformance.statements import EFFECTS, ERRORS, asked, erring
 from tests.oracles import needs_tlc, tlc
 
@@ -40,8 +40,7 @@ def findings(of: str, names: tuple[str, ...], lowering: Lowering) -> Findings:
     if lowering.runs:
         claims += [claim for each in whole.reaches.values() for claim in each]
     question = replace(whole.model.checks[0], only=tuple(claims))
-    with few_members(lowering):
-        return check(whole.model, question, engine=lowering.engine()).findings
+    return lowering.findings(whole.model, question)
 
 
 @pytest.mark.usefixtures("quickly_compiled")
@@ -70,8 +69,7 @@ def test_a_statement_without_a_meaning_is_an_error_of_the_model(
     of: str, name: str, lowering: Lowering
 ) -> None:
     model = erring(of, name)
-    with few_members(lowering):
-        error = check(model, model.checks[0], engine=lowering.engine()).findings.error
+    error = lowering.findings(model, model.checks[0]).error
 
     assert error is not None
     assert isinstance(error.ending, Erred)
@@ -86,7 +84,7 @@ def test_statements_do_to_tlc_what_the_table_says(of: str, tmp_path: Path) -> No
     question = replace(whole.model.checks[0], only=tuple(whole.becomes.values()))
     for name, text in target("tla")(whole.model, question).files.items():
         (tmp_path / name).write_text(text, encoding="ascii")
-    states = check(whole.model, question, engine="reference").findings.stats.states
+    states = DEFINITION.findings(whole.model, question).stats.states
 
     told = tlc(tmp_path, "operators", quick=True)
     assert (told.broken, told.states) == ("", states)
