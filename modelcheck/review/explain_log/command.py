@@ -17,7 +17,6 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
-from modelcheck.review.explain_log.finding import ExplanationLimits, fewest
 from modelcheck.review.explain_log.from_lines import lines_of_partition
 from modelcheck.review.explain_log.line_spine import spine_of_lines
 from modelcheck.review.explain_log.logs import LogPaths, Logs, read_logs, split, written
@@ -25,6 +24,7 @@ from modelcheck.review.explain_log.offsets import observed
 from modelcheck.review.explain_log.product import ObservationProduct
 from modelcheck.review.explain_log.refusing import refusals
 from modelcheck.review.explain_log.report import PartitionAnswer, lines
+from modelcheck.review.explain_log.run_search import ExplanationLimits, fewest
 from modelcheck.review.explain_log.setting import ACKS, setting
 from modelcheck.review.explain_log.spine import Spine, read_spines
 from modelcheck.review.explain_log.unexplained import first_unexplained, of_log_alone

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from counterexamples.certify import certify
 from counterexamples.trace import Stops, Trace
-from modelcheck.review.explain_log.finding import Explained
 from modelcheck.review.explain_log.observations import Ended, Evidence, Interval, Observed
 from modelcheck.review.explain_log.placed import lines_by_step
 from modelcheck.review.explain_log.product import FALLS, SENDS, ObservationProduct, Point
+from modelcheck.review.explain_log.run_search import Explained
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import Machine, State, Step

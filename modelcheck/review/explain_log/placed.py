@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.review.explain_log.finding import Explained
 from modelcheck.review.explain_log.observations import Evidence, LineObservation
 from modelcheck.review.explain_log.product import ObservationProduct
+from modelcheck.review.explain_log.run_search import Explained
 
 NEVER = -1  # a line cannot stand there
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from broker_files.checkpoints import TopicPartition
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.review.explain_log.explained import Loss, Story
-from modelcheck.review.explain_log.finding import ExplanationResult
 from modelcheck.review.explain_log.logs import Written
 from modelcheck.review.explain_log.observations import Coverage, Interval, Observed
 from modelcheck.review.explain_log.refusing import RunRefusal
+from modelcheck.review.explain_log.run_search import ExplanationResult
 from modelcheck.review.explain_log.setting import Setting
 from modelcheck.review.explain_log.unexplained import Unexplained
 from modelcheck.review.story import sentences

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing, why_not
-from modelcheck.review.explain_log.finding import (
+from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
+from modelcheck.review.explain_log.product import RETURNS, ObservationProduct, Point
+from modelcheck.review.explain_log.run_search import (
     ExplanationLimits,
     ExplanationResult,
     ExplanationSearch,
     OnProgress,
 )
-from modelcheck.review.explain_log.observations import Back, Decided, Ended, Event, Evidence, Left, Observed
-from modelcheck.review.explain_log.product import RETURNS, ObservationProduct, Point
 from modelcheck.review.explain_log.setting import Setting
 from spec.frozen import frozen
 from spec.semantics import CutOff

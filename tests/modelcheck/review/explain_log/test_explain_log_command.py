@@ -210,7 +210,7 @@ def test_a_log_cut_off_in_a_batch_ends_before_it(
 
 
 def test_a_limit_is_not_known(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.review.explain_log.finding.EVERY", 1)
+    monkeypatch.setattr("modelcheck.review.explain_log.run_search.EVERY", 1)
     code, found = asked(capsys, CLUSTERS / "leader_ahead", "--max-states", "5")
 
     assert code == Exit.UNKNOWN

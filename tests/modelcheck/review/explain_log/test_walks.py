@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from broker_files.metadata_image import MetadataImage
 from modelcheck.review.explain_log.explained import late
-from modelcheck.review.explain_log.finding import ExplanationLimits, ExplanationSearch
 from modelcheck.review.explain_log.observations import Back, Decided, Observed
 from modelcheck.review.explain_log.placed import lines_by_step
 from modelcheck.review.explain_log.product import ObservationProduct
+from modelcheck.review.explain_log.run_search import ExplanationLimits, ExplanationSearch
 from modelcheck.review.explain_log.setting import model, setting
 from modelcheck.review.explain_log.spine import TopicSettings
 from spec.semantics import Step
