@@ -116,7 +116,11 @@ class _Parser(argparse.ArgumentParser):
         said, _, choices = message.partition(" (choose from ")
         options = [option for action in self._actions for option in action.option_strings]
         known = [choice.strip(" ')") for choice in choices.split(",")] if choices else options
-        return suggest(said.rpartition(": ")[2].split(" ")[0].strip("'"), known) if ": " in said else ""
+        word = said.rpartition(": ")[2].split(" ")[0].strip("'")
+        initial = [option for option in options if len(word) == 2 and option.startswith(f"-{word}")]
+        if initial:  # elsewhere a letter is short for such an option
+            return f"did you mean `{initial[0]}`?"
+        return suggest(word, known) if ": " in said else ""
 
 
 class _Completion(argparse.Action):

@@ -516,6 +516,7 @@ def test_an_assumption_that_does_not_hold_is_shown(tmp_path: Path) -> None:
         (("chek", "x"), "did you mean `check`?"),
         (("check", TINY, "--engine", "bcm"), "did you mean `bmc`?"),
         (("check", TINY, "--fewst-faults"), "did you mean `--fewest-faults`?"),
+        (("export", TINY, "--to", "tla", "-o", "there"), "did you mean `--out`?"),
         (("check", TINY, "--depth", "0", "--engine", "bmc"), "`0` is not a number above 0"),
         (("check", TINY, "--depth", "4"), "--depth is for --engine bmc"),
         (("check", TINY, "--seed", "0"), "--seed is for --simulate N"),
