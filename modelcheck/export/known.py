@@ -144,8 +144,8 @@ class Knowledge:
         found = self._sure(expr, known)
         if isinstance(found, t.Option) and not isinstance(expr.type, t.Option):
             return found.of  # the language knows that it is there
-        if isinstance(found, t.Union) and isinstance(expr.type, t.Case):
-            return expr.type
+        if isinstance(found, t.Union | t.Case) and isinstance(expr.type, t.Case):
+            return expr.type  # also where another case is known: there it is never evaluated
         return found
 
     def _sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
@@ -156,8 +156,8 @@ class Knowledge:
                 return known[slot].type if slot in known else None
             case ir.Old(of=of):
                 return self.sure(of, known)
-            case ir.Part(of=of, index=index, case=case):
-                return _part(self.sure(of, known), index, case)
+            case ir.Part(of=of):
+                return _part(expr, self.sure(of, known))
             case ir.If(then=then, other=other):
                 return self._common(self.sure(then, known), self.sure(other, known))
             case ir.Let(slot=slot, value=value, body=body):
@@ -223,12 +223,12 @@ class Knowledge:
         return given is not None and self.most(given) <= self.most(limit)
 
 
-def _part(of: t.Type | None, index: int, case: int | None) -> t.Type | None:
-    match of:
-        case t.Record() | t.Case() | t.Tuple():
-            return t.parts(of)[index]
-        case t.Union(_, cases):
-            return _part(cases[case or 0], index, None)
+def _part(expr: ir.Part, whole: t.Type | None) -> t.Type | None:
+    match whole, expr.of.type:
+        case ((t.Union() | t.Case()), t.Union(_, cases)):
+            return t.parts(cases[expr.case or 0])[expr.index]  # where no case is asked for all have it alike
+        case ((t.Record() | t.Case() | t.Tuple()), _):
+            return t.parts(whole)[expr.index]
         case _:
             return None
 

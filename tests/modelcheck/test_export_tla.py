@@ -20,6 +20,7 @@ from tests.oracles import needs_tlc, tlc
 from tests.protocol_checks import NAMES, PROTOCOLS, by_size, models, named_check, smallest
 
 FEW = 10_000  # states for which Java need not compile TLC well, which takes it longer than to search them
+AGREEMENT = Path(__file__).parent / "agreement"
 ENOUGH = 100  # states of a check that says something
 MOST = 5_000  # and of one that TLC has in a few seconds
 # Where all that nothing violates are large, and what the small ones violate TLC has no word for.
@@ -112,7 +113,7 @@ def test_tlc_does_not_take_a_step_that_asks_for_a_member_for_a_function(tmp_path
     "ends", ["decided", "decided or exists n: Node. n.voted", "forall n: Node. not n.up"]
 )
 def test_tlc_knows_where_a_run_may_end(ends: str, tmp_path: Path) -> None:
-    text = (Path(__file__).parent / "agreement" / "end_that_is_allowed.rsm").read_text(encoding="utf-8")
+    text = (AGREEMENT / "end_that_is_allowed.rsm").read_text(encoding="utf-8")
     (model,) = loads(text.replace("unless decided", f"unless {ends}"))
     asked = model.checks[0]
     (result,) = check(model, asked).findings.results
@@ -153,6 +154,15 @@ def test_a_part_that_asks_for_membership_binds_nothing(tmp_path: Path) -> None:
     (model,) = loads(MEMBERSHIP)
 
     assert tlc(tmp_path, exported(model, model.checks[0], tmp_path), quick=True).states == 4
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_a_field_of_another_case_than_is_known_may_be_written(tmp_path: Path) -> None:
+    (model,) = loads((AGREEMENT / "case_that_is_known.rsm").read_text(encoding="utf-8"))
+    (asked,) = model.checks
+
+    assert tlc(tmp_path, exported(model, asked, tmp_path), quick=True).states == 3
 
 
 def test_a_model_without_a_state_is_refused() -> None:
