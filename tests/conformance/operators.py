@@ -153,6 +153,10 @@ TRUTHS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "in, an option": ("1 in a", "2 not in b"),
         "elements, of an option": ("elements(a) == {}", "elements(a) + elements(b) == {0, 1}"),
         "forall, over an option": ("forall x in a. x in b", "exists x in a. x > 0"),
+        "in, a set of values": ("a in {0, 2}", "b in {x: 0..2 where x in a}", "a in 1..2"),
+        "none in a set of values": ("none in {size(a)}", "none in {the(b)}"),
+        "in, a set of tuples of values": ("(a, b) in {(1, 0), (2, 2)}", "(b, true) in {(1, size(a) == 1)}"),
+        "in, subsets of values": ("{a, b} in subsets({0, 2})",),
         "narrowing": ("a != none and a < 2", "a == none or b == none or a <= b"),
     },
     "maps": {

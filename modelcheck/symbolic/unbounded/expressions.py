@@ -445,7 +445,8 @@ class Expressions:
             case Function(type=t.Set(t.UnknownType()) | t.Bag(t.UnknownType())):
                 return FALSE
             case Function(type=t.Set(inner) | t.Bag(inner)):
-                return whole.has(self.shapes.element(value, inner))
+                test, member = self.shapes.narrowed(value, inner)
+                return conjunction([test, whole.has(self.shapes.element(member, inner))])
             case Function(at, t.Seq(), length):
                 index = self.shapes.bind(INT)
                 same = self.shapes.equal(value, at(index))
@@ -464,9 +465,13 @@ class Expressions:
 
     def _inside(self, left: Function, right: Function) -> Term:
         """Whether a set is a subset of another."""
-        if isinstance(left.type, t.Set) and isinstance(left.type.of, t.UnknownType):
+        assert isinstance(left.type, t.Set)
+        inner = left.type.of
+        if isinstance(inner, t.UnknownType):
             return TRUE
-        return self.shapes.each_place(left, lambda x: implication(left.says(x), right.says(x)))
+        return self.shapes.each_place(
+            left, lambda x: implication(left.says(x), self.is_in(self._member(x, inner), right))
+        )
 
     def _of_sets(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
         match expr.op, left, right:

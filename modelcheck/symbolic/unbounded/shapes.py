@@ -239,6 +239,22 @@ class Shapes:
             case _:
                 return value
 
+    def narrowed(self, value: Shape, of: t.Type) -> tuple[Term, Shape]:
+        """When a value is one of a narrower type, and what it is then: an option where it has a value."""
+        match value, self.types.whole(of):
+            case _, t.Option():
+                return TRUE, value
+            case Flat(type=t.Option(inner)), _:
+                if isinstance(inner, t.UnknownType):
+                    return FALSE, Nowhere()
+                test, found = self.narrowed(self.seen(self.types.the(value)), of)
+                return conjunction([self.types.is_some(value), test]), found
+            case ((Flat(type=t.Tuple()) | Parts()), t.Tuple(items)) if value.type != of:
+                tests, parts = zip(*map(self.narrowed, self.parts(value), items), strict=True)
+                return conjunction(tests), self.together(parts, t.Tuple(items), None)
+            case _:
+                return TRUE, value
+
     def _require_alike(self, value: Shape, inner: t.Type, of: t.Option | t.Set | t.Bag) -> None:
         """That what is in a value is held as it is in a type."""
         if self.types.sort(inner) != self.types.sort(of.of):
