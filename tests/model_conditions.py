@@ -38,13 +38,15 @@ class Conditions(Reading):
             case "not":
                 return f"(not {self.expr(t.BOOL, view, fuel)})"
             case "equal":
-                return self._compared(self.some_type(view), ["==", "!="], view, fuel)
+                of = self.some_type(view)
+                sign = dice.pick(["==", "!="])
+                return f"({self.firm(of, view, fuel)} {sign} {self.firm(self.wider(of), view, fuel)})"
             case "less":
                 return self._compared(self.ordered(view), ["<", "<=", ">", ">="], view, fuel)
             case "in":
                 of, inner = self.collection(view)
                 sign = dice.pick(["in", "not in"])
-                return f"({self.firm(inner, view, fuel)} {sign} {self.firm(of, view, fuel)})"
+                return f"({self.firm(self.wider(inner), view, fuel)} {sign} {self.firm(of, view, fuel)})"
             case "subset":
                 return self._compared(self.of_kind(view, t.Set), ["subset"], view, fuel)
             case "starts":
@@ -69,6 +71,13 @@ class Conditions(Reading):
 
     def _compared(self, of: t.Type, signs: list[str], view: View, fuel: int) -> str:
         return f"({self.firm(of, view, fuel)} {self.dice.pick(signs)} {self.firm(of, view, fuel)})"
+
+    def wider(self, of: t.Type) -> t.Type:
+        """A type whose values may be compared with those of another: itself, or with options in it."""
+        if isinstance(of, t.Tuple):
+            return t.Tuple(tuple(map(self.wider, of.items)))
+        may_be_none = t.is_scalar(of) or isinstance(of, t.Record | t.Union)
+        return t.Option(of) if may_be_none and self.dice.chance(15) else of
 
     def _quantified(self, kind: str, view: View, fuel: int) -> str:
         binder, inner = self.binder(view, fuel)

@@ -33,6 +33,7 @@ from tests.fuzz.findings import Differences
 from tests.modelcheck.explicit.test_tiers import Switching, searched, task_of
 from tests.modelcheck.symbolic.proved import asked as asked_of_solvers
 from tests.modelcheck.symbolic.proved import wrong
+from tests.modelcheck.symbolic.test_unbounded_meaning import claims_agree, steps_agree
 from tests.plain_search import Plain, shown
 
 FEW = 4  # states that are expanded at once, so that a small model has work for two threads
@@ -280,6 +281,12 @@ def _asked(case: Case, asked: Check, engine: Engine) -> Findings | None:
         return None
 
 
+def proofs(case: Case) -> Differences | None:
+    """Whether what formulas of proofs say of steps and states is so by definition."""
+    steps, claims = (agree(case.model, case.random("proofs")) for agree in (steps_agree, claims_agree))
+    return {"steps": (True, all(steps)), "claims": (True, all(claims))}
+
+
 def files(case: Case) -> Differences | None:
     """What the search on files finds, which is that of a cluster."""
     names = tuple(n for n in case.asked.only or () if case.model.property(n).kind not in OF_FAIR_RUNS)
@@ -315,6 +322,7 @@ COMPARISONS = (
     Comparison("bmc", 9, bounded, of_tiny=2),
     Comparison("induction", 53, induction),
     Comparison("ic3", 59, ic3),
+    Comparison("proofs", 29, proofs, of_tiny=2),
     Comparison("layout", 97, formatted),
 )
 

@@ -21,7 +21,7 @@ from dataclasses import field
 import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members
+from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
@@ -313,11 +313,12 @@ class FormulaWriter:
         return self._says(claim, Env(env.state, {}, before, (name, args)))
 
     def _any(self, variable: ir.Variable) -> Shape:
+        name = symbol(variable.name)
         with placed(variable.span):
             most = None if self.small is None else self.small.messages
             if most is not None and isinstance(variable.type, t.Set) and variable.network is not None:
-                return self._few(variable.name, variable.type, most)
-            return self.shapes.unknown(variable.type, variable.name)
+                return self._few(name, variable.type, most)
+            return self.shapes.unknown(variable.type, name)
 
     def _few(self, name: str, of: t.Set, most: int) -> Function:
         """Any set of at most a number of members."""

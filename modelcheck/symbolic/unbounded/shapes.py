@@ -16,6 +16,7 @@ sequence, the value of `none`) is an unspecified value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
@@ -110,6 +111,12 @@ class Nowhere:
 
 
 Shape = Flat | Function | Parts | Subsets | Nowhere
+
+# What formulas have besides: bound names and others that are made here, and what SMT-LIB and Z3 define.
+TAKEN = re.compile(
+    r"[xyz]\d+|a|chosen|most|one|size"
+    r"|abs|as|const|distinct|div|iff|is_int|ite|mod|select|store|to_int|to_real|xor"
+)
 
 
 class Shapes:
@@ -474,6 +481,11 @@ class Shapes:
 
     def _within_parts(self, value: Flat, case: int | None) -> Term:
         return conjunction([self.within_flat(part.term, part.type) for part in self.types.parts(value, case)])
+
+
+def symbol(name: str) -> str:
+    """What a variable or choice of the model is called: as there, unless something else is called so."""
+    return f"{name} of the model" if TAKEN.fullmatch(name) else name
 
 
 def is_index(at: Term, length: Term) -> Term:

@@ -10,7 +10,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
-from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Subsets
+from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Subsets, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
 from spec.frozen import frozen
@@ -47,7 +47,7 @@ class Statements:
         whole = self.expressions.of(domain, env)
         if isinstance(whole, Subsets):
             self._choices += 1
-            chosen = self.expressions.shapes.unknown(whole.type.of, f"{name} {self._choices}")
+            chosen = self.expressions.shapes.unknown(whole.type.of, f"{symbol(name)} {self._choices}")
             return self.expressions.is_in(chosen, whole), chosen
         item = self.expressions.item(domain, case, env, self.expressions.shapes.one)
         return item.inside, item.value
