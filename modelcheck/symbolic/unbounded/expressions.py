@@ -108,7 +108,9 @@ class Expressions:
     def of(self, expr: ir.Expr, env: Env) -> Shape:
         """The value of an expression. Raises Inexpressible where it cannot be expressed."""
         with placed(expr.span):
-            return self._of(expr, env)
+            found = self._of(expr, env)
+            is_bare = isinstance(expr.type, t.Option) and not isinstance(found.type, t.Option)
+            return self.shapes.fitted(found, expr.type) if is_bare else found
 
     def truth(self, expr: ir.Expr, env: Env) -> Term:
         """The value of a condition. Raises Inexpressible where it cannot be expressed."""

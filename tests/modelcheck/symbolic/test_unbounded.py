@@ -454,6 +454,20 @@ def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
     assert broken == []
 
 
+def test_a_set_that_is_given_as_an_option_is_one_value() -> None:
+    text = small("""
+state { x: set[bool] = {} }
+action a { x := {true} }
+fun given(v: set[bool]): set[bool]? = v
+invariant one: forall s in given(x). s == {} or s == {true}
+invariant is_in: {true} not in given(x) or x == {true}
+invariant wrong: forall s in given(x). s == {}
+check c { }
+""")
+
+    assert held(proof(text, "c")) == {"one", "is_in"}
+
+
 # ------------------------------------------------------------- what is not proved
 
 
