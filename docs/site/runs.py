@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from modelcheck.answers.played import played
@@ -47,7 +48,7 @@ def drawn_runs(progress: ProgressLine) -> tuple[DrawnRun, ...]:
 
 
 def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
-    tables, seen = read(read_text(str(FILE))), set()
+    tables, seen, models = read(read_text(str(FILE))), set(), cache(load)
     for bug in bugs():
         rows = of_check(tables[bug.model], bug.check)
         key = (bug.model, bug.check, bug.property)
@@ -55,7 +56,7 @@ def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
             continue
         seen.add(key)
         progress.begin(f"{bug.model} · {bug.check}")
-        trace = check(bug.model, bug.check).trace(bug.property)
+        trace = check(models(bug.model), bug.check).trace(bug.property)
         if trace is not None:
             board, diagram, story = (str(draw(trace, form)) for form in ("storyboard", "svg", "text"))
             yield DrawnRun(bug, board, diagram, story)

@@ -13,6 +13,8 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.commands.protocol_table import FILE, of_check, read, rows
+from modelcheck.contract.engine import Family
+from modelcheck.contract.families import families
 from modelcheck.contract.result import End, Holds, Unknown, Violated
 from spec.ir import Budget, Check, Model
 from spec.load import load
@@ -31,17 +33,24 @@ PAGE = read(FILE.read_text(encoding="utf-8"))
 models = cache(load)
 
 
+@cache
+def asked_of(file: str) -> dict[str, tuple[Model, Check, Family | None]]:
+    """The checks of a file as `modelcheck check` asks them: those that differ by switches share a kernel."""
+    asked = [(model, each) for model in models(PROTOCOLS / f"{file}.rsm") for each in model.checks]
+    return {each.name: (model, each, of) for (model, each), of in zip(asked, families(asked), strict=True)}
+
+
 def of_name(name: str) -> tuple[Model, Check]:
     file, _, wanted = name.partition(".")
-    every = [(model, each) for model in models(PROTOCOLS / f"{file}.rsm") for each in model.checks]
-    ((model, question),) = [(model, each) for model, each in every if each.name == wanted]
+    model, question, _ = asked_of(file)[wanted]
     return model, question
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_check_finds_what_it_expects(name: str) -> None:
-    model, question = of_name(name)
-    outcome = check(model, question)
+    file, _, wanted = name.partition(".")
+    model, question, family = asked_of(file)[wanted]
+    outcome = check(model, question, family=family)
 
     assert outcome.findings.error is None
     assert outcome.findings.end in {End.COMPLETE, End.DECIDED}
