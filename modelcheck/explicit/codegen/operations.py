@@ -219,9 +219,9 @@ class OperationWriter:
 
     def _cut(self, a: Live, n: Live, *, keep_start: bool) -> Live:
         fn, packing, count = self.fn, packed_as(a, Sequence), length(self.fn, a)
-        at = fn.select(fn.less(n.v, i64(0)), i64(0), fn.lesser(n.v, count))
-        if packed_as(n, Number).lo >= 0:
-            at = fn.lesser(n.v, count)
+        at = fn.lesser(n.v, count)
+        if packed_as(n, Number).lo < 0:
+            at = fn.select(fn.less(n.v, i64(0)), i64(0), at)
         bits = fn.resize(fn.mul(at, i64(packing.of.width)), a.v.bits)
         if keep_start:
             return with_length(fn, packing, fn.and_(body(fn, a), fn.mask(a.v.bits, bits)), at)

@@ -17,6 +17,7 @@ from modelcheck.export.tla.terms import TlaTerm
 from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
+from spec.pretty import Doc
 from spec.walk import children
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
@@ -139,13 +140,24 @@ class TlaExpressions:
         return self.values.literal(value, expr.type)
 
     def _let(self, expr: ir.Let, env: TlaEnv) -> TlaTerm:
-        value = self.term(expr.value, env)
-        known = self.knowledge.of(expr.value, env.known)
-        if value.is_atom or (len(str(value)) <= SHORT and is_path(expr.value)):
-            return self.term(expr.body, env.bound(expr.slot, value, known))
-        name = local(expr.name, env.taken)
-        body = self.term(expr.body, env.away().bound(expr.slot, tla.atom(name), known))
-        return tla.let_term([tla.definition(name, (), value)], body)
+        definitions, inner = self.named(expr, env, short=SHORT)
+        return tla.let_term(definitions, self.term(expr.body, inner))
+
+    def named(
+        self, let: ir.Let | ir.Bound, env: TlaEnv, fresh: Callable[[str], str] | None = None, short: int = 0
+    ) -> tuple[list[Doc], TlaEnv]:
+        """The definition of what a `let` names, unless it may be written again, and the scope with it.
+
+        `short` is how long a part of the state may be for that; `fresh` makes another name than a free one.
+        """
+        value, inner = self.term(let.value, env), env
+        known = self.knowledge.of(let.value, env.known)
+        definitions = []
+        if not (value.is_atom or (len(str(value)) <= short and is_path(let.value))):
+            name = fresh(let.name) if fresh else local(let.name, env.taken)
+            definitions.append(tla.definition(name, (), value))
+            value, inner = tla.atom(name), env.away()
+        return definitions, inner.bound(let.slot, value, known).standing_for(let.slot, let.value, env)
 
     def _make(self, expr: ir.Make, parts: list[TlaTerm]) -> TlaTerm:
         match expr.type:

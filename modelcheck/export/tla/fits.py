@@ -133,15 +133,9 @@ class _Bounds:
         return on_condition(self._expressions.term(expr.test, place.env), first, second)
 
     def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[TlaTerm]:
-        env = place.env
-        value = self._expressions.term(expr.value, env)
-        known = self._knowledge.of(expr.value, env.known)
-        if value.is_atom:
-            return self.of(place.part(expr.body, env.bound(expr.slot, value, known)), target)
-        name = local(expr.name, env.taken)
-        inner = env.bound(expr.slot, tla.atom(name), known).standing_for(expr.slot, expr.value, env)
+        definitions, inner = self._expressions.named(expr, place.env)
         found = self.of(place.part(expr.body, inner), target)
-        return [tla.let_term([tla.definition(name, (), value)], tla.both(found))] if found else []
+        return [tla.let_term(definitions, tla.both(found))] if definitions and found else found
 
     # ------------------------------------------------------------------ by type
 

@@ -85,7 +85,7 @@ class _Module:
         )
         body = "\n\n".join(self._body(claims))
         if self._e.refused:
-            raise Inexpressible(*self._e.refused)
+            raise Inexpressible(*dict.fromkeys(self._e.refused))  # some are written more than once
         name = numbered(legal(model.name), STANDARD) if legal(model.name) in STANDARD else legal(model.name)
         title, head = f" MODULE {name} ", "\n\n".join(self._head())
         text = f"{title:-^80}\n{head}\n\n{body}\n{LINE_OF}\n"
@@ -164,7 +164,8 @@ class _Module:
 
     def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
         """The definition of an action, after the comment with what it says."""
-        names, env = self._actions.parameters(action)
+        env = self._actions.within(action)
+        names = [str(env.names[param.slot]) for param in action.params]
         counters = self._words.counters
         own = [counter for kind, counter in counters.items() if self._counts(action, kind)]
         others = [counter for counter in counters.values() if counter not in own]

@@ -164,15 +164,10 @@ class Flow(Versions):
         state.asserts = (*state.asserts, (name, path))
 
     def _bind(self, statement: ir.Bound, state: BranchPath) -> None:
-        env = self.env_of(state)
-        value = self.expressions.term(statement.value, env)
-        known = self.expressions.knowledge.of(statement.value, env.known)
-        if not value.is_atom:
-            name = self.name_for(statement.name.rpartition(".")[2])
-            state.block.append(Definition(tla.definition(name, (), value)))
-            value = tla.atom(name)
-        state.env = state.env.bound(statement.slot, value, known)
-        state.env = state.env.standing_for(statement.slot, statement.value, env)
+        definitions, state.env = self.expressions.named(
+            statement, self.env_of(state), lambda name: self.name_for(name.rpartition(".")[2])
+        )
+        state.block += map(Definition, definitions)
 
     def _assign(self, statement: ir.Assign, state: BranchPath) -> None:
         env, var, value = self.env_of(state), statement.var, statement.value
