@@ -74,7 +74,7 @@ def said_of_each(term: Term, values: Values) -> Term:
         return quantified(term.op, [name for name in names if name not in known], join(each))
     args = [said_of_each(arg, values) for arg in term.args]
     build = SIMPLER.get(term.op)
-    return build(args) if build is not None and term.args else replace(term, args=tuple(args))
+    return build(args) if build is not None and term.args else term.on(args)
 
 
 def _negative_or_less(args: Sequence[Term]) -> Term:

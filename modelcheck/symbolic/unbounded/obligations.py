@@ -20,20 +20,20 @@ from dataclasses import field
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, placed
+from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, Placed
 from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat, Types
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
+    TRUE,
     Term,
     apply,
     at_most,
     conjunction,
     disjunction,
     equality,
-    free_names,
     ground,
     is_of_arrays,
     negation,
@@ -89,7 +89,7 @@ class Formula:
         """Every symbol that is not declared elsewhere."""
         seen: set[str] = set()
         for term in terms:
-            for name in free_names(term):
+            for name in term.free_names:
                 if name.op not in seen:
                     seen.add(name.op)
                     yield f"(declare-const {name.op} {name.sort})"
@@ -225,7 +225,7 @@ class FormulaWriter:
         return Formula(
             tuple(self._sorts()),
             self.types.declarations(),
-            tuple((name, term) for name, term in self._assumed if str(term) != "true"),
+            tuple((name, term) for name, term in self._assumed if term != TRUE),
             goal,
             self.types.selectors(),
         )
@@ -271,7 +271,7 @@ class FormulaWriter:
     def _assume_typed(self, when: str, state: Sequence[Shape], but: Sequence[Shape] = ()) -> None:
         for variable, value in zip(self.model.variables, state, strict=True):
             if all(value is not same for same in but):
-                with placed(variable.span):
+                with Placed(variable.span):
                     within = self.shapes.within(value)
                 self._assumed.append((f"{variable.name} is within the scope {when}", within))
 
@@ -284,7 +284,7 @@ class FormulaWriter:
         state = list(env.state)
         for index, variable in enumerate(self.model.variables):
             value = self.expressions.of(variable.init, Env(tuple(state), {}))
-            with placed(variable.span):
+            with Placed(variable.span):
                 state[index] = self.shapes.fitted(value, variable.type)
         env = statements.run(self.model.init, Env(tuple(state), {}))
         self._assumed += [("the choices of the start", term) for term in statements.assumed]
@@ -314,7 +314,7 @@ class FormulaWriter:
 
     def _any(self, variable: ir.Variable) -> Shape:
         name = symbol(variable.name)
-        with placed(variable.span):
+        with Placed(variable.span):
             most = None if self.small is None else self.small.messages
             if most is not None and isinstance(variable.type, t.Set) and variable.network is not None:
                 return self._few(name, variable.type, most)
@@ -334,7 +334,7 @@ class FormulaWriter:
         """The parameters, any that there may be, and what the guards ask of them."""
         args: list[Shape] = []
         for param in action.params:
-            with placed(param.span):
+            with Placed(param.span):
                 inside, value = statements.choose(param.name, param.domain, param.case, env)
             self._assumed.append((f"{param.name} of {action.name}", inside))
             args.append(value)

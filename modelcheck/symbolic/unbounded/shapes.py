@@ -39,7 +39,6 @@ from modelcheck.symbolic.unbounded.terms import (
     disjunction,
     empty_array,
     equality,
-    free_names,
     implication,
     in_array,
     less,
@@ -191,7 +190,7 @@ class Shapes:
         """A set by a name of its own, the same for sets of which the same is said."""
         member = self.bind(self.types.sort(inner))
         body, sort = of.says(member), self.types.sort(t.Set(inner))
-        params = tuple(each for each in free_names(body) if each != member)
+        params = tuple(each for each in body.free_names if each != member)
         key = renamed(apply("", [*params, member, body], BOOL)), sort
         if key not in self._named:
             self._named[key] = name = f"a {sort.strip('|')} {len(self._named)}"

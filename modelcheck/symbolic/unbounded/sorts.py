@@ -33,7 +33,7 @@ def flat(term: Term) -> Flat:
     return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
 
 
-Datatype = t.Enum | t.Option | t.Record | t.Tuple | t.Union
+WithDatatype = t.Enum | t.Option | t.Record | t.Tuple | t.Union
 
 
 @frozen
@@ -44,6 +44,14 @@ class Maker:
     parts: tuple[tuple[str, t.Type], ...]
 
 
+@frozen
+class Datatype:
+    """How a type is declared: its sort, and its constructors."""
+
+    sort: str
+    makers: tuple[Maker, ...]
+
+
 class Types:
     """The sorts of flat types, and the datatypes that they need, as a model declares them."""
 
@@ -51,7 +59,7 @@ class Types:
         self._unions = {union.name: union for union in model.unions}
         self._datatypes: dict[str, str] = {}  # by name, in the order in which they may be declared
         self._selectors: set[str] = set()
-        self._made: dict[t.Type, list[Maker]] = {}
+        self._made: dict[t.Type, Datatype] = {}
 
     def declarations(self) -> tuple[str, ...]:
         """The SMT-LIB declarations of the datatypes used so far."""
@@ -99,25 +107,25 @@ class Types:
                 self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
                 return f"|{name}|"
             case t.Enum() | t.Option() | t.Record() | t.Tuple() | t.Union() as whole:
-                self._makers(whole)
-                return f"|{self._name(whole)}|"
+                return self._datatype(whole).sort
             case _:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
-    def _makers(self, of: t.Type) -> list[Maker]:
-        """The constructors of a type's datatype, which is declared if it is new.
+    def _datatype(self, of: t.Type) -> Datatype:
+        """The datatype of a type, which is declared if it is new.
 
         Types that differ in the ranges of their numbers have one datatype, but parts of their own.
         """
-        if of not in self._made:
-            if not isinstance(of, Datatype):
+        found = self._made.get(of)  # asked once: types have long hashes
+        if found is None:
+            if not isinstance(of, WithDatatype):
                 raise Inexpressible(f"a part of {of}")
             name = self._name(of)
-            makers = _constructors(name, of)
+            found = Datatype(f"|{name}|", tuple(_constructors(name, of)))
             if name not in self._datatypes:
-                self._declare(name, makers)
-            self._made[of] = makers
-        return self._made[of]
+                self._declare(name, found.makers)
+            self._made[of] = found
+        return found
 
     def _declare(self, name: str, makers: Sequence[Maker]) -> None:
         cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
@@ -127,7 +135,7 @@ class Types:
         self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
         self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
 
-    def _name(self, of: Datatype) -> str:
+    def _name(self, of: WithDatatype) -> str:
         match of:
             case t.Option(t.UnknownType()):
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
@@ -143,8 +151,9 @@ class Types:
     def made(self, parts: Sequence[Flat], of: t.Type, case: int | None = None) -> Flat:
         """A value of a datatype from its parts: a record or tuple, or the case of one that has several."""
         whole = self.whole(of)
-        sort = self.sort(whole)
-        return Flat(made(self._makers(whole)[case or 0].name, [part.term for part in parts], sort), whole)
+        datatype = self._datatype(whole)
+        maker = datatype.makers[case or 0].name
+        return Flat(made(maker, [part.term for part in parts], datatype.sort), whole)
 
     def some(self, value: Flat, of: t.Option) -> Flat:
         """An option with a value."""
@@ -164,14 +173,14 @@ class Types:
 
     def case_test(self, of: Flat, case: int) -> Term:
         """Whether a value is made as a case of its type."""
-        return tested(of.term, self._makers(self.whole(of.type))[case].name)
+        return tested(of.term, self._datatype(self.whole(of.type)).makers[case].name)
 
     def part(self, of: Flat, index: int, case: int | None) -> Flat:
         """A part of a record or tuple, or of a case of what has several (of any, for None)."""
         whole = self.whole(of.type)
         if isinstance(whole, t.Union) and case is None:
             return self._of_any_case(of, whole, index)
-        maker = self._makers(whole)[case or 0]
+        maker = self._datatype(whole).makers[case or 0]
         name, kind = maker.parts[index]
         return Flat(selected(of.term, maker.name, name, index, self.sort(kind)), kind)
 
@@ -198,7 +207,7 @@ def kinds(of: t.Type, case: int | None) -> tuple[t.Type, ...]:
             return t.parts(of)
 
 
-def _constructors(name: str, of: Datatype) -> list[Maker]:
+def _constructors(name: str, of: WithDatatype) -> list[Maker]:
     """One for each case, and for none and some."""
     match of:
         case t.Enum(_, members):

@@ -9,7 +9,7 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
-from modelcheck.symbolic.unbounded.expressions import Env, Expressions, placed
+from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Placed
 from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Subsets, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
@@ -63,7 +63,7 @@ class Statements:
             case ir.Each():
                 return self._each(statement, env)
             case ir.Choose():
-                with placed(statement.span):
+                with Placed(statement.span):
                     inside, value = self.choose(statement.name, statement.domain, statement.case, env)
                 env = env.bind(statement.slot, value)
                 where = TRUE if statement.where is None else self.expressions.truth(statement.where, env)
@@ -90,7 +90,7 @@ class Statements:
 
     def _assign(self, statement: ir.Assign, env: Env) -> Env:
         value = self.expressions.of(statement.value, env)
-        with placed(statement.span):
+        with Placed(statement.span):
             return self._assigned(statement, value, env)
 
     def _assigned(self, statement: ir.Assign, value: Shape, env: Env) -> Env:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import product
 
 from spec.frozen import frozen
@@ -27,12 +27,32 @@ class Term:
     is_bound: bool = False  # a name that some quantifier binds
     is_made: bool = False  # a constructor of a datatype and its parts
     _hash: int = field(init=False, repr=False, compare=False)
+    _free: tuple[Term, ...] | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.op, self.args, self.sort, self.binds)))
 
     def __hash__(self) -> int:
         return self._hash
+
+    @property
+    def free_names(self) -> tuple[Term, ...]:
+        """The bound names that are free in it, in the order in which they stand there."""
+        found = self._free
+        if found is None:
+            found = self._free_names()
+            object.__setattr__(self, "_free", found)  # quantifiers ask each part again
+        return found
+
+    def on(self, args: Sequence[Term]) -> Term:
+        """The same symbol, or quantifier, with other terms in place of its own."""
+        return Term(self.op, tuple(args), self.sort, self.binds, self.is_bound, self.is_made)
+
+    def _free_names(self) -> tuple[Term, ...]:
+        if not self.args:
+            return (self,) if self.is_bound else ()
+        names = dict.fromkeys(name for arg in self.args for name in arg.free_names)
+        return tuple(name for name in names if (name.op, name.sort) not in self.binds)
 
     def __str__(self) -> str:
         inner = " ".join(map(str, self.args))
@@ -207,7 +227,7 @@ def quantified(quantifier: str, binds: Sequence[Term], body: Term, triggers: Seq
     Where all `triggers` stand somewhere a solver is to look at the body for their
     values; this guides it and means nothing.
     """
-    free = frozenset(free_names(body))
+    free = frozenset(body.free_names)
     used = tuple((each.op, each.sort) for each in binds if each in free)
     if not used:
         return body
@@ -234,7 +254,7 @@ def split(term: Term) -> tuple[Term, ...]:
             names = [Term(name, (), sort, is_bound=True) for name, sort in term.binds]
             parts = split(body)
             if not all(
-                _is_looked_at(part, name) for part in parts for name in names if name in free_names(part)
+                _is_looked_at(part, name) for part in parts for name in names if name in part.free_names
             ):
                 return (term,)
             return tuple(quantified("forall", names, each) for each in parts)
@@ -252,7 +272,7 @@ def _is_looked_at(term: Term, name: Term) -> bool:
     if term.op == "=" and name in term.args:
         return True
     if term.op[0] == "|" or term.op == "select":
-        return name in free_names(term)
+        return name in term.free_names
     return any(_is_looked_at(arg, name) for arg in term.args)
 
 
@@ -355,26 +375,11 @@ def less(left: Term, right: Term) -> Term:
 # ------------------------------------------------------------------- structure
 
 
-def free_names(term: Term) -> tuple[Term, ...]:
-    """The bound names that are free in a term, in the order in which they stand there."""
-    return tuple(dict.fromkeys(_free(term, frozenset())))
-
-
-def _free(term: Term, inside: frozenset[str]) -> Iterator[Term]:
-    if term.is_bound and term.op not in inside:
-        yield term
-    if term.binds:
-        inside |= {name for name, _ in term.binds}
-    for arg in term.args:
-        yield from _free(arg, inside)
-
-
 def substituted(term: Term, names: Mapping[Term, Term]) -> Term:
     """A term with other terms in place of some names."""
-    if not term.args:
-        return names.get(term, term)
-    args = tuple(substituted(arg, names) for arg in term.args)
-    return term if args == term.args else replace(term, args=args)
+    if names.keys().isdisjoint(term.free_names):
+        return term
+    return names[term] if term.is_bound else term.on([substituted(arg, names) for arg in term.args])
 
 
 def renamed(term: Term) -> Term:
@@ -387,7 +392,7 @@ def renamed(term: Term) -> Term:
     def walk(part: Term) -> Term:
         binds = tuple((name(old), sort) for old, sort in part.binds)
         op = name(part.op) if part.is_bound else part.op
-        return replace(part, op=op, args=tuple(map(walk, part.args)), binds=binds)
+        return Term(op, tuple(map(walk, part.args)), part.sort, binds, part.is_bound, part.is_made)
 
     return walk(term)
 

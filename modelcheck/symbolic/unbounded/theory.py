@@ -36,7 +36,6 @@ from modelcheck.symbolic.unbounded.terms import (
     conjunction,
     disjunction,
     equality,
-    free_names,
     implication,
     less,
     negation,
@@ -114,7 +113,7 @@ class Theory:
             return how_many(members.has(each) for each in self.listed(inner, self.small))
         member = self.shapes.bind(self.shapes.types.sort(inner))
         body = members.has(member)
-        params = tuple(each for each in free_names(body) if each != member)
+        params = tuple(each for each in body.free_names if each != member)
         key = renamed(apply("", [*params, member, body], BOOL)), str(inner)
         if key not in self._sized:
             self._sized[key] = sized = Sized(f"set {len(self._sized)}", params, member, inner)
@@ -210,7 +209,7 @@ class Theory:
         sort = self.shapes.types.sort(of)
         blank = self.shapes.bind(sort)
         wish = says(Flat(blank, of))
-        params = tuple(each for each in free_names(wish) if each != blank)
+        params = tuple(each for each in wish.free_names if each != blank)
         key = renamed(apply("", [*params, blank, wish], BOOL))
         if key not in self._chosen:
             self._chosen[key] = name = f"chosen {len(self._chosen)}"
