@@ -44,7 +44,8 @@ def test_a_value_is_the_same_in_another_packing_that_has_room_for_it(family: str
 
 @each_family
 def test_a_value_is_the_same_in_a_packing_for_two_kinds_of_values(family: str) -> None:
-    both = [(one, p.join(one, other)) for one, other in product(FAMILIES[family], repeat=2)]
+    pairs = product(FAMILIES[family], repeat=2)
+    both = [(each, p.join(one, other)) for one, other in pairs for each in (one, other)]
     held = [(how, value) for one, how in both for value in values_of(one)]
 
     assert [(how, value) for how, value in held if decode(how, encode(how, value)) != value] == []
