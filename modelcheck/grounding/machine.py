@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 
 import spec.ir as ir
 from modelcheck.contract.inexpressible import Construct, Inexpressible
@@ -287,10 +287,8 @@ def _namer(keywords: frozenset[str]) -> Callable[[str], str]:
     def named(name: str) -> str:
         legal = re.sub(r"\W", "_", name, flags=re.ASCII)
         legal = legal if legal[:1].isalpha() else f"v{legal}"
-        tries = (legal, *(f"{legal}_{n}" for n in range(2, 3)))
-        found = next((each for each in tries if each.lower() not in taken), None)
-        if found is None:
-            found = next(f"{legal}_{n}" for n in count(3) if f"{legal}_{n}".lower() not in taken)
+        tries = chain((legal,), (f"{legal}_{n}" for n in count(2)))
+        found = next(each for each in tries if each.lower() not in taken)
         taken.add(found.lower())
         return found
 

@@ -107,10 +107,7 @@ class Terms:
 
     def all(self, parts: Iterable[Term]) -> Term:
         """All of them; what the others imply is left out."""
-        found: dict[Term, None] = {}
-        for part in parts:
-            for each in part.args if part.sign is Sign.AND else (part,):
-                found[each] = None
+        found = _flattened(Sign.AND, parts)
         found.pop(self.true, None)
         known: dict[Term, int] = {}
         for part in found:
@@ -124,10 +121,7 @@ class Terms:
 
     def any(self, parts: Iterable[Term]) -> Term:
         """Some of them."""
-        found: dict[Term, None] = {}
-        for part in parts:
-            for each in part.args if part.sign is Sign.OR else (part,):
-                found[each] = None
+        found = _flattened(Sign.OR, parts)
         found.pop(self.false, None)
         if self.true in found or any(self._opposites.get(part) in found for part in found):
             return self.true
@@ -302,6 +296,11 @@ def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term
             seen.add(term)
             yield term
             stack.extend(term.args)
+
+
+def _flattened(sign: Sign, parts: Iterable[Term]) -> dict[Term, None]:
+    """The parts, each once, with what is in those of that sign in their place."""
+    return {each: None for part in parts for each in (part.args if part.sign is sign else (part,))}
 
 
 def _names_a_value(term: Term) -> bool:

@@ -14,6 +14,7 @@ from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import Term, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.frozen import frozen
+from spec.values import members
 
 MOST_ASKED = 8000  # values of one state
 MOST_MEMBERS = 6  # of which all sets are looked at
@@ -66,19 +67,7 @@ class ModelReader:
 
     def _is_readable(self, of: t.Type) -> bool:
         """Whether a solver writes a value of the type so that it can be read: without arrays."""
-        match self.shapes.types.whole(of):
-            case t.Set():
-                return False
-            case t.Option(inner):
-                return self._is_readable(inner)
-            case t.Record(_, fields):
-                return all(self._is_readable(field.type) for field in fields)
-            case t.Tuple(items):
-                return all(map(self._is_readable, items))
-            case t.Union(_, cases):
-                return all(self._is_readable(field.type) for case in cases for field in case.fields)
-            case _:
-                return True
+        return not any(isinstance(part, t.Set) for part in t.walk_type(self.shapes.types.whole(of)))
 
     def _by_parts(self, of: Flat, look: Look) -> ir.Value:
         """A value with sets in it, asked for part by part."""
@@ -88,14 +77,12 @@ class ModelReader:
                 is_some = look(types.is_some(of), t.BOOL)
                 inner = self.value(self.shapes.seen(types.the(of)), look)
                 return inner if is_some else None
-            case t.Record(_, parts) | t.Tuple(parts):
-                each = [types.part(of, at, None) for at in range(len(parts))]
-                return tuple([self.value(self.shapes.seen(part), look) for part in each])
+            case t.Record() | t.Tuple():
+                return tuple([self.value(part, look) for part in self.shapes.parts(of)])
             case t.Union(_, cases):
                 found: ir.Value = None
-                for at, case in enumerate(cases):
-                    each = [types.part(of, i, at) for i in range(len(case.fields))]
-                    value = (at, *[self.value(self.shapes.seen(part), look) for part in each])
+                for at in range(len(cases)):
+                    value = (at, *[self.value(part, look) for part in self.shapes.parts(of, at)])
                     found = value if look(types.case_test(of, at), t.BOOL) else found
                 return found
             case _:
@@ -114,28 +101,18 @@ class ModelReader:
 
     def _values(self, of: t.Type) -> Iterator[ir.Value]:
         match of:
-            case t.Sort(name):
-                yield from range(self.small.sorts[name])
-            case t.Nat(name):
-                yield from range(self.small.nats[name] + 1)
-            case t.Range(lo, hi):
-                yield from range(lo, hi + 1)
-            case t.Bool():
-                yield from (False, True)
-            case t.Enum(_, names):
-                yield from range(len(names))
+            case _ if t.is_scalar(of):
+                yield from members(of, self.small.scope)
             case t.Option(inner):
                 yield None
                 yield from self._values(self.shapes.types.whole(inner))
             case t.Set(inner):
                 yield from _subsets(list(self._values(self.shapes.types.whole(inner))))
-            case t.Record(_, fields) | t.Case(_, _, fields):
-                yield from product(*(list(self._values(self.shapes.types.whole(f.type))) for f in fields))
-            case t.Tuple(items):
-                yield from product(*(list(self._values(self.shapes.types.whole(i))) for i in items))
+            case t.Record() | t.Tuple() | t.Case():
+                yield from product(*(list(self._values(self.shapes.types.whole(p))) for p in t.parts(of)))
             case t.Union(_, cases):
                 for at, case in enumerate(cases):
-                    yield from ((at, *values) for values in self._values(_record(case)))
+                    yield from ((at, *values) for values in self._values(case))
             case _:
                 raise Inexpressible(f"all values of {of}")
 
@@ -145,10 +122,6 @@ def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
         raise Inexpressible("all sets of so many")
     for size in range(len(members) + 1):
         yield from map(frozenset, combinations(members, size))
-
-
-def _record(case: t.Case) -> t.Record:
-    return t.Record(case.name, case.fields)
 
 
 # ---------------------------------------------------------------- what a solver writes
@@ -194,13 +167,11 @@ def _value(shapes: Shapes, written: Written, of: t.Type) -> ir.Value:
             return [f"{enum}.{member}" for member in members].index(str(name))
         case t.Option(inner):
             return None if str(name).startswith("none ") else _value(shapes, parts[0], inner)
-        case t.Record(_, fields):
-            return tuple(_value(shapes, part, f.type) for part, f in zip(parts, fields, strict=True))
-        case t.Tuple(items):
-            return tuple(_value(shapes, part, item) for part, item in zip(parts, items, strict=True))
+        case t.Record() | t.Tuple():
+            return tuple(_value(shapes, part, own) for part, own in zip(parts, t.parts(whole), strict=True))
         case t.Union(union, cases):
             at = [f"{union}.{case.name}" for case in cases].index(str(name))
-            fields = cases[at].fields
-            return (at, *(_value(shapes, part, f.type) for part, f in zip(parts, fields, strict=True)))
+            own_parts = zip(parts, t.parts(cases[at]), strict=True)
+            return (at, *(_value(shapes, part, own) for part, own in own_parts))
         case _:
             raise Inexpressible(f"a value of {of}")

@@ -30,6 +30,7 @@ from modelcheck.symbolic.unbounded.terms import (
     INT,
     TRUE,
     Term,
+    abstracted,
     add,
     apply,
     at_most,
@@ -46,7 +47,6 @@ from modelcheck.symbolic.unbounded.terms import (
     negation,
     number,
     quantified,
-    renamed,
     with_value,
 )
 from spec.frozen import frozen
@@ -190,8 +190,8 @@ class Shapes:
         """A set by a name of its own, the same for sets of which the same is said."""
         member = self.bind(self.types.sort(inner))
         body, sort = of.says(member), self.types.sort(t.Set(inner))
-        params = tuple(each for each in body.free_names if each != member)
-        key = renamed(apply("", [*params, member, body], BOOL)), sort
+        params, says = abstracted(body, member)
+        key = says, sort
         if key not in self._named:
             self._named[key] = name = f"a {sort.strip('|')} {len(self._named)}"
             inside = in_array(apply(f"|{name}|", params, sort), member)

@@ -150,20 +150,21 @@ def bound(name: str, sort: str) -> Term:
 
 def conjunction(parts: Sequence[Term]) -> Term:
     """True when all parts are."""
-    flat = [p for part in parts for p in (part.args if part.op == "and" else (part,)) if p != TRUE]
-    if FALSE in flat:
-        return FALSE
-    kept = tuple(dict.fromkeys(flat))
-    return TRUE if not kept else kept[0] if len(kept) == 1 else Term("and", kept, BOOL)
+    return _joined("and", parts, TRUE, FALSE)
 
 
 def disjunction(parts: Sequence[Term]) -> Term:
     """True when some part is."""
-    flat = [p for part in parts for p in (part.args if part.op == "or" else (part,)) if p != FALSE]
-    if TRUE in flat:
-        return TRUE
+    return _joined("or", parts, FALSE, TRUE)
+
+
+def _joined(op: str, parts: Sequence[Term], neutral: Term, decisive: Term) -> Term:
+    """The parts that say something, each once; one that is `decisive` settles it."""
+    flat = [p for part in parts for p in (part.args if part.op == op else (part,)) if p != neutral]
+    if decisive in flat:
+        return decisive
     kept = tuple(dict.fromkeys(flat))
-    return FALSE if not kept else kept[0] if len(kept) == 1 else Term("or", kept, BOOL)
+    return neutral if not kept else kept[0] if len(kept) == 1 else Term(op, kept, BOOL)
 
 
 def negation(part: Term) -> Term:
@@ -358,18 +359,21 @@ def subtract(left: Term, right: Term) -> Term:
 
 def at_most(left: Term, right: Term) -> Term:
     """Whether the first number is not above the second."""
-    a, b = value_of(left), value_of(right)
-    if a is not None and b is not None:
-        return TRUE if a <= b else FALSE
-    return TRUE if left == right else Term("<=", (left, right), BOOL)
+    return _in_order("<=", left, right, or_equal=True)
 
 
 def less(left: Term, right: Term) -> Term:
     """Whether the first number is below the second."""
+    return _in_order("<", left, right, or_equal=False)
+
+
+def _in_order(op: str, left: Term, right: Term, *, or_equal: bool) -> Term:
     a, b = value_of(left), value_of(right)
+    if left == right:
+        return TRUE if or_equal else FALSE
     if a is not None and b is not None:
         return TRUE if a < b else FALSE
-    return FALSE if left == right else Term("<", (left, right), BOOL)
+    return Term(op, (left, right), BOOL)
 
 
 # ------------------------------------------------------------------- structure
@@ -395,6 +399,12 @@ def renamed(term: Term) -> Term:
         return Term(op, tuple(map(walk, part.args)), part.sort, binds, part.is_bound, part.is_made)
 
     return walk(term)
+
+
+def abstracted(body: Term, name: Term) -> tuple[tuple[Term, ...], Term]:
+    """The names beside one that a term depends on, and the same for all terms that say the same of these."""
+    params = tuple(each for each in body.free_names if each != name)
+    return params, renamed(apply("", [*params, name, body], BOOL))
 
 
 def symbols(term: Term) -> Iterator[Term]:

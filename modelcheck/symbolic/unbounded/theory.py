@@ -18,7 +18,7 @@ make a proof fail, never succeed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, permutations, product
 
 import spec.ir as ir
@@ -30,6 +30,7 @@ from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
     Term,
+    abstracted,
     add,
     apply,
     at_most,
@@ -41,10 +42,10 @@ from modelcheck.symbolic.unbounded.terms import (
     negation,
     number,
     quantified,
-    renamed,
     substituted,
 )
 from spec.frozen import frozen
+from spec.values import members
 
 MOST_BESIDE = 6  # ways to take the values of one set for another
 MOST_VALUES = 6  # of a sort, for which a set is looked at from the start
@@ -84,6 +85,11 @@ class Small:
         """The names of a sort's members."""
         return tuple(f"{sort}!{at}" for at in range(self.sorts[sort]))
 
+    @property
+    def scope(self) -> ir.Scope:
+        """The same as a check would give it."""
+        return ir.Scope({sort: self.members(sort) for sort in self.sorts}, self.nats, {}, {})
+
 
 class Theory:
     """The axioms that the terms of one formula need; within a `Small` scope sizes are counted instead."""
@@ -103,18 +109,18 @@ class Theory:
             return number(self.small.sorts[sort])
         return apply(f"|size {sort}|", (), INT)
 
-    def size(self, members: Function) -> Term:
+    def size(self, of: Function) -> Term:
         """How many members a set has."""
-        assert isinstance(members.type, t.Set)
-        inner = members.type.of
+        assert isinstance(of.type, t.Set)
+        inner = of.type.of
         if isinstance(inner, t.UnknownType):
             return number(0)
         if self.small is not None:
-            return how_many(members.has(each) for each in self.listed(inner, self.small))
+            return how_many(of.has(each) for each in self.listed(inner, self.small))
         member = self.shapes.bind(self.shapes.types.sort(inner))
-        body = members.has(member)
-        params = tuple(each for each in body.free_names if each != member)
-        key = renamed(apply("", [*params, member, body], BOOL)), str(inner)
+        body = of.has(member)
+        params, says = abstracted(body, member)
+        key = says, str(inner)
         if key not in self._sized:
             self._sized[key] = sized = Sized(f"set {len(self._sized)}", params, member, inner)
             has = sized.has(params, member)
@@ -123,22 +129,10 @@ class Theory:
 
     def listed(self, of: t.Type, small: Small) -> Iterator[Term]:
         """All values of a scalar type in a small scope."""
-        whole = self.shapes.types.whole(of)
-        match whole:
-            case t.Sort(name):
-                values: Iterable[ir.Value] = range(small.sorts[name])
-            case t.Nat(name):
-                values = range(small.nats[name] + 1)
-            case t.Range(lo, hi):
-                values = range(lo, hi + 1)
-            case t.Bool():
-                values = (False, True)
-            case t.Enum(_, names):
-                values = range(len(names))
-            case _:
-                raise Inexpressible(f"the size of a set of {of}")
-        for value in values:
-            found = self.shapes.constant(whole, value)
+        if not t.is_scalar(of):
+            raise Inexpressible(f"the size of a set of {of}")
+        for value in members(of, small.scope):
+            found = self.shapes.constant(of, value)
             assert isinstance(found, Flat)
             yield found.term
 
@@ -209,8 +203,7 @@ class Theory:
         sort = self.shapes.types.sort(of)
         blank = self.shapes.bind(sort)
         wish = says(Flat(blank, of))
-        params = tuple(each for each in wish.free_names if each != blank)
-        key = renamed(apply("", [*params, blank, wish], BOOL))
+        params, key = abstracted(wish, blank)
         if key not in self._chosen:
             self._chosen[key] = name = f"chosen {len(self._chosen)}"
             it = apply(f"|{name}|", params, sort)
