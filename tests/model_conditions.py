@@ -48,7 +48,11 @@ class Conditions(Reading):
                 sign = dice.pick(["in", "not in"])
                 return f"({self.firm(self.wider(inner), view, fuel)} {sign} {self.firm(of, view, fuel)})"
             case "subset":
-                return self._compared(self.of_kind(view, t.Set), ["subset"], view, fuel)
+                of = self.of_kind(view, t.Set)
+                assert isinstance(of, t.Set)
+                if self.world.values(of.of) <= 6 and dice.chance(30):
+                    return f"({self.firm(of, view, fuel)} in subsets({self.firm(of, view, fuel)}))"
+                return self._compared(of, ["subset"], view, fuel)
             case "starts":
                 of = self.of_kind(view, t.Seq)
                 return f"starts_with({self.firm(of, view, fuel)}, {self.firm(of, view, fuel)})"

@@ -471,26 +471,6 @@ check c { }
 # ------------------------------------------------------------- what is not proved
 
 
-NAMED = """
-state {{ {0}: 0..3 = 0 }}
-action up {{ require {0} < 3  {0} := {0} + 1 }}
-invariant small: {0} < 4
-invariant wrong: exists n in 2..2. n != {0}
-check c {{ }}
-"""
-
-
-@pytest.mark.parametrize("number", range(1, 7))
-@pytest.mark.parametrize("letter", "xyz")
-def test_a_variable_that_is_called_as_a_bound_name_is_not_taken_for_it(letter: str, number: int) -> None:
-    assert held(proof(small(NAMED.format(f"{letter}{number}")), "c")) == {"small"}
-
-
-@pytest.mark.parametrize("name", ["xor", "distinct", "most", "one"])
-def test_a_variable_may_be_called_as_what_solvers_define(name: str) -> None:
-    assert held(proof(small(NAMED.format(name)), "c")) == {"small"}
-
-
 def test_a_claim_that_is_not_inductive_is_shown_a_step_and_called_unknown() -> None:
     text = small(
         "nat N\nstate { x: N = 0 }\naction up { x := x + 2 }\ninvariant odd: x != 3\ncheck c { scope N = 9 }"
