@@ -22,7 +22,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, Placed
 from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members, symbol
-from modelcheck.symbolic.unbounded.sorts import Flat, Types
+from modelcheck.symbolic.unbounded.sorts import Flat, Types, sort_named
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
@@ -242,10 +242,10 @@ class FormulaWriter:
     def _sorts(self) -> Iterator[str]:
         for sort in self.model.sorts:
             if self.small is None:
-                yield f"(declare-sort |{sort.name}| 0)"
+                yield f"(declare-sort {sort_named(sort.name)} 0)"
             else:
                 members = " ".join(f"(|{name}|)" for name in self.small.members(sort.name))
-                yield f"(declare-datatypes ((|{sort.name}| 0)) (({members})))"
+                yield f"(declare-datatypes (({sort_named(sort.name)} 0)) (({members})))"
 
     def _config(self) -> dict[str, Shape]:
         """Switches as they are set; of numbers, any from the least that the model allows."""

@@ -19,6 +19,11 @@ from modelcheck.symbolic.unbounded.terms import (
 )
 from spec.frozen import frozen
 
+DEFINED = frozenset(  # the sorts that SMT-LIB and Z3 define
+    "Array BitVec Bool Char Complex FiniteSet Float16 Float32 Float64 Float128 FloatingPoint Int List Map"
+    " Option Pair Proof Real RegEx RegLan RoundingMode Seq Set String StringSequence Unicode".split()
+)
+
 
 @frozen(eq=False)
 class Flat:
@@ -26,6 +31,11 @@ class Flat:
 
     term: Term
     type: t.Type
+
+
+def sort_named(name: str) -> str:
+    """The sort for a type that a model calls so: of that name, unless solvers have one."""
+    return f"|{name} of the model|" if name in DEFINED else f"|{name}|"
 
 
 def flat(term: Term) -> Flat:
@@ -100,7 +110,7 @@ class Types:
             case t.Int() | t.Range() | t.Nat():
                 return INT
             case t.Sort(name):
-                return f"|{name}|"
+                return sort_named(name)
             case t.Set(inner) if not isinstance(inner, t.UnknownType):
                 sort = self.sort(inner)
                 name = f"set {sort.strip('|')}"
@@ -121,19 +131,22 @@ class Types:
             if not isinstance(of, WithDatatype):
                 raise Inexpressible(f"a part of {of}")
             name = self._name(of)
-            found = Datatype(f"|{name}|", tuple(_constructors(name, of)))
+            found = Datatype(sort_named(name), tuple(_constructors(name, of)))
+            if not found.makers:
+                raise Inexpressible(f"a value of {of}, which has no case")
             if name not in self._datatypes:
-                self._declare(name, found.makers)
+                self._declare(name, found)
             self._made[of] = found
         return found
 
-    def _declare(self, name: str, makers: Sequence[Maker]) -> None:
+    def _declare(self, name: str, datatype: Datatype) -> None:
+        makers = datatype.makers
         cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
         each = [
             f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
         ]
         self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
-        self._datatypes[name] = f"(declare-datatypes ((|{name}| 0)) (({' '.join(each)})))"
+        self._datatypes[name] = f"(declare-datatypes (({datatype.sort} 0)) (({' '.join(each)})))"
 
     def _name(self, of: WithDatatype) -> str:
         match of:
