@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from random import Random
-from threading import Timer
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,7 +23,7 @@ from spark_explore.store import store_at
 from spec.ir import Check, Model, PropertyKind
 from spec.load import load
 from tests.agreement import Found
-from tests.spark_cluster import PATIENCE, Cluster
+from tests.spark_cluster import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 NOT_OURS = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY}
@@ -118,24 +116,6 @@ class At:
         if isinstance(event, Progress) and event.states >= self.states and self.act:
             self.act()
             self.act = None
-
-
-@pytest.mark.spark
-def test_an_executor_that_is_killed_changes_no_count(
-    spark_cluster: Cluster, cluster_spark: SparkSession, tmp_path: Path
-) -> None:
-    model, question = asked("quorum", "three_nodes_longer")
-    random = Random(6)  # noqa: S311 - no secret
-    killed: list[int] = []
-
-    def kill() -> None:
-        Timer(random.random(), lambda: killed.append(spark_cluster.kill_executor())).start()
-
-    engine = SparkEngine(small=50, shards=4, run_dir=str(tmp_path / "run"))
-    found = check(model, question, engine=engine, reporter=At(500, kill)).findings
-
-    assert len(killed) == 1
-    assert dict(Found(found).facts) == facts(model, question, "explicit")
 
 
 @pytest.mark.spark

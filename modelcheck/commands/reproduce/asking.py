@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 from typing import NoReturn
 
@@ -103,10 +104,13 @@ def _loses(trace: Trace) -> bool:
 def driven() -> Iterator[tuple[str, tuple[Model, ...]]]:
     """The shipped files, by name, whose models are of a partition of Kafka; read as they are asked for."""
     for name in library.names():
-        if name.startswith("kafka"):
-            found = load(str(resources.files("spec") / "protocols" / f"{name}.rsm"))
-            if any(map(can_drive, found)):
-                yield name, found
+        if name.startswith("kafka") and any(map(can_drive, _shipped(name))):
+            yield name, _shipped(name)
+
+
+@cache  # what is shipped does not change, and one command may ask for all of it several times
+def _shipped(name: str) -> tuple[Model, ...]:
+    return load(str(resources.files("spec") / "protocols" / f"{name}.rsm"))
 
 
 def file_of(check: str) -> str:
