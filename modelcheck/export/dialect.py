@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from modelcheck.grounding.layout import FlatVariable
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
@@ -37,7 +37,7 @@ class Moment:
     """A name for a term within one step."""
 
     name: str
-    term: Term
+    term: GroundTerm
 
 
 class TermWriter:
@@ -47,12 +47,12 @@ class TermWriter:
         self._d = dialect
         self._flats = flats
 
-    def text(self, term: Term, named: Mapping[Term, str] | None = None) -> str:
+    def text(self, term: GroundTerm, named: Mapping[GroundTerm, str] | None = None) -> str:
         """A term, with the names that some of its parts have."""
         found = self._bare(term, named or {}, is_top=True)
         return found[1:-1] if _is_wrapped(found) and term.sign is not Sign.ITE else found
 
-    def _bare(self, term: Term, named: Mapping[Term, str], *, is_top: bool = False) -> str:
+    def _bare(self, term: GroundTerm, named: Mapping[GroundTerm, str], *, is_top: bool = False) -> str:
         d = self._d
         if term in named and not (is_top and term.sign is Sign.VAR):
             return named[term]
@@ -79,21 +79,21 @@ class TermWriter:
             case _:
                 return f"({f' {d.signs[term.sign]} '.join(args)})"
 
-    def name(self, variable: Term) -> str:
+    def name(self, variable: GroundTerm) -> str:
         """The name of a variable."""
         return self._flats[variable.value].name
 
-    def moments(self, roots: Sequence[Term]) -> list[Moment]:
+    def moments(self, roots: Sequence[GroundTerm]) -> list[Moment]:
         """The large terms that are used more than once, parts before wholes."""
-        uses: Counter[Term] = Counter()
-        order: list[Term] = []
+        uses: Counter[GroundTerm] = Counter()
+        order: list[GroundTerm] = []
         for root in roots:
             _count(root, uses, order)
         shared = [x for x in order if uses[x] > 1 and x.size > MOST_SHARED and x.sign is not Sign.VAR]
         return [Moment(f"t{n}", term) for n, term in enumerate(shared)]
 
     def updates(
-        self, changes: Sequence[tuple[Term, Term]], named: Mapping[Term, str], old: str
+        self, changes: Sequence[tuple[GroundTerm, GroundTerm]], named: Mapping[GroundTerm, str], old: str
     ) -> Iterator[Assignment]:
         """Assignments in sequence with the effect of all of them at once.
 
@@ -126,7 +126,7 @@ def _is_wrapped(text: str) -> bool:
     return False
 
 
-def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
+def _count(term: GroundTerm, uses: Counter[GroundTerm], order: list[GroundTerm]) -> None:
     uses[term] += 1
     if uses[term] > 1:
         return
@@ -135,6 +135,6 @@ def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
     order.append(term)
 
 
-def _variables(term: Term, named: Mapping[Term, str]) -> set[Term]:
+def _variables(term: GroundTerm, named: Mapping[GroundTerm, str]) -> set[GroundTerm]:
     """The variables that a term reads where the named ones are known."""
     return {each for each in subterms([term], named) if each.sign is Sign.VAR}

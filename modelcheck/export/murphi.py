@@ -14,7 +14,7 @@ from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.steps import GroundRule
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 
 KEYWORDS = frozenset(
     "alias array assert assume begin boolean by case clear const cover do else elsif end endalias endexists "
@@ -113,7 +113,7 @@ class _MurphiText:
         moments = w.moments(roots)
         types = {moment.name: _type_of(moment.term) for moment in moments}
         lines: list[str] = []
-        named: dict[Term, str] = {}
+        named: dict[GroundTerm, str] = {}
         if rule.error.constant != 0:
             lines.append(f'assert "an error of the model" !({w.text(rule.error)});')
         for moment in moments:
@@ -140,5 +140,5 @@ def _type_up_to(most: int | None) -> str:
     return "boolean" if most is None else f"0..{most}"
 
 
-def _type_of(term: Term) -> str:
+def _type_of(term: GroundTerm) -> str:
     return "boolean" if term.truth else f"{term.lo}..{term.hi}"

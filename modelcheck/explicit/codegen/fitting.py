@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     typed_parts,
 )
 from modelcheck.explicit.codegen.values import Live, collection, cut_out, some, split, tag_of
@@ -88,7 +88,7 @@ class Fitting:
                 self._parts(live, [inner] * count, bound, here)
             case _, Product():
                 self._parts(live, t.parts(of), bound, here)
-            case _, Tagged():
+            case _, TaggedUnion():
                 for ordinal, (case, product) in enumerate(typed_parts(of, live.packing, self.unions)):
                     mine = fn.and_(here, fn.eq(tag_of(fn, live), i64(ordinal)))
                     self._parts(cut_out(fn, live.v, 0, product), t.parts(case), bound, mine)

@@ -9,7 +9,7 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.conversion import Gathered, convert
+from modelcheck.explicit.codegen.conversion import CollectionCell, convert
 from modelcheck.explicit.codegen.operations import is_before
 from modelcheck.explicit.codegen.packing import Mask, Never, Number, Packing, join_all, of_value, set_of
 from modelcheck.explicit.codegen.scene import Scene
@@ -162,7 +162,7 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
 
 
 def _set(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
-    found = Gathered(at.fn, set_of(of, walk.count))
+    found = CollectionCell(at.fn, set_of(of, walk.count))
     _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
     return found.value
 

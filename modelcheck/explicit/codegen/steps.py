@@ -12,7 +12,7 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, i
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import PARENT, WENT, Context
 from modelcheck.explicit.codegen.conversion import convert
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.fitting import Fitting
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
@@ -40,7 +40,7 @@ class Steps:
     def __init__(
         self,
         action: ir.Action,
-        expressions: Expressions,
+        expressions: ExpressionWriter,
         layout: PackedLayout,
         context: Context,
         *,

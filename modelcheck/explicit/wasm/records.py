@@ -14,7 +14,7 @@ from enum import Enum
 import spec.ir as ir
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
@@ -89,7 +89,7 @@ class RecordWriter(Steps):
     def __init__(
         self,
         action: ir.Action,
-        expressions: Expressions,
+        expressions: ExpressionWriter,
         layout: PackedLayout,
         context: Context,
         shapes: RecordShapes,

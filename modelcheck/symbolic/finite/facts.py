@@ -15,11 +15,11 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.grounding.environment import Ends, Env
-from modelcheck.grounding.expressions import CORE, Expressions
+from modelcheck.grounding.environment import Ends, GroundEnv
+from modelcheck.grounding.expressions import CORE, GroundExpressions
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shapes
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.elaboration.typing import length
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
@@ -42,7 +42,7 @@ class StateFact:
     """
 
     expr: ir.Expr | None
-    term: Term
+    term: GroundTerm
     rank: int
     also: tuple[ir.Expr, ...] = ()
     unlike: tuple[ir.Expr, ...] = ()
@@ -62,15 +62,15 @@ class _Facts:
     def __init__(self, model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> None:
         self._model, self._scope, self._machine = model, scope, machine
         self._shapes = Shapes(machine.terms, scope)
-        self._e = Expressions(self._shapes)
+        self._e = GroundExpressions(self._shapes)
 
     def all(self) -> Iterator[StateFact]:
         """Every fact once, those about plain variables last."""
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
         said += self._variable_facts(said)
         terms = self._machine.terms
-        kept: dict[Term, list[StateFact]] = {}  # by what is said, and in how many words
-        opposites: dict[Term, list[StateFact]] = {}
+        kept: dict[GroundTerm, list[StateFact]] = {}  # by what is said, and in how many words
+        opposites: dict[GroundTerm, list[StateFact]] = {}
         for fact in said:
             opposite = terms.no(fact.term)
             if fact.term.constant is not None:
@@ -85,7 +85,7 @@ class _Facts:
 
     def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
         terms = self._machine.terms
-        env = Env(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
+        env = GroundEnv(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
         term = self._e.truth(CORE.expr(expr, slots=1), env)  # the one slot of `_some_beyond`
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
@@ -249,7 +249,7 @@ def _is_single(of: t.Type) -> bool:
     return t.is_scalar(of.of if isinstance(of, t.Option) else of)
 
 
-def _one(fact: StateFact) -> Iterator[Term]:
+def _one(fact: StateFact) -> Iterator[GroundTerm]:
     """The plain variables whose values facts of this kind determine, all together."""
     match fact.expr:
         case ir.Apply(op=Op.IN):
@@ -262,7 +262,7 @@ def _one(fact: StateFact) -> Iterator[Term]:
             return
 
 
-def _variables(term: Term) -> Iterator[Term]:
+def _variables(term: GroundTerm) -> Iterator[GroundTerm]:
     return (each for each in subterms([term]) if each.sign is Sign.VAR)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System
@@ -150,7 +150,7 @@ class Frames:
 
     def facts_of(self, values: Values) -> Cube:
         """All facts of a state."""
-        known: dict[Term, int] = {}
+        known: dict[GroundTerm, int] = {}
         return frozenset(
             n if term_value(fact.term, values, known) else -n for n, fact in enumerate(self.facts, 1)
         )
