@@ -30,7 +30,7 @@ def fit(shapes: Shapes, of: t.Type, value: Shape, env: GroundEnv) -> None:
 
 def _look(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _Misfits) -> None:
     """Gather the misfits of a value, which is looked at only where it is `there`."""
-    terms = shapes.terms
+    terms, scope = shapes.terms, shapes.scope
 
     def add(into: list[GroundTerm], misfit: GroundTerm) -> None:
         into.append(terms.both(there, misfit))
@@ -50,11 +50,11 @@ def _look(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _M
             add(found.errors, terms.any(outside))
         case t.Nat(name), GroundTerm():
             add(found.errors, terms.lt(value, terms.number(0)))
-            add(found.cuts, terms.lt(terms.number(shapes.scope.limit(name)), value))
-        case ((t.Set(_, limit) | t.Bag(_, limit)), Listed()) if limit and shapes.limit(limit) == value.limit:
+            add(found.cuts, terms.lt(terms.number(scope.limit(name)), value))
+        case ((t.Set(_, limit) | t.Bag(_, limit)), Listed()) if limit and scope.most(limit) == value.limit:
             beyond(limit, terms.any(has for has, _ in value.places[value.limit :]))
         case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), _) if limit is not None:
-            beyond(limit, terms.lt(terms.number(shapes.limit(limit)), shapes.count(value)))
+            beyond(limit, terms.lt(terms.number(scope.most(limit)), shapes.count(value)))
     if isinstance(value, GroundTerm):
         return None
     inside = value.fresh if isinstance(value, Listed) else shapes.inside(value)

@@ -72,11 +72,11 @@ class FlatLayout:
                 held = [self._parts(case, f"{name}_{case.name}") for case in cases]
                 return Tagged(tag, dict(enumerate(held)))
             case t.Seq(inner, limit) if limit is not None:
-                most = shapes.limit(limit)
+                most = shapes.scope.most(limit)
                 length = self.variable(f"{name}_len", most)
                 return Row(length, tuple(self.shape(inner, f"{name}_{n}") for n in range(most)))
             case t.Set(inner, limit) | t.Bag(inner, limit):
-                places = shapes.limit(limit) if self._listed and limit is not None else 0
+                places = shapes.scope.most(limit) if self._listed and limit is not None else 0
                 if 0 < places <= MOST_PLACES and shapes.size(inner) > FEW_MEMBERS:
                     return self._places(of, inner, places, name)
                 return self._heap(of, inner, name)
@@ -102,7 +102,7 @@ class FlatLayout:
             raise Inexpressible(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
         most = None
         if isinstance(of, t.Bag):
-            most = 1 if of.limit is None else shapes.limit(of.limit)
+            most = 1 if of.limit is None else shapes.scope.most(of.limit)
         every = list(shapes.domain(inner))
         words = self._words(inner) if t.is_scalar(inner) else map(str, range(len(every)))
         flats = [self.variable(f"{name}_{word}", most) for word in words]

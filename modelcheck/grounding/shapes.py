@@ -154,7 +154,7 @@ class Shapes:
                 for chosen in product((False, True), repeat=len(every)):
                     yield frozenset(v for v, has in zip(every, chosen, strict=True) if has)
             case t.Seq(inner, limit) if limit is not None:
-                for length in range(self.limit(limit) + 1):
+                for length in range(self.scope.most(limit) + 1):
                     yield from self._domains([inner] * length)
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 yield from members(of, self.scope)
@@ -163,10 +163,6 @@ class Shapes:
 
     def _domains(self, types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
         return product(*map(self.domain, types))
-
-    def limit(self, limit: t.Limit) -> int:
-        """How many elements a limit allows."""
-        return limit.of if isinstance(limit.of, int) else self.scope.limit(limit.of)
 
     def size(self, of: t.Type) -> int:
         """How many values a type has, without listing them."""
@@ -180,7 +176,7 @@ class Shapes:
             case t.Set(inner):
                 return int(2 ** min(self.size(inner), 64))
             case t.Seq(inner, limit) if limit is not None:
-                return int(sum(self.size(inner) ** n for n in range(self.limit(limit) + 1)))
+                return int(sum(self.size(inner) ** n for n in range(self.scope.most(limit) + 1)))
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 first, last = ends(of, self.scope)
                 return last - first + 1

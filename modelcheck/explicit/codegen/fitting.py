@@ -107,7 +107,7 @@ class Fitting:
             self._look(part, of, bound, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
-        most = _number(limit, self.scope)
+        most = self.scope.most(limit)
         if collection(live).most > most:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
@@ -137,12 +137,8 @@ def always_fits(
         case t.Nat(name), Number(least, most):
             return most <= scope.limit(name) if bound is FitLimit.SCOPE else least >= 0
         case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), (Mask() | Sequence() | Slots())):
-            if limit is not None and FitLimit.of(limit) is bound and packing.most > _number(limit, scope):
+            if limit is not None and FitLimit.of(limit) is bound and packing.most > scope.most(limit):
                 return False
         case _:
             pass
     return all(always_fits(p, o, scope, unions, bound) for o, p in typed_parts(of, packing, unions))
-
-
-def _number(limit: t.Limit, scope: Scope) -> int:
-    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of

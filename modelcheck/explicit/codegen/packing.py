@@ -346,7 +346,7 @@ def array(key: t.Type, value: Packing, scope: Scope) -> Array:
 def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
     if limit is None:
         raise TooWide(f"the size of {of} has no bound")
-    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
+    return scope.most(limit)
 
 
 def _unlimited(of: t.Type, member: Packing) -> Packing:

@@ -127,7 +127,7 @@ class _Facts:
                 counted = length(of)
                 yield counted, apply(Op.SIZE, counted, expr)
                 if t.is_scalar(inner):
-                    for n in range(self._shapes.limit(limit)):
+                    for n in range(self._scope.most(limit)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
                         yield t.Option(inner), apply(Op.AT, t.Option(inner), expr, at)
             case _ if _is_single(of):
@@ -158,7 +158,7 @@ class _Facts:
             whole = expr.args[0].type
             assert isinstance(whole, t.Seq)
             assert whole.limit is not None
-            return list(range(self._shapes.limit(whole.limit) + 1))
+            return list(range(self._scope.most(whole.limit) + 1))
         return list(members(inner, self._scope))
 
     def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
@@ -197,7 +197,7 @@ class _Facts:
                     yield 1, apply(Op.LE, t.BOOL, size, ir.Const(n, type=t.INT, span=NOWHERE))
             case t.Seq(inner, limit) if limit is not None and not isinstance(inner, t.Option):
                 if not t.is_scalar(inner) and self._size(inner) <= MOST_VALUES:
-                    for n, value in product(range(self._shapes.limit(limit)), self._shapes.domain(inner)):
+                    for n, value in product(range(self._scope.most(limit)), self._shapes.domain(inner)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
                         entry = apply(Op.AT, t.Option(inner), expr, at)
                         yield 2, equal(entry, ir.Const(value, type=inner, span=NOWHERE))

@@ -58,7 +58,7 @@ class _Formed:
             case ((t.Set(_, limit) | t.Bag(_, limit)), Heap()):
                 if limit is None:
                     return terms.true
-                return terms.le(self._shapes.count(shape), terms.number(self._shapes.limit(limit)))
+                return terms.le(self._shapes.count(shape), terms.number(self._shapes.scope.most(limit)))
             case _, GroundTerm():
                 least, most = map(terms.number, ends(of, self._shapes.scope))
                 return terms.both(terms.le(least, shape), terms.le(shape, most))
