@@ -10,17 +10,23 @@ from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
+SIGNS = {  # that are the same in all languages
+    Sign.LT: "<",
+    Sign.ADD: "+",
+    Sign.SUB: "-",
+    Sign.MUL: "*",
+    Sign.DIV: "/",
+    Sign.MOD: "%",
+}
 
 
 @frozen
 class Dialect:
-    """How a language writes what all have; `ite` has places for the test and the two values."""
+    """How a language writes what others write differently; `ite` has places for the test and the values."""
 
-    signs: Mapping[Sign, str]
-    differs: str
-    negated: str
-    true: str
-    false: str
+    conjunction: str
+    disjunction: str
+    equality: str
     ite: str
 
 
@@ -44,7 +50,12 @@ class TermWriter:
     """Writes terms over the variables of a machine."""
 
     def __init__(self, dialect: Dialect, flats: Sequence[FlatVariable]) -> None:
-        self._d = dialect
+        self._ite = dialect.ite
+        self._signs = SIGNS | {
+            Sign.AND: dialect.conjunction,
+            Sign.OR: dialect.disjunction,
+            Sign.EQ: dialect.equality,
+        }
         self._flats = flats
 
     def text(self, term: GroundTerm, named: Mapping[GroundTerm, str] | None = None) -> str:
@@ -53,31 +64,28 @@ class TermWriter:
         return found[1:-1] if _is_wrapped(found) and term.sign is not Sign.ITE else found
 
     def _bare(self, term: GroundTerm, named: Mapping[GroundTerm, str], *, is_top: bool = False) -> str:
-        d = self._d
         if term in named and not (is_top and term.sign is Sign.VAR):
             return named[term]
         args = [self._bare(arg, named) for arg in term.args if term.sign is not Sign.CONST]
         match term.sign:
             case Sign.CONST if term.truth:
-                return d.true if term.lo else d.false
+                return "true" if term.lo else "false"
             case Sign.CONST:
                 return str(term.lo) if term.lo >= 0 else f"(0 - {-term.lo})"
             case Sign.VAR:
                 return self._flats[term.value].name
             case Sign.NOT:
                 inner = term.args[0]
-                if inner in named:
-                    return f"{d.negated}{named[inner]}"
-                if inner.sign in {Sign.EQ, Sign.LT}:
+                if inner.sign in {Sign.EQ, Sign.LT} and inner not in named:
                     x, y = (self._bare(arg, named) for arg in inner.args)
-                    return f"({x} {d.differs} {y})" if inner.sign is Sign.EQ else f"({y} <= {x})"
-                return f"{d.negated}{args[0]}"
+                    return f"({x} != {y})" if inner.sign is Sign.EQ else f"({y} <= {x})"
+                return f"!{args[0]}"
             case Sign.ITE:
-                return d.ite.format(*args)
+                return self._ite.format(*args)
             case Sign.ADD if term.args[1].sign is Sign.CONST and term.args[1].lo < 0:
                 return f"({args[0]} - {-term.args[1].lo})"
             case _:
-                return f"({f' {d.signs[term.sign]} '.join(args)})"
+                return f"({f' {self._signs[term.sign]} '.join(args)})"
 
     def name(self, variable: GroundTerm) -> str:
         """The name of a variable."""

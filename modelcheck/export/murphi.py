@@ -24,24 +24,7 @@ KEYWORDS = frozenset(
     "procedure process program put real record return rule ruleset scalarset startstate switch then to "
     "traceuntil true type undefine undefined union var while".split()
 )
-DIALECT = Dialect(
-    {
-        Sign.AND: "&",
-        Sign.OR: "|",
-        Sign.EQ: "=",
-        Sign.LT: "<",
-        Sign.ADD: "+",
-        Sign.SUB: "-",
-        Sign.MUL: "*",
-        Sign.DIV: "/",
-        Sign.MOD: "%",
-    },
-    differs="!=",
-    negated="!",
-    true="true",
-    false="false",
-    ite="({} ? {} : {})",
-)
+DIALECT = Dialect("&", "|", "=", "({} ? {} : {})")
 
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:

@@ -17,7 +17,7 @@ from modelcheck.export.exported import Exported
 from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.steps import GroundRule
-from modelcheck.grounding.terms import GroundTerm, Sign
+from modelcheck.grounding.terms import GroundTerm
 
 KEYWORDS = frozenset(
     "active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan cond d_proctype "
@@ -27,24 +27,7 @@ KEYWORDS = frozenset(
     "trace true typedef unless unsigned until weak_until xr xs X U V W always eventually next stronguntil "
     "implies release nr_pr last accept check now".split()
 )
-DIALECT = Dialect(
-    {
-        Sign.AND: "&&",
-        Sign.OR: "||",
-        Sign.EQ: "==",
-        Sign.LT: "<",
-        Sign.ADD: "+",
-        Sign.SUB: "-",
-        Sign.MUL: "*",
-        Sign.DIV: "/",
-        Sign.MOD: "%",
-    },
-    differs="!=",
-    negated="!",
-    true="true",
-    false="false",
-    ite="({} -> {} : {})",
-)
+DIALECT = Dialect("&&", "||", "==", "({} -> {} : {})")
 BITS = 16  # of SPIN's `unsigned`
 BEYOND = 1 << BITS  # too great for one
 TEMPORARY = """\
