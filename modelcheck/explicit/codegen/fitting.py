@@ -68,8 +68,6 @@ class Fitting:
             return
         fn = self.fn
         match of, live.packing:
-            case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType(), _:
-                return
             case t.Range(lo, hi), Number(least, most):
                 inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
                 inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))

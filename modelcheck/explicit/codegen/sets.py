@@ -10,12 +10,12 @@ from modelcheck.explicit.codegen.conversion import CollectionCell, convert, has,
 from modelcheck.explicit.codegen.members import candidate, inserted, removed
 from modelcheck.explicit.codegen.packing import (
     WIDEST_MASK,
+    Entries,
     Mask,
     Never,
     Number,
     Optional,
     Packing,
-    Sequence,
     Slots,
     TooWide,
     join,
@@ -114,19 +114,17 @@ def _each(fn: Function, whole: Live, visit: Callable[[Live], None]) -> None:
 
 def elements(fn: Function, a: Live) -> Live:
     """The set of what an option, sequence or bag has in it."""
-    match a.packing:
-        case Optional(of):
-            made, there = set_of(of, 1), fn.is_set(a.v)
-            if isinstance(of, Never):
-                return known_zero(made)
-            one = inserted(fn, known_zero(made), some(fn, a, of))
-            return Live(made, fn.select(there, one.v, known_zero(made).v))
-        case Sequence(of, most) | Slots(of, most, True):
-            found = CollectionCell(fn, set_of(of, most))
-            _each(fn, a, found.add)
-            return found.value
-        case _:
-            return a
+    if not isinstance(a.packing, Optional):
+        whole = packed_as(a, Entries)
+        found = CollectionCell(fn, set_of(whole.of, whole.most))
+        _each(fn, a, found.add)
+        return found.value
+    of = a.packing.of
+    made, there = set_of(of, 1), fn.is_set(a.v)
+    if isinstance(of, Never):
+        return known_zero(made)
+    one = inserted(fn, known_zero(made), some(fn, a, of))
+    return Live(made, fn.select(there, one.v, known_zero(made).v))
 
 
 def subsets_of(fn: Function, a: Live) -> Live:
