@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from modelcheck.grounding.shapes import Shape
@@ -55,3 +56,8 @@ class GroundEnv:
         if test.constant != 0:
             first = terms.all((self.path, test, terms.no(self.ends.error)))
             self.ends.cut = terms.any((self.ends.cut, first))
+
+
+def of_state(terms: Terms, state: Sequence[Shape]) -> GroundEnv:
+    """Where an expression is asked of a state alone."""
+    return GroundEnv(tuple(state), {}, terms.true, Ends(terms.false, terms.false))

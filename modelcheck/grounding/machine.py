@@ -13,9 +13,10 @@ from dataclasses import replace
 from itertools import chain, count
 
 import spec.ir as ir
+from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
-from modelcheck.grounding.environment import Ends, GroundEnv
+from modelcheck.grounding.environment import Ends, GroundEnv, of_state
 from modelcheck.grounding.expressions import CORE, GroundExpressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes
@@ -101,16 +102,16 @@ class _Lowering:
         model, check = self._model, self._check
         stored = self._stored()
         counters = self._counters(self._counted)
-        looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
+        asked = looked_at(model, check)
         notes = [TOTAL] if self._counted.total is not None else []
         notes += [
             f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
-            for prop in looked_at
+            for prop in asked
             if prop.kind not in INVARIANTS | STEPS | (EXAMPLES if self._most_size is None else set())
         ]
         if self._refused:
             raise Inexpressible(*self._refused)
-        of_states = [p for p in looked_at if p.kind in INVARIANTS]
+        of_states = [p for p in asked if p.kind in INVARIANTS]
         invariants = [*self._invariants(of_states, stored)]
         frames = self._first()
         starts = self._starts(frames, stored)
@@ -120,9 +121,9 @@ class _Lowering:
             for name, holds in self._invariants(of_states, frame.state)
             if holds.constant != 1
         ]
-        steps = [p for p in looked_at if p.kind in STEPS]
+        steps = [p for p in asked if p.kind in STEPS]
         rules = [*self._rules(stored, counters, steps)]
-        goals = [*self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)]
+        goals = [*self._goals([p for p in asked if p.kind in EXAMPLES], stored)]
         if self._refused:
             raise Inexpressible(*self._refused)
         flats = tuple(self._layout.flats)
@@ -181,20 +182,16 @@ class _Lowering:
         for prop in of_states:
             if prop.expr is None:
                 continue
-            env = self._fresh(state)
+            env = of_state(self._terms, state)
             try:
                 yield prop, self._sized(self._e.truth(prop.expr, env), prop), env.ends.error
             except Inexpressible as reason:
                 self._refuse(reason)
 
-    def _fresh(self, state: Sequence[Shape]) -> GroundEnv:
-        terms = self._terms
-        return GroundEnv(tuple(state), {}, terms.true, Ends(terms.false, terms.false))
-
     def _first(self) -> list[StepBranch]:
         """What a run may start with."""
         state: list[Shape] = []
-        env = self._fresh(())
+        env = of_state(self._terms, ())
         try:
             for variable in self._model.variables:
                 state.append(self._e.of(variable.init, replace(env, state=tuple(state))))

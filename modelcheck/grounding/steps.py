@@ -14,6 +14,7 @@ from modelcheck.grounding.expressions import GroundExpressions
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Parts, Shape, value_of
 from modelcheck.grounding.terms import GroundTerm
+from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.source import Span
 from spec.values import show
@@ -117,8 +118,8 @@ class RuleMaker:
 
     def _note(self, frame: StepBranch, domain: t.Type, value: Shape, number: int) -> None:
         """Write down what was chosen, also for people; the number it has where it is not known."""
-        of = getattr(domain, "of", t.UNKNOWN)
-        word, arg = "_", (t.UNKNOWN, number)
+        of, word = element(domain) or t.UNKNOWN, "_"
+        arg: Arg = (t.UNKNOWN, number)
         if self._shapes.is_fixed(value):
             try:
                 known = value_of(value)

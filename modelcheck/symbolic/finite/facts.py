@@ -15,7 +15,7 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.grounding.environment import Ends, GroundEnv
+from modelcheck.grounding.environment import of_state
 from modelcheck.grounding.expressions import CORE, GroundExpressions
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shapes
@@ -84,8 +84,7 @@ class _Facts:
             yield replace(fact, also=_words(also), unlike=_words(opposites[term]))
 
     def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
-        terms = self._machine.terms
-        env = GroundEnv(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
+        env = of_state(self._machine.terms, self._machine.stored)
         term = self._e.truth(CORE.expr(expr, slots=1), env)  # the one slot of `_some_beyond`
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
@@ -146,7 +145,7 @@ class _Facts:
         if isinstance(of, t.Option):
             yield 1, equal(expr, ir.Const(None, type=of, span=NOWHERE))
         known = self._known(inner, expr)
-        if _is_number(of):
+        if t.is_number(of):
             for value in known[:-1]:
                 yield 1, apply(Op.LE, t.BOOL, expr, ir.Const(value, type=inner, span=NOWHERE))
         for value in known:
@@ -168,9 +167,9 @@ class _Facts:
                 continue
             depth = 2 if _offset(a) != _offset(b) and None not in (_offset(a), _offset(b)) else 0
             yield depth, 0, equal(a, b)
-            if _is_number(a_of) and _is_number(b_of):
+            if t.is_number(a_of) and t.is_number(b_of):
                 yield 1, 0, apply(Op.LT, t.BOOL, a, b)
-            elif _is_number(_base(a_of)):
+            elif t.is_number(_base(a_of)):
                 for some, other in ((a, b), (b, a)):
                     if not isinstance(other.type, t.Option) and isinstance(some.type, t.Option):
                         yield max(depth, 1), 0, _some_beyond(some, other)
@@ -287,10 +286,6 @@ def _base(of: t.Type) -> t.Type:
     """What a value is compared as."""
     inner = of.of if isinstance(of, t.Option) else of
     return t.INT if isinstance(inner, t.Range | t.Int) else inner
-
-
-def _is_number(of: t.Type) -> bool:
-    return isinstance(of, t.Nat | t.Range | t.Int)
 
 
 def _offset(expr: ir.Expr) -> ir.Value:

@@ -18,7 +18,6 @@ from modelcheck.symbolic.solver import OneStep, SolverAnswer
 
 MOST_TEMPORARY = 2000  # clauses for a single query, before the solver is replaced
 MOST_CTGS = 3  # counterexamples to generalisation that are blocked for one cube
-FOREVER = 1 << 30
 
 Values = tuple[int, ...]
 

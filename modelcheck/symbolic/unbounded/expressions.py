@@ -49,14 +49,6 @@ from spec.frozen import frozen
 from spec.op import Op, Quantifier
 from spec.source import Span
 
-EXTREMES = {
-    Quantifier.MAX,
-    Quantifier.MIN,
-    Quantifier.ARGMAX,
-    Quantifier.ARGMIN,
-}
-
-
 CORE = CoreRewriter(  # of sets that are what is said of their members, this is said in fewer words
     own={Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST}
 )
