@@ -48,7 +48,7 @@ class Mission:
     by_files: bool  # what goes to a shard is left in a file for it, and Spark moves its name alone
 
 
-class Site:
+class SparkWorker:
     """A worker process within a search: the kernel, the files, the manifests read so far.
 
     Raises Damaged where the run is not seen.
@@ -91,10 +91,10 @@ def _see(mission: Mission, store: Store) -> None:
 
 
 @lru_cache(maxsize=1)
-def site(mission: bytes) -> Site:
+def spark_worker(mission: bytes) -> SparkWorker:
     """This process within a search; made once for each search."""
     found: Mission = pickle.loads(mission)  # noqa: S301 - from our own driver
-    return Site(found)
+    return SparkWorker(found)
 
 
 # ------------------------------------------------------------------------ expanding
@@ -111,13 +111,13 @@ class Expand:
 
     def __call__(self, batches: Batches) -> Batches:
         """What the parts lead to."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         with here.watch.on(TASKS):
             for number in numbers(batches):
                 yield from sent(self._rows(here, number))
         yield _batch([(0, spent(here), b"")])
 
-    def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+    def _rows(self, here: SparkWorker, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
         if number == 0:
             yield from ((shard, None, b"") for shard in range(here.shards))
         if number >= len(self.parts):
@@ -134,7 +134,7 @@ class Expand:
         finally:
             expander.close()
 
-    def _left(self, here: Site, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
+    def _left(self, here: SparkWorker, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
         """Leave blocks in files; each shard gets where its states are."""
         for block in found:
             place = FileTarget(here.store, here.shards, self.level)
@@ -177,7 +177,7 @@ def encoded(expanded: Expanded) -> bytes:
     return json.dumps({"words": expanded.words, "expanded": finds}).encode()
 
 
-def spent(here: Site) -> bytes:
+def spent(here: SparkWorker) -> bytes:
     """What this process has spent since it was last asked, as bytes."""
     return json.dumps({"spent": here.watch.take()}).encode()
 
@@ -196,12 +196,12 @@ class Deduplicate:
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard, one for each expander, and one for what each of them has spent."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         with here.watch.on(TASKS):
             answers = self._answers(here, batches)
         yield answered([*answers, spent(here)])
 
-    def _answers(self, here: Site, batches: Batches) -> list[bytes]:
+    def _answers(self, here: SparkWorker, batches: Batches) -> list[bytes]:
         """What the expanding tasks reported, and the answer of each shard."""
         candidates: dict[int, list[bytes]] = defaultdict(list)
         answers: list[bytes] = []
@@ -215,7 +215,7 @@ class Deduplicate:
             self._deduplicated(here, shard, candidates.pop(shard)) for shard in sorted(candidates)
         ]
 
-    def _deduplicated(self, here: Site, shard: int, candidates: list[bytes]) -> bytes:
+    def _deduplicated(self, here: SparkWorker, shard: int, candidates: list[bytes]) -> bytes:
         """The answer for one shard: its candidates less its visited set, written to files."""
         given = [block for block in candidates if block]
         if here.by_files:
@@ -248,10 +248,10 @@ class DeduplicateWaiting:
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each shard."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         yield answered([self._deduplicated(here, shard) for shard in numbers(batches)])
 
-    def _deduplicated(self, here: Site, shard: int) -> bytes:
+    def _deduplicated(self, here: SparkWorker, shard: int) -> bytes:
         """The answer for one shard: its waiting states less its visited set, written to files."""
         store, width = here.store, here.width
         each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
@@ -274,12 +274,12 @@ class LookBack:
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each part that has one: the first there."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         found = ((number, self._predecessor(here, number)) for number in numbers(batches))
         rows = [json.dumps({"part": n, "predecessor": list(each)}).encode() for n, each in found if each]
         yield answered(rows)
 
-    def _predecessor(self, here: Site, number: int) -> Words | None:
+    def _predecessor(self, here: SparkWorker, number: int) -> Words | None:
         expander = Expander(here.kernel, here.shards, 1)
         try:
             pieces = blocks(here.store, self.parts[number], here.width)

@@ -29,7 +29,7 @@ from spark_explore.marks import (
     tally,
 )
 from spark_explore.pieces import Damaged, FilePiece, blocks, count_states, of_shard, piece_from_json
-from spark_explore.remote import SENT, Batches, Site, answered, numbers, sent, site
+from spark_explore.remote import SENT, Batches, SparkWorker, answered, numbers, sent, spark_worker
 from spark_explore.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
 
@@ -42,7 +42,7 @@ Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they a
 class MarkReader:
     """Reads states and marks of some shards."""
 
-    here: Site
+    here: SparkWorker
     part: Part
 
     def states(self, level: int) -> list[FilePiece]:
@@ -89,10 +89,10 @@ class Goals:
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each part."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         yield answered([self._marked(here, number) for number in numbers(batches)])
 
-    def _marked(self, here: Site, number: int) -> bytes:
+    def _marked(self, here: SparkWorker, number: int) -> bytes:
         reader, found = MarkReader(here, self.parts[number]), bytearray()
         for level in range(self.levels):
             states = blocks(here.store, reader.states(level), here.width)
@@ -116,11 +116,11 @@ class Ask:
 
     def __call__(self, batches: Batches) -> Batches:
         """Questions, by shard; and the marks of each part with how many questions it has, by part."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         for number in numbers(batches):
             yield from sent(self._rows(here, number))
 
-    def _rows(self, here: Site, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+    def _rows(self, here: SparkWorker, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
         lookout, marks, asked = Lookout(here.kernel, self.aim), bytearray(), 0
         kept, size = list[bytes](), 0
         try:
@@ -139,7 +139,7 @@ class Ask:
         data = {"part": number, "asked": (asked + size) // entry_size(here.kernel)}
         yield number, json.dumps(data).encode(), bytes(marks)
 
-    def _dealt(self, here: Site, part: int, questions: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    def _dealt(self, here: SparkWorker, part: int, questions: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         """Questions by shard, in a file or as they are."""
         if not questions:
             return
@@ -166,7 +166,7 @@ class AnswerQuestions:
 
     def __call__(self, batches: Batches) -> Batches:
         """For each part that asked, how many questions were read, and which of its states have a way."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         asked: dict[int, list[Asked]] = defaultdict(list)
         for batch in batches:
             for shard, said, block in zip(*(batch.column(n).to_pylist() for n in range(3)), strict=True):
@@ -178,7 +178,9 @@ class AnswerQuestions:
         for shard in sorted(asked):
             yield from sent(self._rows(here, shard, asked.pop(shard)))
 
-    def _rows(self, here: Site, shard: int, asked: Sequence[Asked]) -> Iterator[tuple[int, bytes, bytes]]:
+    def _rows(
+        self, here: SparkWorker, shard: int, asked: Sequence[Asked]
+    ) -> Iterator[tuple[int, bytes, bytes]]:
         reader, width = MarkReader(here, (shard, shard + 1)), entry_size(here.kernel)
         questions = [
             b"".join(blocks(here.store, [piece_from_json(left)], width)) if left else block
@@ -200,7 +202,7 @@ class WriteMarks:
 
     def __call__(self, batches: Batches) -> Batches:
         """A row for each part."""
-        here = site(self.mission.value)
+        here = spark_worker(self.mission.value)
         own: dict[int, tuple[int, bytes]] = {}
         ways: dict[int, list[bytes]] = defaultdict(list)
         read: dict[int, int] = defaultdict(int)
@@ -216,7 +218,7 @@ class WriteMarks:
             raise Damaged("not every question was answered once")
         yield answered([self._marked(here, part, own[part][1], ways[part]) for part in sorted(own)])
 
-    def _marked(self, here: Site, part: int, old: bytes, ways: Sequence[bytes]) -> bytes:
+    def _marked(self, here: SparkWorker, part: int, old: bytes, ways: Sequence[bytes]) -> bytes:
         marks = bytearray(old)
         for each in ways:
             put(here.kernel, marks, each, self.aim)

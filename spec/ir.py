@@ -23,7 +23,7 @@ from spec.op import Op, Quantifier
 from spec.rates import Rate
 from spec.roles import Shown
 from spec.source import Node, Source
-from spec.types import Case, Enum, Nat, Record, Sort, Type, Union
+from spec.types import Enum, Limit, Nat, Record, Sort, Type, Union
 
 Value = Any  # see the module's docstring; typed per node by `Expr.type`
 
@@ -459,6 +459,10 @@ class Scope:
         """The bound that goes by that name: of a nat or of a network."""
         return self.nats[name] if name in self.nats else self.networks[name]
 
+    def most(self, limit: Limit) -> int:
+        """How many elements a limit allows."""
+        return limit.of if isinstance(limit.of, int) else self.limit(limit.of)
+
 
 @frozen
 class Budget:
@@ -588,13 +592,4 @@ class Model:
         for found in self.properties:
             if found.name == name:
                 return found
-        raise KeyError(name)
-
-    def case(self, union: str, name: str) -> tuple[int, Case]:
-        """A case of a union and its ordinal. KeyError when there is none."""
-        for found in self.unions:
-            if found.name == union:
-                for ordinal, case in enumerate(found.cases):
-                    if case.name == name:
-                        return ordinal, case
         raise KeyError(name)

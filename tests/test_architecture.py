@@ -245,10 +245,19 @@ def empty_names(tree: Tree) -> list[str]:
     return [module for module in tree.graph if EMPTY_NAMES & set(module.split("."))]
 
 
+def classes_of_one_name(tree: Tree) -> list[str]:
+    owners: dict[str, list[str]] = {}
+    for module, parsed in tree.parsed.items():
+        for node in ast.walk(parsed):
+            if isinstance(node, ast.ClassDef):
+                owners.setdefault(node.name, []).append(module)
+    return [f"{name}: {', '.join(found)}" for name, found in owners.items() if len(found) > 1]
+
+
 Rule = Callable[[Tree], list[str]]
 
 SKELETON = {
-    "spec/source.py": "",
+    "spec/source.py": "class Span: ...",
     "spec/syntax_expressions.py": "from spec.source import Span",
     "spec/syntax.py": "from spec.syntax_expressions import Node",
     "spec/parser.py": "from spec.syntax import Node",
@@ -311,6 +320,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (global_statements, "spec/ir.py", "def count():\n    global n\n    n = 1"),
     (empty_names, "spec/utils.py", ""),
     (empty_names, "modelcheck/core/search.py", ""),
+    (classes_of_one_name, "modelcheck/contract/engine.py", "class Span: ..."),
 ]
 
 RULES: list[Rule] = list(dict.fromkeys(rule for rule, _, _ in BREACHES))

@@ -6,21 +6,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from modelcheck.grounding.layout import FlatVariable
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.frozen import frozen
 
 MOST_SHARED = 12  # a term that is larger and used twice gets a name
+SIGNS = {  # that are the same in all languages
+    Sign.LT: "<",
+    Sign.ADD: "+",
+    Sign.SUB: "-",
+    Sign.MUL: "*",
+    Sign.DIV: "/",
+    Sign.MOD: "%",
+}
 
 
 @frozen
 class Dialect:
-    """How a language writes what all have; `ite` has places for the test and the two values."""
+    """How a language writes what others write differently; `ite` has places for the test and the values."""
 
-    signs: Mapping[Sign, str]
-    differs: str
-    negated: str
-    true: str
-    false: str
+    conjunction: str
+    disjunction: str
+    equality: str
     ite: str
 
 
@@ -37,63 +43,65 @@ class Moment:
     """A name for a term within one step."""
 
     name: str
-    term: Term
+    term: GroundTerm
 
 
 class TermWriter:
     """Writes terms over the variables of a machine."""
 
     def __init__(self, dialect: Dialect, flats: Sequence[FlatVariable]) -> None:
-        self._d = dialect
+        self._ite = dialect.ite
+        self._signs = SIGNS | {
+            Sign.AND: dialect.conjunction,
+            Sign.OR: dialect.disjunction,
+            Sign.EQ: dialect.equality,
+        }
         self._flats = flats
 
-    def text(self, term: Term, named: Mapping[Term, str] | None = None) -> str:
+    def text(self, term: GroundTerm, named: Mapping[GroundTerm, str] | None = None) -> str:
         """A term, with the names that some of its parts have."""
         found = self._bare(term, named or {}, is_top=True)
         return found[1:-1] if _is_wrapped(found) and term.sign is not Sign.ITE else found
 
-    def _bare(self, term: Term, named: Mapping[Term, str], *, is_top: bool = False) -> str:
-        d = self._d
+    def _bare(self, term: GroundTerm, named: Mapping[GroundTerm, str], *, is_top: bool = False) -> str:
         if term in named and not (is_top and term.sign is Sign.VAR):
             return named[term]
         args = [self._bare(arg, named) for arg in term.args if term.sign is not Sign.CONST]
         match term.sign:
             case Sign.CONST if term.truth:
-                return d.true if term.lo else d.false
+                return "true" if term.lo else "false"
             case Sign.CONST:
                 return str(term.lo) if term.lo >= 0 else f"(0 - {-term.lo})"
             case Sign.VAR:
                 return self._flats[term.value].name
             case Sign.NOT:
                 inner = term.args[0]
-                if inner in named:
-                    return f"{d.negated}{named[inner]}"
-                if inner.sign in {Sign.EQ, Sign.LT}:
+                if inner.sign in {Sign.EQ, Sign.LT} and inner not in named:
                     x, y = (self._bare(arg, named) for arg in inner.args)
-                    return f"({x} {d.differs} {y})" if inner.sign is Sign.EQ else f"({y} <= {x})"
-                return f"{d.negated}{args[0]}"
+                    return f"({x} != {y})" if inner.sign is Sign.EQ else f"({y} <= {x})"
+                return f"!{args[0]}"
             case Sign.ITE:
-                return d.ite.format(*args)
+                return self._ite.format(*args)
             case Sign.ADD if term.args[1].sign is Sign.CONST and term.args[1].lo < 0:
                 return f"({args[0]} - {-term.args[1].lo})"
             case _:
-                return f"({f' {d.signs[term.sign]} '.join(args)})"
+                return f"({f' {self._signs[term.sign]} '.join(args)})"
 
-    def name(self, variable: Term) -> str:
+    def name(self, variable: GroundTerm) -> str:
         """The name of a variable."""
         return self._flats[variable.value].name
 
-    def moments(self, roots: Sequence[Term]) -> list[Moment]:
+    def moments(self, roots: Sequence[GroundTerm]) -> list[Moment]:
         """The large terms that are used more than once, parts before wholes."""
-        uses: Counter[Term] = Counter()
-        order: list[Term] = []
+        uses: Counter[GroundTerm] = Counter()
+        order: list[GroundTerm] = []
         for root in roots:
             _count(root, uses, order)
         shared = [x for x in order if uses[x] > 1 and x.size > MOST_SHARED and x.sign is not Sign.VAR]
         return [Moment(f"t{n}", term) for n, term in enumerate(shared)]
 
     def updates(
-        self, changes: Sequence[tuple[Term, Term]], named: Mapping[Term, str], old: str
+        self, changes: Sequence[tuple[GroundTerm, GroundTerm]], named: Mapping[GroundTerm, str], old: str
     ) -> Iterator[Assignment]:
         """Assignments in sequence with the effect of all of them at once.
 
@@ -126,7 +134,7 @@ def _is_wrapped(text: str) -> bool:
     return False
 
 
-def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
+def _count(term: GroundTerm, uses: Counter[GroundTerm], order: list[GroundTerm]) -> None:
     uses[term] += 1
     if uses[term] > 1:
         return
@@ -135,6 +143,6 @@ def _count(term: Term, uses: Counter[Term], order: list[Term]) -> None:
     order.append(term)
 
 
-def _variables(term: Term, named: Mapping[Term, str]) -> set[Term]:
+def _variables(term: GroundTerm, named: Mapping[GroundTerm, str]) -> set[GroundTerm]:
     """The variables that a term reads where the named ones are known."""
     return {each for each in subterms([term], named) if each.sign is Sign.VAR}

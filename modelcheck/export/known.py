@@ -119,13 +119,9 @@ class Knowledge:
             case t.Option():
                 return Reach(0, 1)
             case t.Set(limit=limit) | t.Bag(limit=limit) | t.Seq(limit=limit) if limit is not None:
-                return Reach(0, self.most(limit))
+                return Reach(0, self._scope.most(limit))
             case _:
                 return COUNTS
-
-    def most(self, limit: t.Limit) -> int:
-        """How many elements a limit allows in this scope."""
-        return limit.of if isinstance(limit.of, int) else self._scope.limit(limit.of)
 
     def of_type(self, of: t.Type | None) -> Reach:
         """Between which numbers the values of a type lie."""
@@ -220,7 +216,7 @@ class Knowledge:
     def _at_most(self, limit: t.Limit | None, given: t.Limit | None) -> bool:
         if limit is None:
             return True
-        return given is not None and self.most(given) <= self.most(limit)
+        return given is not None and self._scope.most(given) <= self._scope.most(limit)
 
 
 def _part(expr: ir.Part, whole: t.Type | None) -> t.Type | None:

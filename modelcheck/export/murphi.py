@@ -14,7 +14,7 @@ from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.steps import GroundRule
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 
 KEYWORDS = frozenset(
     "alias array assert assume begin boolean by case clear const cover do else elsif end endalias endexists "
@@ -24,24 +24,7 @@ KEYWORDS = frozenset(
     "procedure process program put real record return rule ruleset scalarset startstate switch then to "
     "traceuntil true type undefine undefined union var while".split()
 )
-DIALECT = Dialect(
-    {
-        Sign.AND: "&",
-        Sign.OR: "|",
-        Sign.EQ: "=",
-        Sign.LT: "<",
-        Sign.ADD: "+",
-        Sign.SUB: "-",
-        Sign.MUL: "*",
-        Sign.DIV: "/",
-        Sign.MOD: "%",
-    },
-    differs="!=",
-    negated="!",
-    true="true",
-    false="false",
-    ite="({} ? {} : {})",
-)
+DIALECT = Dialect("&", "|", "=", "({} ? {} : {})")
 
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:
@@ -113,7 +96,7 @@ class _MurphiText:
         moments = w.moments(roots)
         types = {moment.name: _type_of(moment.term) for moment in moments}
         lines: list[str] = []
-        named: dict[Term, str] = {}
+        named: dict[GroundTerm, str] = {}
         if rule.error.constant != 0:
             lines.append(f'assert "an error of the model" !({w.text(rule.error)});')
         for moment in moments:
@@ -140,5 +123,5 @@ def _type_up_to(most: int | None) -> str:
     return "boolean" if most is None else f"0..{most}"
 
 
-def _type_of(term: Term) -> str:
+def _type_of(term: GroundTerm) -> str:
     return "boolean" if term.truth else f"{term.lo}..{term.hi}"

@@ -17,7 +17,7 @@ from modelcheck.export.exported import Exported
 from modelcheck.grounding.layout import FlatVariable
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.steps import GroundRule
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm
 
 KEYWORDS = frozenset(
     "active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan cond d_proctype "
@@ -27,24 +27,7 @@ KEYWORDS = frozenset(
     "trace true typedef unless unsigned until weak_until xr xs X U V W always eventually next stronguntil "
     "implies release nr_pr last accept check now".split()
 )
-DIALECT = Dialect(
-    {
-        Sign.AND: "&&",
-        Sign.OR: "||",
-        Sign.EQ: "==",
-        Sign.LT: "<",
-        Sign.ADD: "+",
-        Sign.SUB: "-",
-        Sign.MUL: "*",
-        Sign.DIV: "/",
-        Sign.MOD: "%",
-    },
-    differs="!=",
-    negated="!",
-    true="true",
-    false="false",
-    ite="({} -> {} : {})",
-)
+DIALECT = Dialect("&&", "||", "==", "({} -> {} : {})")
 BITS = 16  # of SPIN's `unsigned`
 BEYOND = 1 << BITS  # too great for one
 TEMPORARY = """\
@@ -109,7 +92,7 @@ class _PromelaText:
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
-        named: dict[Term, str] = {}
+        named: dict[GroundTerm, str] = {}
         yield f"  /* {rule.name.replace('*/', '* /')} */"
         yield f"  :: d_step {{ {w.text(terms.any((rule.guard, rule.error)))} ->"
         if rule.error.constant != 0:

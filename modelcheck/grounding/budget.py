@@ -23,11 +23,6 @@ class CountedBudget:
 
 def counted(model: Model, budget: Budget) -> CountedBudget:
     """The actions and counters of a model under a budget; a fault that is never allowed is left out."""
-    kinds, faults = budget.kinds, budget.allowed(model)
-    actions = tuple(a for a in model.actions if not a.is_fault or a.name in faults)
-    limits = {} if kinds is None else {name: kinds[name] for name in kinds if name in faults}
-    return CountedBudget(
-        actions,
-        {name: most for name, most in limits.items() if most is not None},
-        budget.total if faults else None,
-    )
+    faults = budget.allowed(model)
+    kinds = {name: most for name, most in budget.counted.items() if name in faults}
+    return CountedBudget(budget.actions(model), kinds, budget.total if faults else None)

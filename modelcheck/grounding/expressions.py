@@ -1,6 +1,6 @@
 """What expressions are in flat variables: every quantifier written out, every value a shape of terms.
 
-What can go wrong is collected beside the value: an `Env` notes, for the way
+What can go wrong is collected beside the value: a `GroundEnv` notes, for the way
 that leads to an expression, when its value is an error of the model.
 """
 
@@ -14,7 +14,7 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.grounding.environment import Env
+from modelcheck.grounding.environment import GroundEnv
 from modelcheck.grounding.fits import fit
 from modelcheck.grounding.listed import put_all, take_out, things
 from modelcheck.grounding.operations import PLAIN
@@ -32,7 +32,7 @@ from modelcheck.grounding.shapes import (
     number,
     tagged,
 )
-from modelcheck.grounding.terms import Sign, Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Sign, Terms
 from spec.derived import CoreRewriter
 from spec.op import Op, Quantifier
 from spec.values import members, ordered
@@ -43,7 +43,7 @@ IN_PLACES = {Op.IN, Op.SIZE, Op.COUNT}  # what is asked of a set in places as it
 ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the members it looks at
 
 
-class Expressions:
+class GroundExpressions:
     """The shapes of expressions."""
 
     def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
@@ -51,18 +51,18 @@ class Expressions:
         self.terms: Terms = shapes.terms
         self.in_places = in_places  # whether sets of what is not known yet are made in places
 
-    def of(self, expr: ir.Expr, env: Env) -> Shape:
+    def of(self, expr: ir.Expr, env: GroundEnv) -> Shape:
         """The value of an expression. Raises Inexpressible where it cannot be expressed."""
         try:
             return self._of(expr, env)
         except Inexpressible as reason:
             raise reason.at(expr.span) from None
 
-    def truth(self, expr: ir.Expr, env: Env) -> Term:
+    def truth(self, expr: ir.Expr, env: GroundEnv) -> GroundTerm:
         """The value of a condition."""
         return number(self.of(expr, env))
 
-    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
+    def _of(self, expr: ir.Expr, env: GroundEnv) -> Shape:  # noqa: C901 - a dispatch over a union
         terms, shapes = self.terms, self.shapes
         match expr:
             case ir.Const(value=value):
@@ -121,9 +121,9 @@ class Expressions:
             case _:
                 assert_never(expr)
 
-    def _chain(self, parts: Sequence[ir.Expr], env: Env, *, stops_at: bool) -> Term:
+    def _chain(self, parts: Sequence[ir.Expr], env: GroundEnv, *, stops_at: bool) -> GroundTerm:
         """An `and` or `or` with short circuit: each part is evaluated where those before do not decide."""
-        found: list[Term] = []
+        found: list[GroundTerm] = []
         for part in parts:
             value = self.truth(part, env)
             found.append(value)
@@ -136,7 +136,9 @@ class Expressions:
 
     # --------------------------------------------------------------- domains
 
-    def items(self, domain: ir.Expr, case: int | None, env: Env, *, any_order: bool = False) -> list[Item]:
+    def items(
+        self, domain: ir.Expr, case: int | None, env: GroundEnv, *, any_order: bool = False
+    ) -> list[Item]:
         """What a domain may have as members, in canonical order or any, each with when it has.
 
         In any order a member of a bag may come more than once.
@@ -149,7 +151,7 @@ class Expressions:
             found = [(self.terms.both(has, self.shapes.is_case(v, case)), v) for has, v in found]
         return [(has, value) for has, value in found if has.constant != 0]
 
-    def _items(self, domain: ir.Expr, env: Env, *, any_order: bool) -> list[Item]:
+    def _items(self, domain: ir.Expr, env: GroundEnv, *, any_order: bool) -> list[Item]:
         terms = self.terms
         if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             lo, hi = (number(self.of(arg, env)) for arg in domain.args)
@@ -178,9 +180,9 @@ class Expressions:
             case _:
                 raise Inexpressible(f"the members of {of}")
 
-    def _bind(self, expr: ir.Bind, env: Env) -> Shape:
+    def _bind(self, expr: ir.Bind, env: GroundEnv) -> Shape:
         terms = self.terms
-        found: list[tuple[Term, Shape, Shape]] = []
+        found: list[tuple[GroundTerm, Shape, Shape]] = []
         any_order = expr.quantifier in ANY_ORDER
         for has, member in self.items(expr.domain, expr.case, env, any_order=any_order):
             inner = env.bound(expr.slot, member, terms.both(env.path, has))
@@ -213,10 +215,12 @@ class Expressions:
             case _:
                 assert_never(expr.quantifier)
 
-    def _better(self, a: Shape, b: Shape, *, least: bool) -> Term:
+    def _better(self, a: Shape, b: Shape, *, least: bool) -> GroundTerm:
         return self.shapes.less(a, b) if least else self.shapes.less(b, a)
 
-    def _best(self, found: list[tuple[Term, Shape, Shape]], of: t.Type, env: Env, *, least: bool) -> Shape:
+    def _best(
+        self, found: list[tuple[GroundTerm, Shape, Shape]], of: t.Type, env: GroundEnv, *, least: bool
+    ) -> Shape:
         """The first member with the best score; an error where there is none."""
         terms, shapes = self.terms, self.shapes
         env.error(self.terms, terms.no(terms.any(test for test, _, _ in found)))
@@ -229,7 +233,7 @@ class Expressions:
             some = terms.any((some, test))
         return best
 
-    def _ties(self, found: list[tuple[Term, Shape, Shape]], env: Env, *, least: bool) -> None:
+    def _ties(self, found: list[tuple[GroundTerm, Shape, Shape]], env: GroundEnv, *, least: bool) -> None:
         """An error where two members have the best score."""
         terms, shapes = self.terms, self.shapes
         for (test, _, a), (other, _, b) in combinations(found, 2):
@@ -253,7 +257,7 @@ class Expressions:
             case _:
                 return Parts(tuple(parts))
 
-    def _part(self, expr: ir.Part, env: Env) -> Shape:
+    def _part(self, expr: ir.Part, env: GroundEnv) -> Shape:
         whole = self.of(expr.of, env)
         if isinstance(whole, Parts):
             return whole.parts[expr.index]
@@ -267,7 +271,7 @@ class Expressions:
 
     # -------------------------------------------------------------- operations
 
-    def _apply(self, expr: ir.Apply, env: Env) -> Shape:  # noqa: C901 - by operator
+    def _apply(self, expr: ir.Apply, env: GroundEnv) -> Shape:  # noqa: C901 - by operator
         values = [self.of(arg, env) for arg in expr.args]
         if expr.op in (Op.UNION, Op.MINUS) and isinstance(places := values[0], Listed):
             other = values[1]
@@ -278,7 +282,7 @@ class Expressions:
         if expr.op in PLAIN:
             return PLAIN[expr.op](self.shapes, *values)
         match expr.op, values:
-            case ((Op.DIV | Op.MOD), [Term() as a, Term() as b]):
+            case ((Op.DIV | Op.MOD), [GroundTerm() as a, GroundTerm() as b]):
                 if b.constant is None or b.lo < 1 or a.lo < 0:
                     raise Inexpressible(
                         f"`{expr.op.value}` of anything but a number from 0 by a fixed one above 0"
@@ -292,7 +296,7 @@ class Expressions:
                 return self.shapes.gathered(self.items(expr, None, env))
             case Op.COUNT, [value, (Heap() | Listed()) as bag]:
                 return self._count(value, bag)
-            case Op.LOOKUP, [Parts(parts), Term() as key]:
+            case Op.LOOKUP, [Parts(parts), GroundTerm() as key]:
                 return self.shapes.pick(key, parts, self.first(expr.args[0].type, len(parts), key, env))
             case Op.THE, [whole]:
                 return self._the(whole, expr, env)
@@ -311,7 +315,7 @@ class Expressions:
             whole = take_out(self.shapes, whole, item, has)
         return whole
 
-    def first(self, of: t.Type, count: int, key: Term, env: Env) -> int:
+    def first(self, of: t.Type, count: int, key: GroundTerm, env: GroundEnv) -> int:
         """The first key of a map; a key outside is an error."""
         lo = of.key.lo if isinstance(of, t.Map) and isinstance(of.key, t.Range) else 0
         if not key.truth:
@@ -322,7 +326,7 @@ class Expressions:
             env.error(self.terms, self.terms.any(outside))
         return lo
 
-    def _is_in(self, value: Shape, whole: Shape, of: t.Type) -> Term:
+    def _is_in(self, value: Shape, whole: Shape, of: t.Type) -> GroundTerm:
         match whole:
             case Heap() | Listed() | Row():
                 return self.shapes.is_in(value, whole)
@@ -331,7 +335,7 @@ class Expressions:
             case _:
                 return self.shapes.equal(value, whole)
 
-    def _count(self, value: Shape, bag: Heap | Listed) -> Term:
+    def _count(self, value: Shape, bag: Heap | Listed) -> GroundTerm:
         terms, shapes = self.terms, self.shapes
         if isinstance(bag, Listed):
             return terms.sum(
@@ -340,7 +344,7 @@ class Expressions:
         held = bag.of.values()
         return terms.sum(terms.ite(shapes.equal(value, item), often, terms.number(0)) for often, item in held)
 
-    def _the(self, whole: Shape, expr: ir.Apply, env: Env) -> Shape:
+    def _the(self, whole: Shape, expr: ir.Apply, env: GroundEnv) -> Shape:
         match whole:
             case Maybe(has, value):
                 env.error(self.terms, self.terms.no(has))
@@ -363,20 +367,20 @@ class Expressions:
             made[frozenset(held)] = self.terms.all(has for _, (has, _) in some), Heap(held)
         return Heap(made)
 
-    def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: Env) -> Shape:
+    def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: GroundEnv) -> Shape:
         terms, shapes = self.terms, self.shapes
         match expr.op, others:
             case Op.CONCAT, [Row() as other]:
                 return concat(shapes, row, other)
-            case Op.TAKE, [Term() as n]:
+            case Op.TAKE, [GroundTerm() as n]:
                 return take(shapes, row, n)
-            case Op.DROP, [Term() as n]:
+            case Op.DROP, [GroundTerm() as n]:
                 return drop(shapes, row, n)
-            case Op.INDEX, [Term() as n]:
+            case Op.INDEX, [GroundTerm() as n]:
                 outside = terms.any((terms.lt(n, terms.number(0)), terms.le(row.length, n)))
                 env.error(self.terms, outside)
                 return shapes.pick(n, row.slots) if row.slots else shapes.nothing(expr.type)
-            case Op.AT, [Term() as n]:
+            case Op.AT, [GroundTerm() as n]:
                 has = terms.both(terms.le(terms.number(0), n), terms.lt(n, row.length))
                 return Maybe(has, shapes.pick(n, row.slots) if row.slots else None)
             case Op.LAST, []:

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from itertools import cycle
 
 import spec.types as t
-from modelcheck.grounding.environment import Env
+from modelcheck.grounding.environment import GroundEnv
 from modelcheck.grounding.shapes import Listed, Maybe, Shape, Shapes, Tagged
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 
 
 @dataclass(slots=True)
 class _Misfits:
     """When a part of a value is refused, and when one is beyond the scope."""
 
-    errors: list[Term] = field(default_factory=list)
-    cuts: list[Term] = field(default_factory=list)
+    errors: list[GroundTerm] = field(default_factory=list)
+    cuts: list[GroundTerm] = field(default_factory=list)
 
 
-def fit(shapes: Shapes, of: t.Type, value: Shape, env: Env) -> None:
+def fit(shapes: Shapes, of: t.Type, value: Shape, env: GroundEnv) -> None:
     """Note when a value does not fit where it goes: an error if any part of it is one, else a cut."""
     terms, found = shapes.terms, _Misfits()
     _look(shapes, of, value, terms.true, found)
@@ -28,14 +28,14 @@ def fit(shapes: Shapes, of: t.Type, value: Shape, env: Env) -> None:
     env.cut(terms, terms.any(found.cuts))
 
 
-def _look(shapes: Shapes, of: t.Type, value: Shape, there: Term, found: _Misfits) -> None:
+def _look(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _Misfits) -> None:
     """Gather the misfits of a value, which is looked at only where it is `there`."""
-    terms = shapes.terms
+    terms, scope = shapes.terms, shapes.scope
 
-    def add(into: list[Term], misfit: Term) -> None:
+    def add(into: list[GroundTerm], misfit: GroundTerm) -> None:
         into.append(terms.both(there, misfit))
 
-    def beyond(limit: t.Limit, misfit: Term) -> None:
+    def beyond(limit: t.Limit, misfit: GroundTerm) -> None:
         add(found.errors if isinstance(limit.of, int) else found.cuts, misfit)
 
     match of, value:
@@ -45,17 +45,17 @@ def _look(shapes: Shapes, of: t.Type, value: Shape, there: Term, found: _Misfits
             return _look(shapes, inner, value, there, found)
         case _, Maybe(_, held) if held is not None:
             return _look(shapes, of, held, there, found)
-        case t.Range(lo, hi), Term():
+        case t.Range(lo, hi), GroundTerm():
             outside = (terms.lt(value, terms.number(lo)), terms.lt(terms.number(hi), value))
             add(found.errors, terms.any(outside))
-        case t.Nat(name), Term():
+        case t.Nat(name), GroundTerm():
             add(found.errors, terms.lt(value, terms.number(0)))
-            add(found.cuts, terms.lt(terms.number(shapes.scope.limit(name)), value))
-        case ((t.Set(_, limit) | t.Bag(_, limit)), Listed()) if limit and shapes.limit(limit) == value.limit:
+            add(found.cuts, terms.lt(terms.number(scope.limit(name)), value))
+        case ((t.Set(_, limit) | t.Bag(_, limit)), Listed()) if limit and scope.most(limit) == value.limit:
             beyond(limit, terms.any(has for has, _ in value.places[value.limit :]))
         case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), _) if limit is not None:
-            beyond(limit, terms.lt(terms.number(shapes.limit(limit)), shapes.count(value)))
-    if isinstance(value, Term):
+            beyond(limit, terms.lt(terms.number(scope.most(limit)), shapes.count(value)))
+    if isinstance(value, GroundTerm):
         return None
     inside = value.fresh if isinstance(value, Listed) else shapes.inside(value)
     for (has, part), own in zip(inside, _types_inside(of, value), strict=False):

@@ -9,7 +9,7 @@ import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.listed import in_places
 from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm, Sign
 from spec.frozen import frozen
 from spec.values import ends, members
 
@@ -40,7 +40,7 @@ class FlatLayout:
         self._listed = listed  # whether small sets of many possible members are stored in places
         self.tells_members = False  # whether places came to be taken in the order that members have
 
-    def variable(self, name: str, most: int | None) -> Term:
+    def variable(self, name: str, most: int | None) -> GroundTerm:
         """A new variable; what can only be 0 needs none. Raises Inexpressible where it is too wide."""
         if most == 0:
             return self._shapes.terms.number(0)
@@ -72,11 +72,11 @@ class FlatLayout:
                 held = [self._parts(case, f"{name}_{case.name}") for case in cases]
                 return Tagged(tag, dict(enumerate(held)))
             case t.Seq(inner, limit) if limit is not None:
-                most = shapes.limit(limit)
+                most = shapes.scope.most(limit)
                 length = self.variable(f"{name}_len", most)
                 return Row(length, tuple(self.shape(inner, f"{name}_{n}") for n in range(most)))
             case t.Set(inner, limit) | t.Bag(inner, limit):
-                places = shapes.limit(limit) if self._listed and limit is not None else 0
+                places = shapes.scope.most(limit) if self._listed and limit is not None else 0
                 if 0 < places <= MOST_PLACES and shapes.size(inner) > FEW_MEMBERS:
                     return self._places(of, inner, places, name)
                 return self._heap(of, inner, name)
@@ -102,7 +102,7 @@ class FlatLayout:
             raise Inexpressible(f"a {of} of {size} possible members (more than {MOST_MEMBERS})")
         most = None
         if isinstance(of, t.Bag):
-            most = 1 if of.limit is None else shapes.limit(of.limit)
+            most = 1 if of.limit is None else shapes.scope.most(of.limit)
         every = list(shapes.domain(inner))
         words = self._words(inner) if t.is_scalar(inner) else map(str, range(len(every)))
         flats = [self.variable(f"{name}_{word}", most) for word in words]
@@ -131,23 +131,23 @@ class FlatLayout:
             case _:
                 return [str(int(v)).replace("-", "minus") for v in members(of, self._shapes.scope)]
 
-    def stores(self, to: Shape, value: Shape) -> Iterator[tuple[Term, Term]]:
+    def stores(self, to: Shape, value: Shape) -> Iterator[tuple[GroundTerm, GroundTerm]]:
         """The assignments that store a value: each flat variable of the stored shape with its new term."""
         for flat, becomes in self._stores(to, value, kept=False):
             if flat.constant is None:
                 yield flat, becomes
 
-    def _stores(self, to: Shape, value: Shape, *, kept: bool) -> Iterator[tuple[Term, Term]]:  # noqa: C901
+    def _stores(self, to: Shape, value: Shape, *, kept: bool) -> Iterator[tuple[GroundTerm, GroundTerm]]:  # noqa: C901
         """What does not count becomes zero; in places it is `kept` as it was."""
         terms, shapes = self._shapes.terms, self._shapes
         match to, value:
-            case Term(sign=Sign.ADD), Term():
+            case GroundTerm(sign=Sign.ADD), GroundTerm():
                 yield to.args[0], terms.sub(value, to.args[1])
-            case Term(), Term():
+            case GroundTerm(), GroundTerm():
                 yield to, value
-            case Maybe(has, Term() as inner), _ if has.args:
+            case Maybe(has, GroundTerm() as inner), _ if has.args:
                 some, code = shapes.option(value), terms.number(0)
-                if isinstance(some.value, Term):
+                if isinstance(some.value, GroundTerm):
                     code = terms.ite(some.has, terms.sub(some.value, inner.args[1]), code)
                 yield has.args[0].args[0], code
             case Maybe(has, inner), _ if inner is not None:
@@ -176,8 +176,8 @@ class FlatLayout:
                 raise Inexpressible("a value of another shape than its variable")
 
     def _part_stored(
-        self, to: Shape, value: Shape | None, test: Term, *, kept: bool
-    ) -> Iterator[tuple[Term, Term]]:
+        self, to: Shape, value: Shape | None, test: GroundTerm, *, kept: bool
+    ) -> Iterator[tuple[GroundTerm, GroundTerm]]:
         """A part that counts where the test is true."""
         shapes = self._shapes
         if not kept:
@@ -186,7 +186,7 @@ class FlatLayout:
         elif value is not None:
             yield from self._stores(to, value, kept=True)
 
-    def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[Term, Term]]:
+    def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[GroundTerm, GroundTerm]]:
         """What is beyond the places is in no step, for there it is too much."""
         if isinstance(value, Heap) or value.limit != to.limit:
             self.tells_members |= isinstance(value, Heap) and len(value.of) > 1

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from modelcheck.grounding.shapes import Heap, Item, Listed, Shape, Shapes
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm, Sign
 
 
-def put(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
+def put(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> Listed:
     """With one thing more in it, in the first place that is free; a set has it only once."""
     terms = shapes.terms
     new = when if listed.counts else terms.both(when, terms.no(shapes.is_in(item, listed)))
@@ -32,7 +32,7 @@ def put_all(shapes: Shapes, listed: Listed, items: Iterable[Item]) -> Listed:
     return listed
 
 
-def take_out(shapes: Shapes, listed: Listed, item: Shape, when: Term) -> Listed:
+def take_out(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> Listed:
     """With one such thing less in it, if it has any."""
     terms = shapes.terms
     places = list(listed.places)

@@ -13,14 +13,15 @@ from dataclasses import replace
 from itertools import chain, count
 
 import spec.ir as ir
+from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
-from modelcheck.grounding.environment import Ends, Env
-from modelcheck.grounding.expressions import CORE, Expressions
+from modelcheck.grounding.environment import Ends, GroundEnv, of_state
+from modelcheck.grounding.expressions import CORE, GroundExpressions
 from modelcheck.grounding.layout import FlatLayout, FlatVariable
 from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, GroundRule, RuleMaker, StepBranch, rule_of
-from modelcheck.grounding.terms import Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Terms
 from spec.frozen import frozen
 from spec.kinds import INVARIANTS
 
@@ -47,9 +48,9 @@ class GroundMachine:
     flats: tuple[FlatVariable, ...]
     starts: tuple[tuple[int, ...], ...]
     rules: tuple[GroundRule, ...]
-    invariants: tuple[tuple[str, Term], ...]
+    invariants: tuple[tuple[str, GroundTerm], ...]
     broken: tuple[str, ...]
-    goals: tuple[tuple[str, Term], ...]
+    goals: tuple[tuple[str, GroundTerm], ...]
     stored: tuple[Shape, ...]
     terms: Terms
     notes: tuple[str, ...]
@@ -89,7 +90,7 @@ class _Lowering:
         self._check = check
         self._terms = Terms()
         self._shapes = Shapes(self._terms, check.scope)
-        self._e = Expressions(self._shapes, in_places=in_places)
+        self._e = GroundExpressions(self._shapes, in_places=in_places)
         self._steps = RuleMaker(self._e, model)
         self._layout = FlatLayout(self._shapes, _namer(keywords), for_solver=for_solver, listed=in_places)
         self._most_size = None if for_solver else MOST_SIZE
@@ -101,16 +102,16 @@ class _Lowering:
         model, check = self._model, self._check
         stored = self._stored()
         counters = self._counters(self._counted)
-        looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
+        asked = looked_at(model, check)
         notes = [TOTAL] if self._counted.total is not None else []
         notes += [
             f"{prop.name} is left out: `{prop.kind.value}` asks for more than each state and step"
-            for prop in looked_at
+            for prop in asked
             if prop.kind not in INVARIANTS | STEPS | (EXAMPLES if self._most_size is None else set())
         ]
         if self._refused:
             raise Inexpressible(*self._refused)
-        of_states = [p for p in looked_at if p.kind in INVARIANTS]
+        of_states = [p for p in asked if p.kind in INVARIANTS]
         invariants = [*self._invariants(of_states, stored)]
         frames = self._first()
         starts = self._starts(frames, stored)
@@ -120,9 +121,9 @@ class _Lowering:
             for name, holds in self._invariants(of_states, frame.state)
             if holds.constant != 1
         ]
-        steps = [p for p in looked_at if p.kind in STEPS]
+        steps = [p for p in asked if p.kind in STEPS]
         rules = [*self._rules(stored, counters, steps)]
-        goals = [*self._goals([p for p in looked_at if p.kind in EXAMPLES], stored)]
+        goals = [*self._goals([p for p in asked if p.kind in EXAMPLES], stored)]
         if self._refused:
             raise Inexpressible(*self._refused)
         flats = tuple(self._layout.flats)
@@ -153,7 +154,7 @@ class _Lowering:
                 self._refuse(reason.at(variable.span))
         return stored
 
-    def _counters(self, budget: CountedBudget) -> dict[str, Term]:
+    def _counters(self, budget: CountedBudget) -> dict[str, GroundTerm]:
         """A variable for each kind of fault that is counted, and one for all, under no name."""
         made = {name: self._layout.variable(f"faults_{name}", most) for name, most in budget.kinds.items()}
         if budget.total is not None:
@@ -162,37 +163,35 @@ class _Lowering:
 
     def _invariants(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
-    ) -> Iterator[tuple[str, Term]]:
+    ) -> Iterator[tuple[str, GroundTerm]]:
         """When each of them holds in a state, and asking makes no error."""
         for prop, holds, error in self._asked(of_states, state):
             yield prop.name, self._terms.both(holds, self._terms.no(error))
 
-    def _goals(self, of_states: Sequence[ir.Property], state: Sequence[Shape]) -> Iterator[tuple[str, Term]]:
+    def _goals(
+        self, of_states: Sequence[ir.Property], state: Sequence[Shape]
+    ) -> Iterator[tuple[str, GroundTerm]]:
         """When each of them is true in a state, or asking makes an error."""
         for prop, holds, error in self._asked(of_states, state):
             yield prop.name, self._terms.any((holds, error))
 
     def _asked(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
-    ) -> Iterator[tuple[ir.Property, Term, Term]]:
+    ) -> Iterator[tuple[ir.Property, GroundTerm, GroundTerm]]:
         """Each of them with when it is true in a state, and when asking makes an error."""
         for prop in of_states:
             if prop.expr is None:
                 continue
-            env = self._fresh(state)
+            env = of_state(self._terms, state)
             try:
                 yield prop, self._sized(self._e.truth(prop.expr, env), prop), env.ends.error
             except Inexpressible as reason:
                 self._refuse(reason)
 
-    def _fresh(self, state: Sequence[Shape]) -> Env:
-        terms = self._terms
-        return Env(tuple(state), {}, terms.true, Ends(terms.false, terms.false))
-
     def _first(self) -> list[StepBranch]:
         """What a run may start with."""
         state: list[Shape] = []
-        env = self._fresh(())
+        env = of_state(self._terms, ())
         try:
             for variable in self._model.variables:
                 state.append(self._e.of(variable.init, replace(env, state=tuple(state))))
@@ -217,7 +216,7 @@ class _Lowering:
         return tuple(dict.fromkeys(found))
 
     def _rules(
-        self, stored: list[Shape], counters: dict[str, Term], steps: list[ir.Property]
+        self, stored: list[Shape], counters: dict[str, GroundTerm], steps: list[ir.Property]
     ) -> Iterator[GroundRule]:
         terms = self._terms
         asked = {prop.name for prop in steps}
@@ -243,7 +242,7 @@ class _Lowering:
         if not made and not self._refused:
             yield GroundRule("nothing", "", terms.false, terms.false, (), ())
 
-    def _paid(self, rule: GroundRule, name: str, counters: dict[str, Term]) -> GroundRule:
+    def _paid(self, rule: GroundRule, name: str, counters: dict[str, GroundTerm]) -> GroundRule:
         """The same step where the budget allows another fault, which it counts."""
         terms = self._terms
         for counter in [counters[key] for key in (name, "") if key in counters]:
@@ -258,10 +257,10 @@ class _Lowering:
             )
         return rule
 
-    def _claims(self, steps: list[ir.Property]) -> Callable[[Env], tuple[tuple[str, Term], ...]]:
+    def _claims(self, steps: list[ir.Property]) -> Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]]:
         """What the `step` properties say of a step."""
 
-        def claims(env: Env) -> tuple[tuple[str, Term], ...]:
+        def claims(env: GroundEnv) -> tuple[tuple[str, GroundTerm], ...]:
             found = []
             for prop in steps:
                 if prop.expr is not None:
@@ -272,7 +271,7 @@ class _Lowering:
 
         return claims
 
-    def _sized(self, term: Term, of: ir.Action | ir.Property) -> Term:
+    def _sized(self, term: GroundTerm, of: ir.Action | ir.Property) -> GroundTerm:
         if self._most_size is not None and term.size > self._most_size:
             raise Inexpressible(
                 Construct(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)

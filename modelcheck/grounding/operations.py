@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.shapes import Heap, Shape, Shapes, number
-from modelcheck.grounding.terms import Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Terms
 from spec.op import Op
 
 
-def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, Shape], Shape]:
+def _heaps(
+    by: Callable[[Terms, GroundTerm, GroundTerm], GroundTerm],
+) -> Callable[[Shapes, Shape, Shape], Shape]:
     """An operation on two sets, member by member."""
 
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
@@ -22,11 +24,11 @@ def _heaps(by: Callable[[Terms, Term, Term], Term]) -> Callable[[Shapes, Shape, 
     return operation
 
 
-def _union(terms: Terms, a: Term, b: Term) -> Term:
+def _union(terms: Terms, a: GroundTerm, b: GroundTerm) -> GroundTerm:
     return terms.any((a, b)) if a.truth else terms.add(a, b)
 
 
-def _minus(terms: Terms, a: Term, b: Term) -> Term:
+def _minus(terms: Terms, a: GroundTerm, b: GroundTerm) -> GroundTerm:
     if a.truth:
         return terms.both(a, terms.no(b))
     return terms.ite(terms.lt(b, a), terms.sub(a, b), terms.number(0))
@@ -34,7 +36,7 @@ def _minus(terms: Terms, a: Term, b: Term) -> Term:
 
 def _arithmetic(name: str) -> Callable[[Shapes, Shape, Shape], Shape]:
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
-        made: Term = getattr(shapes.terms, name)(number(a), number(b))
+        made: GroundTerm = getattr(shapes.terms, name)(number(a), number(b))
         return made
 
     return operation

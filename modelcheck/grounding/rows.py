@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modelcheck.grounding.shapes import Row, Shape, Shapes
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 
 
 def concat(shapes: Shapes, a: Row, b: Row) -> Row:
@@ -18,7 +18,7 @@ def concat(shapes: Shapes, a: Row, b: Row) -> Row:
     return Row(terms.add(a.length, b.length), tuple(slots))
 
 
-def take(shapes: Shapes, row: Row, n: Term) -> Row:
+def take(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
     """The first n entries, or all there are."""
     terms = shapes.terms
     n = terms.ite(terms.lt(n, terms.number(0)), terms.number(0), n)
@@ -27,7 +27,7 @@ def take(shapes: Shapes, row: Row, n: Term) -> Row:
     return Row(terms.ite(terms.lt(n, row.length), n, row.length), tuple(kept))
 
 
-def drop(shapes: Shapes, row: Row, n: Term) -> Row:
+def drop(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
     """What is left without the first n entries."""
     terms = shapes.terms
     n = terms.ite(terms.lt(n, terms.number(0)), terms.number(0), n)
@@ -42,7 +42,7 @@ def drop(shapes: Shapes, row: Row, n: Term) -> Row:
     return Row(left, tuple(slots))
 
 
-def common(shapes: Shapes, a: Row, b: Row) -> Term:
+def common(shapes: Shapes, a: Row, b: Row) -> GroundTerm:
     """How many entries two sequences share before the first that differs."""
     terms = shapes.terms
     found = terms.number(min(len(a.slots), len(b.slots)))
@@ -53,7 +53,7 @@ def common(shapes: Shapes, a: Row, b: Row) -> Term:
     return found
 
 
-def starts(shapes: Shapes, row: Row, start: Row) -> Term:
+def starts(shapes: Shapes, row: Row, start: Row) -> GroundTerm:
     """Whether a sequence starts with another."""
     terms = shapes.terms
     same = [

@@ -18,7 +18,7 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.grounding.terms import Sign, Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Sign, Terms
 from spec.frozen import frozen
 from spec.values import ends, members
 
@@ -29,7 +29,7 @@ MOST_VALUES = 4096  # that a shape may have, before it is refused
 class Maybe:
     """An option; `value` is None where it is known to be none."""
 
-    has: Term
+    has: GroundTerm
     value: Shape | None
 
 
@@ -44,7 +44,7 @@ class Parts:
 class Tagged:
     """A value of a union: its case, and the fields of every case that it may be."""
 
-    tag: Term
+    tag: GroundTerm
     cases: Mapping[int, tuple[Shape, ...]]
 
 
@@ -52,11 +52,11 @@ class Tagged:
 class Row:
     """A sequence: its length and as many slots as it may have entries."""
 
-    length: Term
+    length: GroundTerm
     slots: tuple[Shape, ...]
 
 
-Item = tuple[Term, "Shape"]  # whether it is there, and what it is
+Item = tuple[GroundTerm, "Shape"]  # whether it is there, and what it is
 
 
 @frozen(eq=False)
@@ -83,7 +83,7 @@ class Listed:
     puts: int = 0
 
 
-Shape = Term | Maybe | Parts | Tagged | Row | Heap | Listed
+Shape = GroundTerm | Maybe | Parts | Tagged | Row | Heap | Listed
 
 
 class Shapes:
@@ -154,7 +154,7 @@ class Shapes:
                 for chosen in product((False, True), repeat=len(every)):
                     yield frozenset(v for v, has in zip(every, chosen, strict=True) if has)
             case t.Seq(inner, limit) if limit is not None:
-                for length in range(self.limit(limit) + 1):
+                for length in range(self.scope.most(limit) + 1):
                     yield from self._domains([inner] * length)
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 yield from members(of, self.scope)
@@ -163,10 +163,6 @@ class Shapes:
 
     def _domains(self, types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
         return product(*map(self.domain, types))
-
-    def limit(self, limit: t.Limit) -> int:
-        """How many elements a limit allows."""
-        return limit.of if isinstance(limit.of, int) else self.scope.limit(limit.of)
 
     def size(self, of: t.Type) -> int:
         """How many values a type has, without listing them."""
@@ -180,7 +176,7 @@ class Shapes:
             case t.Set(inner):
                 return int(2 ** min(self.size(inner), 64))
             case t.Seq(inner, limit) if limit is not None:
-                return int(sum(self.size(inner) ** n for n in range(self.limit(limit) + 1)))
+                return int(sum(self.size(inner) ** n for n in range(self.scope.most(limit) + 1)))
             case t.Bool() | t.Range() | t.Nat() | t.Enum() | t.Sort():
                 first, last = ends(of, self.scope)
                 return last - first + 1
@@ -215,7 +211,9 @@ class Shapes:
     def is_fixed(self, shape: Shape) -> bool:
         """Whether it always has the same value."""
         match shape:
-            case Term(constant=own) | Tagged(Term(constant=own)) | Row(Term(constant=own)) if own is None:
+            case (
+                GroundTerm(constant=own) | Tagged(GroundTerm(constant=own)) | Row(GroundTerm(constant=own))
+            ) if own is None:
                 return False
             case Heap(of):
                 return all(has.constant is not None for has, _ in of.values())
@@ -237,7 +235,7 @@ class Shapes:
 
     def _possible(self, shape: Shape) -> Iterator[Shape]:  # noqa: C901 - by shape
         match shape:
-            case Term():
+            case GroundTerm():
                 yield from self._between(shape)
             case Maybe(has, value):
                 if not has.constant:
@@ -265,7 +263,7 @@ class Shapes:
             case _:
                 assert_never(shape)
 
-    def _between(self, term: Term) -> Iterator[Term]:
+    def _between(self, term: GroundTerm) -> Iterator[GroundTerm]:
         """The constants within the bounds of a term."""
         for n in range(term.lo, term.hi + 1):
             yield self.terms.bool(is_true=bool(n)) if term.truth else self.terms.number(n)
@@ -275,11 +273,11 @@ class Shapes:
 
     # ----------------------------------------------------------------- relations
 
-    def equal(self, a: Shape, b: Shape) -> Term:
+    def equal(self, a: Shape, b: Shape) -> GroundTerm:
         """Whether two shapes have the same value."""
         terms = self.terms
         match a, b:
-            case Term(), Term():
+            case GroundTerm(), GroundTerm():
                 return terms.eq(a, b)
             case (Maybe(), _) | (_, Maybe()):
                 x, y = self.option(a), self.option(b)
@@ -306,23 +304,23 @@ class Shapes:
             case _:
                 raise Inexpressible("a comparison of unlike values")
 
-    def is_case(self, value: Shape, case: int) -> Term:
+    def is_case(self, value: Shape, case: int) -> GroundTerm:
         """Whether a value of a union is of that case."""
         return self.terms.eq(tagged(value).tag, self.terms.number(case))
 
-    def has(self, heap: Heap, value: ir.Value) -> Term:
+    def has(self, heap: Heap, value: ir.Value) -> GroundTerm:
         """Whether a value is in a set or bag."""
         found, _ = heap.of.get(value, (self.terms.false, None))
         return self.terms.some(found)
 
-    def is_in(self, value: Shape, whole: Shape) -> Term:
+    def is_in(self, value: Shape, whole: Shape) -> GroundTerm:
         """Whether a value is among what is inside another."""
         if isinstance(whole, Heap) and self.is_fixed(value):
             return self.has(whole, value_of(value))
         terms = self.terms
         return terms.any(terms.both(has, self.equal(value, item)) for has, item in self.inside(whole))
 
-    def count(self, of: Shape) -> Term:
+    def count(self, of: Shape) -> GroundTerm:
         """How many members it has."""
         terms = self.terms
         match of:
@@ -337,7 +335,7 @@ class Shapes:
             case _:
                 return terms.number(1)  # a bare value where an option is expected
 
-    def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[Term, Term, Shape]]:
+    def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[GroundTerm, GroundTerm, Shape]]:
         """For each value that may be in one or the other whether it is in each, or how often."""
         none = self.terms.number(0) if a.counts else self.terms.false
         return {
@@ -345,11 +343,11 @@ class Shapes:
             for v, (_, item) in {**a.of, **b.of}.items()
         }
 
-    def less(self, a: Shape, b: Shape) -> Term:
+    def less(self, a: Shape, b: Shape) -> GroundTerm:
         """Whether a comes before b: numbers, enums, truth values, and tuples of them."""
         terms = self.terms
         match a, b:
-            case Term(), Term():
+            case GroundTerm(), GroundTerm():
                 return terms.lt(a, b)
             case Parts(), Parts():
                 found = terms.false
@@ -361,13 +359,13 @@ class Shapes:
 
     # ------------------------------------------------------------------- merging
 
-    def ite(self, test: Term, a: Shape, b: Shape) -> Shape:
+    def ite(self, test: GroundTerm, a: Shape, b: Shape) -> Shape:
         """A where the test is true, b elsewhere."""
         if a is b or test.constant is not None:
             return a if test.constant != 0 else b
         terms = self.terms
         match a, b:
-            case Term(), Term():
+            case GroundTerm(), GroundTerm():
                 return terms.ite(test, a, b)
             case (Maybe(), _) | (_, Maybe()):
                 x, y = self.option(a), self.option(b)
@@ -390,10 +388,10 @@ class Shapes:
             case _:
                 raise Inexpressible("a choice of unlike values")
 
-    def _each_ite(self, test: Term, a: Sequence[Shape], b: Sequence[Shape]) -> tuple[Shape, ...]:
+    def _each_ite(self, test: GroundTerm, a: Sequence[Shape], b: Sequence[Shape]) -> tuple[Shape, ...]:
         return tuple(self.ite(test, x, y) for x, y in zip(a, b, strict=True))
 
-    def _either_set(self, test: Term, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
+    def _either_set(self, test: GroundTerm, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
         match a, b:
             case Listed(), Listed():
                 return self._either_listed(test, a, b)
@@ -406,7 +404,7 @@ class Shapes:
                 pairs = self.pairs(x, y).items()
                 return Heap({v: (self.terms.ite(test, p, q), item) for v, (p, q, item) in pairs}, x.counts)
 
-    def _either_listed(self, test: Term, a: Listed, b: Listed) -> Listed:
+    def _either_listed(self, test: GroundTerm, a: Listed, b: Listed) -> Listed:
         """Place by place; where one does not have it, there is nothing."""
         terms = self.terms
         places: list[Item] = []
@@ -429,7 +427,7 @@ class Shapes:
     def gathered(self, items: Iterable[Item], *, counts: bool = False) -> Heap:
         """The set, or bag, of what is there, beyond its type or not."""
         terms = self.terms
-        tests: dict[ir.Value, list[Term]] = {}
+        tests: dict[ir.Value, list[GroundTerm]] = {}
         values: dict[ir.Value, Shape] = {}
         for test, item in items:
             for each in self.possible(item):
@@ -445,7 +443,7 @@ class Shapes:
 
     def by_value(self, items: Sequence[Item]) -> list[Item]:
         """Each small value that is there, once, with when it is; nothing where one is not small."""
-        if not all(isinstance(item, Term) for _, item in items):
+        if not all(isinstance(item, GroundTerm) for _, item in items):
             return []
         return list(self.gathered(items).of.values())
 
@@ -457,7 +455,7 @@ class Shapes:
     def zero(self, shape: Shape) -> Shape:
         """The same shape, all zero."""
         match shape:
-            case Term(truth=truth):
+            case GroundTerm(truth=truth):
                 return self.terms.false if truth else self.terms.number(0)
             case Maybe(_, value):
                 return Maybe(self.terms.false, None if value is None else self.zero(value))
@@ -479,7 +477,7 @@ class Shapes:
         places = tuple((self.terms.false, self.zero(item)) for _, item in like.places[: like.limit])
         return Listed(places, like.counts, like.limit)
 
-    def pick(self, index: Term, options: Sequence[Shape], first: int = 0) -> Shape:
+    def pick(self, index: GroundTerm, options: Sequence[Shape], first: int = 0) -> Shape:
         """The option at an index that counts from `first`; some option where the index is outside.
 
         Where the index is a choice among numbers, its tests choose the option: to ask of
@@ -501,10 +499,10 @@ class Shapes:
         return found
 
 
-def value_of(shape: Shape, of: Callable[[Term], int] = lambda term: term.lo) -> ir.Value:
+def value_of(shape: Shape, of: Callable[[GroundTerm], int] = lambda term: term.lo) -> ir.Value:
     """The value of a shape whose terms have these values; of a fixed one, the value it always has."""
     match shape:
-        case Term(truth=truth):
+        case GroundTerm(truth=truth):
             return bool(of(shape)) if truth else of(shape)
         case Maybe(has, value):
             return value_of(value, of) if value is not None and of(has) else None
@@ -523,10 +521,10 @@ def value_of(shape: Shape, of: Callable[[Term], int] = lambda term: term.lo) -> 
             return frozenset(Counter(there).items() if counts else there)
 
 
-def number(shape: Shape) -> Term:
+def number(shape: Shape) -> GroundTerm:
     """A number or truth value; of an option the value that it is known to have."""
     match shape:
-        case Term():
+        case GroundTerm():
             return shape
         case Maybe(_, value) if value is not None:
             return number(value)  # the language knows that it is there

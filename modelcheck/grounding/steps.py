@@ -9,11 +9,12 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
-from modelcheck.grounding.environment import Ends, Env, GroundStep
-from modelcheck.grounding.expressions import Expressions
+from modelcheck.grounding.environment import Ends, GroundEnv, GroundStep
+from modelcheck.grounding.expressions import GroundExpressions
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Parts, Shape, value_of
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
+from spec.elaboration.typing import element
 from spec.frozen import frozen
 from spec.source import Span
 from spec.values import show
@@ -28,10 +29,10 @@ class GroundRule:
 
     name: str
     action: str
-    guard: Term
-    error: Term
-    claims: tuple[tuple[str, Term], ...]
-    changes: tuple[tuple[Term, Term], ...]
+    guard: GroundTerm
+    error: GroundTerm
+    claims: tuple[tuple[str, GroundTerm], ...]
+    changes: tuple[tuple[GroundTerm, GroundTerm], ...]
     args: tuple[Arg, ...] = ()
 
 
@@ -41,9 +42,9 @@ class StepBranch:
 
     state: list[Shape]
     slots: dict[int, Shape]
-    guard: Term
+    guard: GroundTerm
     ends: Ends
-    broken: dict[str, Term] = field(default_factory=dict)
+    broken: dict[str, GroundTerm] = field(default_factory=dict)
     chosen: tuple[str, ...] = ()
     args: tuple[Arg, ...] = ()
 
@@ -58,7 +59,7 @@ class StepBranch:
 class RuleMaker:
     """Makes the rules of actions, and runs what a model does at its start."""
 
-    def __init__(self, expressions: Expressions, model: ir.Model) -> None:
+    def __init__(self, expressions: GroundExpressions, model: ir.Model) -> None:
         self._e = expressions
         self._terms = expressions.terms
         self._shapes = expressions.shapes
@@ -117,8 +118,8 @@ class RuleMaker:
 
     def _note(self, frame: StepBranch, domain: t.Type, value: Shape, number: int) -> None:
         """Write down what was chosen, also for people; the number it has where it is not known."""
-        of = getattr(domain, "of", t.UNKNOWN)
-        word, arg = "_", (t.UNKNOWN, number)
+        of, word = element(domain) or t.UNKNOWN, "_"
+        arg: Arg = (t.UNKNOWN, number)
         if self._shapes.is_fixed(value):
             try:
                 known = value_of(value)
@@ -127,10 +128,10 @@ class RuleMaker:
                 pass
         frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
-    def _env(self, frame: StepBranch) -> Env:
+    def _env(self, frame: StepBranch) -> GroundEnv:
         terms = self._terms
         goes_on = terms.no(terms.any((frame.ends.cut, frame.ends.error)))
-        return Env(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
+        return GroundEnv(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
 
     # -------------------------------------------------------------- statements
 
@@ -173,7 +174,7 @@ class RuleMaker:
         return [frame]
 
     def _changed(
-        self, whole: Shape, of: t.Type, path: Sequence[ir.Key | ir.At], value: Shape, env: Env
+        self, whole: Shape, of: t.Type, path: Sequence[ir.Key | ir.At], value: Shape, env: GroundEnv
     ) -> Shape:
         if not path:
             return value
@@ -185,7 +186,7 @@ class RuleMaker:
                 return Parts((*whole.parts[:index], made, *whole.parts[index + 1 :]))
             case ir.Key(key=key_expr):
                 key = self._e.of(key_expr, env)
-                if not isinstance(key, Term):
+                if not isinstance(key, GroundTerm):
                     raise Inexpressible(Construct("a key that is no plain value", key_expr.span))
                 first = self._e.first(of, len(whole.parts), key, env)
                 (inner,) = t.parts(of)
@@ -200,7 +201,7 @@ class RuleMaker:
                 return Parts(tuple(parts))
 
     def _fork(
-        self, test: Term, frame: StepBranch, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
+        self, test: GroundTerm, frame: StepBranch, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
     ) -> list[StepBranch]:
         """One way or the other; one branch again where neither chooses."""
         terms = self._terms
@@ -214,7 +215,7 @@ class RuleMaker:
             return [*a, *b]
         return [self._merged(test, a[0], b[0], guard)]
 
-    def _merged(self, test: Term, a: StepBranch, b: StepBranch, guard: Term) -> StepBranch:
+    def _merged(self, test: GroundTerm, a: StepBranch, b: StepBranch, guard: GroundTerm) -> StepBranch:
         terms, shapes = self._terms, self._shapes
         state = [shapes.ite(test, x, y) for x, y in zip(a.state, b.state, strict=True)]
         ends = Ends(terms.any((a.ends.cut, b.ends.cut)), terms.any((a.ends.error, b.ends.error)))
@@ -253,12 +254,12 @@ def _place(path: Sequence[ir.Key | ir.At]) -> Span:
 
 def rule_of(
     layout: FlatLayout,
-    expressions: Expressions,
+    expressions: GroundExpressions,
     step: GroundStep,
     frame: StepBranch,
     before: Sequence[Shape],
     stored: Sequence[Shape],
-    claims: Callable[[Env], tuple[tuple[str, Term], ...]],
+    claims: Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]],
 ) -> GroundRule:
     """The rule of a finished branch."""
     terms = expressions.terms
@@ -269,7 +270,7 @@ def rule_of(
         for flat, value in layout.stores(to, shape)
         if flat is not value
     ]
-    env = Env(tuple(frame.state), {}, goes, frame.ends, tuple(before), step)
+    env = GroundEnv(tuple(frame.state), {}, goes, frame.ends, tuple(before), step)
     asserts = [(name, terms.no(broken)) for name, broken in frame.broken.items()]
     asserted = [(name, holds) for name, holds in (*asserts, *claims(env)) if holds.constant != 1]
     name = step.action + (f"({', '.join(frame.chosen)})" if frame.chosen else "")

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 
 from modelcheck.grounding.shapes import Shape, value_of
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm, Sign
 from spec.ir import Value
 
 Values = Sequence[int]
@@ -25,7 +25,7 @@ OF_ARGS: dict[Sign, Callable[..., int]] = {
 }
 
 
-def term_value(term: Term, values: Values, known: dict[Term, int] | None = None) -> int:
+def term_value(term: GroundTerm, values: Values, known: dict[GroundTerm, int] | None = None) -> int:
     """The value of a term; of a truth value, 1 or 0.
 
     Costs a look at each part once; `known` keeps them for other terms over the same values.
@@ -46,7 +46,7 @@ def term_value(term: Term, values: Values, known: dict[Term, int] | None = None)
     return found[term]
 
 
-def _leaf(term: Term, values: Values) -> int:
+def _leaf(term: GroundTerm, values: Values) -> int:
     return int(values[term.value]) if term.sign is Sign.VAR else term.lo
 
 

@@ -37,11 +37,11 @@ class Sign(Enum):
 
 
 @frozen(eq=False)
-class Term:
+class GroundTerm:
     """A term; equal terms of one `Terms` are the same object. Its value is within `lo` and `hi`."""
 
     sign: Sign
-    args: tuple[Term, ...]
+    args: tuple[GroundTerm, ...]
     value: int  # of a constant; the number of a variable
     truth: bool  # whether it is true or false rather than a number
     lo: int
@@ -58,9 +58,10 @@ class Terms:
     """Makes terms. What is known of ranges and of conditions that exclude each other is used at once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[object, ...], Term] = {}
-        self._opposites: dict[Term, Term] = {}  # of what was denied so far
-        self._equal: dict[tuple[Term, Term], Term] = {}  # of choices that were compared so far
+        self._made: dict[tuple[object, ...], GroundTerm] = {}
+        self._opposites: dict[GroundTerm, GroundTerm] = {}  # of what was denied so far
+        # of choices that were compared so far
+        self._equal: dict[tuple[GroundTerm, GroundTerm], GroundTerm] = {}
         self.true = self._make(Sign.CONST, (), 1, truth=True, lo=1, hi=1)
         self.false = self._make(Sign.CONST, (), 0, truth=True, lo=0, hi=0)
 
@@ -68,34 +69,36 @@ class Terms:
         """How many different terms were made."""
         return len(self._made)
 
-    def _make(self, sign: Sign, args: tuple[Term, ...], value: int, *, truth: bool, lo: int, hi: int) -> Term:
+    def _make(
+        self, sign: Sign, args: tuple[GroundTerm, ...], value: int, *, truth: bool, lo: int, hi: int
+    ) -> GroundTerm:
         key = (sign, tuple(map(id, args)), value, truth)
         if key not in self._made:
             if lo == hi and sign is not Sign.CONST:
                 self._made[key] = self.bool(is_true=bool(lo)) if truth else self.number(lo)
             else:
                 size = 1 + sum(arg.size for arg in args)
-                self._made[key] = Term(sign, args, value, truth, lo, hi, size)
+                self._made[key] = GroundTerm(sign, args, value, truth, lo, hi, size)
         return self._made[key]
 
     # ------------------------------------------------------------------ leaves
 
-    def bool(self, *, is_true: bool) -> Term:
+    def bool(self, *, is_true: bool) -> GroundTerm:
         """True or false."""
         return self.true if is_true else self.false
 
-    def number(self, value: int) -> Term:
+    def number(self, value: int) -> GroundTerm:
         """A number."""
         return self._make(Sign.CONST, (), value, truth=False, lo=value, hi=value)
 
-    def var(self, index: int, most: int | None) -> Term:
+    def var(self, index: int, most: int | None) -> GroundTerm:
         """A variable from 0 to `most`; None for a truth value."""
         hi = 1 if most is None else most
         return self._make(Sign.VAR, (), index, truth=most is None, lo=0, hi=hi)
 
     # ------------------------------------------------------------------- logic
 
-    def no(self, a: Term) -> Term:
+    def no(self, a: GroundTerm) -> GroundTerm:
         """Not a."""
         if a.constant is not None:
             return self.bool(is_true=not a.constant)
@@ -105,11 +108,11 @@ class Terms:
             self._opposites |= {a: opposite, opposite: a}
         return opposite
 
-    def all(self, parts: Iterable[Term]) -> Term:
+    def all(self, parts: Iterable[GroundTerm]) -> GroundTerm:
         """All of them; what the others imply is left out."""
         found = _flattened(Sign.AND, parts)
         found.pop(self.true, None)
-        known: dict[Term, int] = {}
+        known: dict[GroundTerm, int] = {}
         for part in found:
             if part is self.false or self._opposites.get(part) in found:
                 return self.false
@@ -119,7 +122,7 @@ class Terms:
         kept = [part for part in found if not _is_implied(part, known)]
         return self._joined(Sign.AND, kept, self.true)
 
-    def any(self, parts: Iterable[Term]) -> Term:
+    def any(self, parts: Iterable[GroundTerm]) -> GroundTerm:
         """Some of them."""
         found = _flattened(Sign.OR, parts)
         found.pop(self.false, None)
@@ -127,22 +130,22 @@ class Terms:
             return self.true
         return self._joined(Sign.OR, list(found), self.false)
 
-    def _joined(self, sign: Sign, parts: list[Term], none: Term) -> Term:
+    def _joined(self, sign: Sign, parts: list[GroundTerm], none: GroundTerm) -> GroundTerm:
         if len(parts) < 2:
             return parts[0] if parts else none
         return self._make(sign, tuple(parts), 0, truth=True, lo=0, hi=1)
 
-    def both(self, a: Term, b: Term) -> Term:
+    def both(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """A and b."""
         if a is self.true or a is b:
             return b
         return a if b is self.true else self.all((a, b))
 
-    def implies(self, a: Term, b: Term) -> Term:
+    def implies(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """Not a, or b."""
         return self.any((self.no(a), b))
 
-    def ite(self, test: Term, a: Term, b: Term) -> Term:
+    def ite(self, test: GroundTerm, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """A where the test is true, b elsewhere."""
         if test.constant is not None or a is b:
             return a if test.constant != 0 else b
@@ -164,7 +167,7 @@ class Terms:
                 return self.any((self.no(test), a)) if b.constant else self.both(test, a)
         return self._make(Sign.ITE, (test, a, b), 0, truth=a.truth, lo=min(a.lo, b.lo), hi=max(a.hi, b.hi))
 
-    def cases(self, choice: Term) -> tuple[list[tuple[Term, int]], Term]:
+    def cases(self, choice: GroundTerm) -> tuple[list[tuple[GroundTerm, int]], GroundTerm]:
         """The constants of a nested if-then-else in order, with their tests, and the term of the last else.
 
         Costs a look at each case.
@@ -180,7 +183,7 @@ class Terms:
 
     # -------------------------------------------------------------- comparisons
 
-    def eq(self, a: Term, b: Term) -> Term:
+    def eq(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """Whether they are equal: two numbers, or two truth values."""
         if a is b:
             return self.true
@@ -200,7 +203,7 @@ class Terms:
                 return self._is(a, b)
         return self._make(Sign.EQ, (a, b), 0, truth=True, lo=0, hi=1)
 
-    def _equal_choices(self, a: Term, b: Term) -> Term:
+    def _equal_choices(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """Whether two choices by the same test are equal, asked once of any two."""
         found = self._equal.get((a, b))
         if found is None:
@@ -208,7 +211,7 @@ class Terms:
             self._equal[a, b] = found
         return found
 
-    def _is(self, choice: Term, value: Term) -> Term:
+    def _is(self, choice: GroundTerm, value: GroundTerm) -> GroundTerm:
         """Whether a choice among values, by one test after another, yields this value."""
         named, rest = self.cases(choice)
         found = self.eq(rest, value)
@@ -217,7 +220,7 @@ class Terms:
             found = self.any((*some, found)) if is_it else self.all((*map(self.no, some), found))
         return found
 
-    def lt(self, a: Term, b: Term) -> Term:
+    def lt(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """Whether a < b; of truth values, whether only b is true."""
         if a.truth and b.truth:
             return self.both(self.no(a), b)
@@ -229,17 +232,17 @@ class Terms:
             return self.lt(a.args[0], self.number(b.lo - a.args[1].lo))
         return self._make(Sign.LT, (a, b), 0, truth=True, lo=0, hi=1)
 
-    def is_number(self, a: Term, value: int) -> Term:
+    def is_number(self, a: GroundTerm, value: int) -> GroundTerm:
         """Whether it is that number; of a truth value, whether it is that of 0 or 1."""
         return self.eq(a, self.bool(is_true=bool(value)) if a.truth else self.number(value))
 
-    def le(self, a: Term, b: Term) -> Term:
+    def le(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """Whether a <= b."""
         return self.no(self.lt(b, a))
 
     # --------------------------------------------------------------- arithmetic
 
-    def add(self, a: Term, b: Term) -> Term:
+    def add(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """A + b."""
         if a.constant is not None:
             a, b = b, a
@@ -249,7 +252,7 @@ class Terms:
             return self.add(a.args[0], self.number(a.args[1].lo + b.lo))
         return self._make(Sign.ADD, (a, b), 0, truth=False, lo=a.lo + b.lo, hi=a.hi + b.hi)
 
-    def sub(self, a: Term, b: Term) -> Term:
+    def sub(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """A - b."""
         if b.constant is not None:
             return self.add(a, self.number(-b.lo))
@@ -257,7 +260,7 @@ class Terms:
             return self.number(0)
         return self._make(Sign.SUB, (a, b), 0, truth=False, lo=a.lo - b.hi, hi=a.hi - b.lo)
 
-    def mul(self, a: Term, b: Term) -> Term:
+    def mul(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         """A * b. Raises MemoryError where that may have more than MOST_BITS; see NOTE(enormous)."""
         if b.constant == 1:
             return a
@@ -266,27 +269,27 @@ class Terms:
         ends = [x * y for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
         return self._make(Sign.MUL, (a, b), 0, truth=False, lo=min(ends), hi=max(ends))
 
-    def divide(self, a: Term, by: int, sign: Sign) -> Term:
+    def divide(self, a: GroundTerm, by: int, sign: Sign) -> GroundTerm:
         """A divided by a number above 0, or what is left; of a that is not below 0."""
         lo, hi = (a.lo // by, a.hi // by) if sign is Sign.DIV else (0, min(a.hi, by - 1))
         if a.constant is not None:
             lo = hi = a.lo // by if sign is Sign.DIV else a.lo % by
         return self._make(sign, (a, self.number(by)), 0, truth=False, lo=lo, hi=hi)
 
-    def sum(self, parts: Iterable[Term]) -> Term:
+    def sum(self, parts: Iterable[GroundTerm]) -> GroundTerm:
         """All of them together."""
         return reduce(self.add, parts, self.number(0))
 
-    def count(self, test: Term) -> Term:
+    def count(self, test: GroundTerm) -> GroundTerm:
         """1 where it is true, 0 elsewhere."""
         return self.ite(test, self.number(1), self.number(0))
 
-    def some(self, a: Term) -> Term:
+    def some(self, a: GroundTerm) -> GroundTerm:
         """Whether a number is above 0; a truth value is what it says."""
         return a if a.truth else self.lt(self.number(0), a)
 
 
-def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term]:
+def subterms(roots: Iterable[GroundTerm], known: Iterable[GroundTerm] = ()) -> Iterator[GroundTerm]:
     """These terms and all their parts, each once; without `known` ones, and parts of those alone."""
     seen = set(known)
     stack = list(roots)
@@ -298,24 +301,24 @@ def subterms(roots: Iterable[Term], known: Iterable[Term] = ()) -> Iterator[Term
             stack.extend(term.args)
 
 
-def _flattened(sign: Sign, parts: Iterable[Term]) -> dict[Term, None]:
+def _flattened(sign: Sign, parts: Iterable[GroundTerm]) -> dict[GroundTerm, None]:
     """The parts, each once, with what is in those of that sign in their place."""
     return {each: None for part in parts for each in (part.args if part.sign is sign else (part,))}
 
 
-def _names_a_value(term: Term) -> bool:
+def _names_a_value(term: GroundTerm) -> bool:
     """Whether it is a choice between a number and something else."""
     return term.sign is Sign.ITE and (term.args[1].constant is not None or term.args[2].constant is not None)
 
 
-def _equation(term: Term) -> tuple[Term, int] | None:
+def _equation(term: GroundTerm) -> tuple[GroundTerm, int] | None:
     """What is said to equal which number, if that is all that is said."""
     if term.sign is Sign.EQ and term.args[1].constant is not None:
         return term.args[0], term.args[1].lo
     return None
 
 
-def _is_implied(part: Term, known: dict[Term, int]) -> bool:
+def _is_implied(part: GroundTerm, known: dict[GroundTerm, int]) -> bool:
     """Whether it says that something differs from a number, of which another is known."""
     equal = _equation(part.args[0]) if part.sign is Sign.NOT else None
     return equal is not None and known.get(equal[0], equal[1]) != equal[1]

@@ -13,7 +13,7 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.report import Progress, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.machine import GroundMachine, grounded
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.processes.memory import resident
 from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, is_good, refusals_of, searched
 from modelcheck.symbolic.formulas import Formula
@@ -86,7 +86,7 @@ class _Bounded:
             name: [n for n, rule in enumerate(self._flat.rules) if rule.action == name]
             for name in task.model.faults
         }
-        self._errors: dict[str, list[Term]] = {}  # of each fault, and of all else under ""
+        self._errors: dict[str, list[GroundTerm]] = {}  # of each fault, and of all else under ""
         for rule in self._flat.rules:
             if rule.error.constant != 0:
                 name = rule.action if rule.action in self._faults else ""
@@ -196,7 +196,7 @@ class _Bounded:
         for name, term in flat.goals:
             yield name, runs.holds(term)
         if runs.depth:
-            claims: dict[str, dict[int, Term]] = {}
+            claims: dict[str, dict[int, GroundTerm]] = {}
             for number, rule in enumerate(flat.rules):
                 for name, term in rule.claims:
                     claims.setdefault(name, {})[number] = flat.terms.no(term)

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm, Sign
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that
@@ -39,13 +39,13 @@ class Formulas:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._made: dict[Term, Formula | Number] = {}
+        self._made: dict[GroundTerm, Formula | Number] = {}
 
-    def truth(self, term: Term) -> Formula:
+    def truth(self, term: GroundTerm) -> Formula:
         """When it is true."""
         return self.made(term)
 
-    def made(self, term: Term) -> Formula | Number:
+    def made(self, term: GroundTerm) -> Formula | Number:
         """A term. Each is made once; deep terms are made without deep recursion."""
         stack = [term]
         while stack:
@@ -61,7 +61,7 @@ class Formulas:
             stack.pop()
         return self._made[term]
 
-    def _formula(self, term: Term, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
+    def _formula(self, term: GroundTerm, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
         match term.sign, args:
             case Sign.CONST, _:
                 return {term.lo: true()} if not term.truth else true() if term.lo else false()

@@ -14,7 +14,7 @@ import z3
 from modelcheck.contract.result import End
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.steps import GroundRule
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.formulas import (
     Atoms,
     Formula,
@@ -75,7 +75,7 @@ class Unrolling:
     """
 
     def __init__(
-        self, machine: GroundMachine, memory: int | None = None, others: Iterable[Term] = ()
+        self, machine: GroundMachine, memory: int | None = None, others: Iterable[GroundTerm] = ()
     ) -> None:
         if memory is not None:
             z3.set_param("memory_max_size", max(64, memory >> 20))
@@ -90,7 +90,7 @@ class Unrolling:
             self._terms.made(term)
         self.restart()
 
-    def restart(self, among: Term | None = None) -> None:
+    def restart(self, among: GroundTerm | None = None) -> None:
         """Go back to runs of no step and drop what was assumed of them; the formulas of the machine stay.
 
         With `among` runs may start in any state of which that is true.
@@ -135,7 +135,7 @@ class Unrolling:
         yield z3.AtMost(*self._fires, 1)
         yield from _one_value(self._next)
         changed: dict[int, list[Formula]] = {}
-        alike: dict[tuple[Term, Term], list[Formula]] = {}
+        alike: dict[tuple[GroundTerm, GroundTerm], list[Formula]] = {}
         for fires, rule in zip(self._fires, self._rules, strict=True):
             for flat, value in rule.changes:
                 changed.setdefault(flat.value, []).append(fires)
@@ -163,18 +163,18 @@ class Unrolling:
         self._states.append(after)
         self._fired.append(fires)
 
-    def at(self, term: Term, time: int) -> Formula:
+    def at(self, term: GroundTerm, time: int) -> Formula:
         """That something is true of the state after a number of steps."""
         pairs = zip(_atoms(self._now), _atoms(self._states[time]), strict=True)
         return z3.substitute(self._terms.truth(term), *pairs)
 
     # ---------------------------------------------------------------------- questions
 
-    def holds(self, term: Term) -> Formula:
+    def holds(self, term: GroundTerm) -> Formula:
         """That something is true of the last state."""
         return self.at(term, self.depth)
 
-    def stepped(self, tests: Mapping[int, Term]) -> Formula:
+    def stepped(self, tests: Mapping[int, GroundTerm]) -> Formula:
         """That the last step was one of these rules, by its number, and the rule's test true before it."""
         time = self.depth - 1
         return some(z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items())
@@ -317,8 +317,8 @@ class OneStep(Unrolling):
     def __init__(
         self,
         machine: GroundMachine,
-        facts: Sequence[Term],
-        among: Term,
+        facts: Sequence[GroundTerm],
+        among: GroundTerm,
         memory: int | None = None,
         *,
         other: bool = False,
@@ -354,7 +354,7 @@ class OneStep(Unrolling):
         """A literal of that name, which says nothing yet."""
         return z3.Bool(name)
 
-    def name(self, name: str, term: Term) -> Formula:
+    def name(self, name: str, term: GroundTerm) -> Formula:
         """A literal that says that something is true of the state before the step."""
         made = self.new(name)
         self._solver.add(made == self._terms.truth(term))

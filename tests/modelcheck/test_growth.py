@@ -9,7 +9,7 @@ import pytest
 from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.shapes import Shapes, number
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Terms
 from spec.ir import Scope
 from spec.load import loads
 from tests.stories import named
@@ -22,16 +22,16 @@ class Counting(Terms):
         super().__init__()
         self.asked = 0
 
-    def ite(self, test: Term, a: Term, b: Term) -> Term:
+    def ite(self, test: GroundTerm, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         self.asked += 1
         return super().ite(test, a, b)
 
-    def eq(self, a: Term, b: Term) -> Term:
+    def eq(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
         self.asked += 1
         return super().eq(a, b)
 
 
-def nested(terms: Terms, depth: int, first: int) -> Term:
+def nested(terms: Terms, depth: int, first: int) -> GroundTerm:
     """Choices of which each leads to the one before in two ways."""
     found = terms.var(first, 9)
     for n in range(depth):
@@ -46,7 +46,7 @@ def equal_choices(terms: Terms, shapes: Shapes, size: int) -> None:
     terms.eq(nested(terms, size, 1000), nested(terms, size, 2000))
 
 
-def first_true(terms: Terms, size: int) -> Term:
+def first_true(terms: Terms, size: int) -> GroundTerm:
     """The number of the first test that is true."""
     found = terms.number(size)
     for n in reversed(range(size)):

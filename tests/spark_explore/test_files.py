@@ -21,7 +21,7 @@ from modelcheck.contract.report import Event, Progress
 from modelcheck.contract.result import End
 from spark_explore.engine import SparkEngine
 from spark_explore.jobs import JobFailed, SparkExecutors
-from spark_explore.remote import SCHEMA, Work, site
+from spark_explore.remote import SCHEMA, Work, spark_worker
 from spark_explore.status import status
 from spark_explore.store import LocalStore
 from spec.ir import Check, Model
@@ -82,7 +82,7 @@ class Unreliable:
         for _ in range(self.random.choice([1, 1, 2, 3])):
             self.attempts += 1
             if not self.random.randrange(3):
-                site.cache_clear()  # another process
+                spark_worker.cache_clear()  # another process
             attempt = work(iter(batches))
             if not self.random.randrange(4):
                 next(attempt, None)  # dies in the middle

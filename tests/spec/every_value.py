@@ -81,4 +81,4 @@ def _values(of: t.Type) -> Iterable[Value]:
 
 def _sizes(limit: t.Limit | None) -> range:
     assert limit is not None
-    return range(1 + (SCOPE.limit(limit.of) if isinstance(limit.of, str) else limit.of))
+    return range(1 + SCOPE.most(limit))

@@ -16,7 +16,7 @@ from math import factorial, prod
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function, Register
-from modelcheck.explicit.codegen.conversion import Gathered
+from modelcheck.explicit.codegen.conversion import CollectionCell
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.members import candidate, entry, inserted, length, with_length
 from modelcheck.explicit.codegen.packing import (
@@ -27,7 +27,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     TooWide,
 )
 from modelcheck.explicit.codegen.state import StateBits, offset_of
@@ -224,7 +224,7 @@ class _Renamer:
             case t.Case(name), _:
                 union = next(each for each in self.model.unions if each.name == name)
                 return self.renamed(live, union)
-            case t.Union(_, cases), Tagged():
+            case t.Union(_, cases), TaggedUnion():
                 return self._union(live, cases, packing)
             case t.Map(key, inner), Array():
                 return self._map(live, key, inner, packing)
@@ -267,7 +267,7 @@ class _Renamer:
         placed = zip(parts, live.packing.offsets, strict=True)
         return Live(live.packing, assembled(self.fn, live.packing.width, placed))
 
-    def _union(self, live: Live, cases: tuple[t.Case, ...], packing: Tagged) -> Live:
+    def _union(self, live: Live, cases: tuple[t.Case, ...], packing: TaggedUnion) -> Live:
         fn = self.fn
         tag, found = tag_of(fn, live), live.v
         for ordinal, (case, part) in enumerate(zip(cases, packing.cases, strict=True)):
@@ -304,7 +304,7 @@ class _Renamer:
                 there, member = candidate(fn, live, i64(number))
                 found = inserted(fn, found, self.renamed(member, inner)) if there.const else found
             return found
-        new = Gathered(fn, packing)
+        new = CollectionCell(fn, packing)
 
         def one(index: V) -> None:
             there, member = candidate(fn, live, index)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import Context
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.graphs import BEGINS, UNSERVED
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
@@ -20,7 +20,9 @@ MOST = 63  # properties that are asked of states; the last bit is for an error
 STATE = ("ptr noalias readonly", "state")
 
 
-def claims(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
+def claims(
+    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
+) -> list[Function]:
     """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
     if len(properties) > MOST:
         raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
@@ -34,7 +36,9 @@ def claims(properties: Sequence[Property], expressions: Expressions, layout: Pac
     return [*asked, fn]
 
 
-def goals(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
+def goals(
+    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
+) -> list[Function]:
     """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
     fn = Function("goal", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _own(fn, layout), fn.new("error"))
@@ -49,7 +53,7 @@ def goals(properties: Sequence[Property], expressions: Expressions, layout: Pack
     return [fn]
 
 
-def asks(name: str, expr: Expr, expressions: Expressions, layout: PackedLayout) -> Function:
+def asks(name: str, expr: Expr, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
     """A function that says whether an expression is true of a state; 2 for an error."""
     fn = Function(name, [STATE], "i64")
     error = fn.new("error")
@@ -60,14 +64,16 @@ def asks(name: str, expr: Expr, expressions: Expressions, layout: PackedLayout) 
     return fn
 
 
-def ends(context: Context, expressions: Expressions, layout: PackedLayout) -> list[Function]:
+def ends(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
     """`may_end`: whether a state in which nothing can happen is no deadlock, where the model allows some."""
     if context.deadlock is None or context.deadlock.expr is None:
         return []
     return [asks(MAY_END, context.deadlock.expr, expressions, layout)]
 
 
-def awaits(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
+def awaits(
+    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
+) -> list[Function]:
     """`awaited`: what a state is for a property of fair runs, by its number; 4 for an error.
 
     0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
@@ -98,7 +104,7 @@ def _own(fn: Function, layout: PackedLayout) -> StateBits:
     return own
 
 
-def _one(number: int, prop: Property, expressions: Expressions, layout: PackedLayout) -> Function:
+def _one(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
     fn = Function(f"found.{number}", [STATE], "i64")
     error = fn.new("error")
     scene = Scene(fn, _own(fn, layout), error)

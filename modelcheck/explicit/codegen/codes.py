@@ -15,7 +15,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     Truth,
     has_gaps,
     packings_in,
@@ -44,7 +44,7 @@ def encode(packing: Packing, value: Value) -> int:
             return 0 if value is None else encode(of, value) + 1
         case Product() | Array():
             return sum(encode(p, v) << at for (p, at), v in zip(parts_of(packing), value, strict=True))
-        case Tagged(cases):
+        case TaggedUnion(cases):
             payload = cases[value[0]]
             return int(value[0]) << packing.payload | encode(payload, value[1:])
         case Sequence(of):
@@ -79,7 +79,7 @@ def decode(packing: Packing, code: int) -> Value:
             return None if code == 0 else decode(of, code - 1)
         case Product() | Array():
             return tuple(decode(part, _cut(code, at, part)) for part, at in parts_of(packing))
-        case Tagged(cases):
+        case TaggedUnion(cases):
             tag = code >> packing.payload
             return (tag, *decode(cases[tag], code & (1 << packing.payload) - 1))
         case Sequence():
@@ -108,7 +108,7 @@ def _place(of: Packing, code: int) -> int:
             for part, offset in parts_of(of):
                 place = place * places_without_gaps(part) + _place(part, _cut(code, offset, part))
             return place
-        case Tagged(cases):
+        case TaggedUnion(cases):
             tag = code >> of.payload
             before = sum(map(places_without_gaps, cases[:tag]))
             return before + _place(cases[tag], code & (1 << of.payload) - 1)
@@ -131,7 +131,7 @@ def _code(of: Packing, place: int) -> int:
                 place, own = divmod(place, places_without_gaps(part))
                 code |= _code(part, own) << offset
             return code
-        case Tagged(cases):
+        case TaggedUnion(cases):
             for tag, case in enumerate(cases):
                 if place < places_without_gaps(case):
                     return tag << of.payload | _code(case, place)

@@ -26,7 +26,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     join,
     parts_of,
 )
@@ -88,7 +88,7 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
             return option_of(fn, got), ok
         case ((Product() | Array()), (Product() | Array())):
             return _by_parts(fn, live, to)
-        case Tagged(cases), Tagged():
+        case TaggedUnion(cases), TaggedUnion():
             return _union(fn, live, cases, to)
         case Sequence(of), Sequence(of2) if of == of2:
             return _same_entries(fn, live, to)
@@ -121,7 +121,7 @@ def _by_parts(fn: Function, live: Live, to: Product | Array) -> tuple[Live, V]:
     return Live(to, assembled(fn, to.width, parts)), ok
 
 
-def _union(fn: Function, live: Live, cases: tuple[Product, ...], to: Tagged) -> tuple[Live, V]:
+def _union(fn: Function, live: Live, cases: tuple[Product, ...], to: TaggedUnion) -> tuple[Live, V]:
     tag = tag_of(fn, live)
     found, ok = known_zero(to).v, FALSE
     for ordinal, (case, case2) in enumerate(zip(cases, to.cases, strict=True)):
@@ -145,7 +145,7 @@ def _sequence(fn: Function, live: Live, to: Sequence) -> tuple[Live, V]:
     return with_length(fn, to, entries, count), ok
 
 
-class Gathered:
+class CollectionCell:
     """A set or bag in the making, in a cell."""
 
     def __init__(self, fn: Function, packing: Mask | Slots, first: V | None = None) -> None:
@@ -186,7 +186,7 @@ def _shifted(
 
 def _member_by_member(fn: Function, live: Live, to: Mask | Slots) -> tuple[Live, V]:
     """A set (or bag) put together again, with its members in their other packing."""
-    found, ok = Gathered(fn, to), fn.cell(1, TRUE)
+    found, ok = CollectionCell(fn, to), fn.cell(1, TRUE)
     with fn.loop(i64(collection(live).most)) as index:
         there, member = candidate(fn, live, index)
         with fn.when(there):

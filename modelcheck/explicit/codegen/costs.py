@@ -100,8 +100,8 @@ class Costs:
 
     def _most(self, of: t.Type) -> int:
         match of:
-            case t.Set(_, t.Limit(limit)) | t.Bag(_, t.Limit(limit)) | t.Seq(_, t.Limit(limit)):
-                return self.scope.limit(limit) if isinstance(limit, str) else limit
+            case t.Set(_, t.Limit() as limit) | t.Bag(_, t.Limit() as limit) | t.Seq(_, t.Limit() as limit):
+                return self.scope.most(limit)
             case t.Set(t.Sort() | t.Enum() | t.Bool() | t.Nat() | t.Range() | t.Int()):
                 return 0
             case t.Set() | t.Bag() | t.Seq():

@@ -30,7 +30,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     array,
     join,
     join_all,
@@ -60,7 +60,7 @@ from spec.op import Op
 from spec.values import members
 
 
-class Expressions:
+class ExpressionWriter:
     """Writes the expressions of one model within one scope."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope, parameters: Parameters) -> None:
@@ -265,11 +265,11 @@ class Expressions:
     def _case(self, expr: ir.Make, parts: list[Live], at: Scene) -> Live:
         """A case of a union; its numbers may be beyond what the union can store, so they have room."""
         declared, ordinal = self.packing(expr.type), expr.case
-        if not isinstance(declared, Tagged) or ordinal is None:
+        if not isinstance(declared, TaggedUnion) or ordinal is None:
             raise TypeError(f"{expr.type} has no cases")
         pairs = zip(declared.cases[ordinal].parts, parts, strict=True)
         own = Product(tuple(join(each, part.packing) for each, part in pairs))
-        union = Tagged((*declared.cases[:ordinal], own, *declared.cases[ordinal + 1 :]))
+        union = TaggedUnion((*declared.cases[:ordinal], own, *declared.cases[ordinal + 1 :]))
         return Live(union, tagged(at.fn, union, ordinal, _of_parts(at.fn, own, parts).v))
 
     def _part(self, expr: ir.Part, at: Scene) -> Live:
@@ -279,7 +279,7 @@ class Expressions:
                 return whole
             case Product() as product:
                 return _part_of(fn, whole, product, expr.index)
-            case Tagged(cases):
+            case TaggedUnion(cases):
                 tag = tag_of(fn, whole)
                 if expr.case is not None:
                     fn.leave_if(fn.ne(tag, i64(expr.case)), at.error)

@@ -18,7 +18,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     Truth,
     parts_of,
     places,
@@ -74,7 +74,7 @@ def _is_code(fn: Function, packing: Packing, whole: V) -> V:
             return fn.or_(fn.is_zero(whole), fn.and_(few, _is_code(fn, of, inner)))
         case Product() | Array():
             return _all(fn, [_is_code(fn, of, part(of, at)) for of, at in parts_of(packing)])
-        case Tagged(cases):
+        case TaggedUnion(cases):
             tag, found = fn.lshr(whole, const(whole.bits, packing.payload)), FALSE
             low = fn.and_(whole, const(whole.bits, (1 << packing.payload) - 1))
             for number, case in enumerate(cases):

@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     typed_parts,
 )
 from modelcheck.explicit.codegen.values import Live, collection, cut_out, some, split, tag_of
@@ -68,8 +68,6 @@ class Fitting:
             return
         fn = self.fn
         match of, live.packing:
-            case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.UnknownType(), _:
-                return
             case t.Range(lo, hi), Number(least, most):
                 inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
                 inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))
@@ -88,7 +86,7 @@ class Fitting:
                 self._parts(live, [inner] * count, bound, here)
             case _, Product():
                 self._parts(live, t.parts(of), bound, here)
-            case _, Tagged():
+            case _, TaggedUnion():
                 for ordinal, (case, product) in enumerate(typed_parts(of, live.packing, self.unions)):
                     mine = fn.and_(here, fn.eq(tag_of(fn, live), i64(ordinal)))
                     self._parts(cut_out(fn, live.v, 0, product), t.parts(case), bound, mine)
@@ -107,7 +105,7 @@ class Fitting:
             self._look(part, of, bound, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
-        most = _number(limit, self.scope)
+        most = self.scope.most(limit)
         if collection(live).most > most:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
             self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
@@ -137,12 +135,8 @@ def always_fits(
         case t.Nat(name), Number(least, most):
             return most <= scope.limit(name) if bound is FitLimit.SCOPE else least >= 0
         case ((t.Seq(_, limit) | t.Set(_, limit) | t.Bag(_, limit)), (Mask() | Sequence() | Slots())):
-            if limit is not None and FitLimit.of(limit) is bound and packing.most > _number(limit, scope):
+            if limit is not None and FitLimit.of(limit) is bound and packing.most > scope.most(limit):
                 return False
         case _:
             pass
     return all(always_fits(p, o, scope, unions, bound) for o, p in typed_parts(of, packing, unions))
-
-
-def _number(limit: t.Limit, scope: Scope) -> int:
-    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of

@@ -14,7 +14,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     has_gaps,
     places,
     places_without_gaps,
@@ -104,7 +104,7 @@ def _place(fn: Function, live: Live) -> V:
                 inner = _place(fn, part)
                 found = fn.add(fn.mul(found, i64(places_without_gaps(part.packing))), inner)
             return found
-        case Tagged(cases):
+        case TaggedUnion(cases):
             tag, found, before = tag_of(fn, live), i64(0), 0
             for ordinal, case in enumerate(cases):
                 here = fn.add(_place(fn, cut_out(fn, live.v, 0, case)), i64(before))

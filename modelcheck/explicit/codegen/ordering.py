@@ -16,7 +16,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     TooWide,
     places,
 )
@@ -91,7 +91,7 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
             return fn.select(none, const(wide.bits, 0), wide), width + 1
         case Product() | Array():
             return _joined(fn, [key(fn, part) for part in [*split(fn, live)]])
-        case Tagged(cases):
+        case TaggedUnion(cases):
             return _of_union(fn, live, cases)
         case Sequence(of, most) | Slots(of, most, False) if isinstance(packing, Sequence) or is_monotone(of):
             return _joined(fn, [_entry(fn, live, index) for index in range(most)])

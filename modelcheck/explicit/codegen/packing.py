@@ -109,7 +109,7 @@ class Product:
 
 
 @frozen(slots=False)
-class Tagged:
+class TaggedUnion:
     """A union: the number of the case highest, below it the fields of that case."""
 
     cases: tuple[Product, ...]
@@ -216,7 +216,7 @@ class Mask:
         return 1 << self.width
 
 
-Packing = Never | Truth | Number | Optional | Product | Tagged | Array | Sequence | Mask | Slots
+Packing = Never | Truth | Number | Optional | Product | TaggedUnion | Array | Sequence | Mask | Slots
 Unions = Mapping[str, t.Union]
 
 
@@ -241,7 +241,7 @@ def places_without_gaps(of: Packing) -> int:
             return places_without_gaps(inner) + 1
         case Product(parts):
             return prod(map(places_without_gaps, parts))
-        case Tagged(cases):
+        case TaggedUnion(cases):
             return sum(map(places_without_gaps, cases))
         case Array(inner, count):
             return int(places_without_gaps(inner) ** count)
@@ -264,7 +264,7 @@ def packings_in(of: Packing) -> tuple[Packing, ...]:
     match of:
         case Never() | Truth() | Number():
             return ()
-        case Product(parts) | Tagged(parts):
+        case Product(parts) | TaggedUnion(parts):
             return parts
         case _:
             return (of.of,)
@@ -273,7 +273,7 @@ def packings_in(of: Packing) -> tuple[Packing, ...]:
 def typed_parts(of: t.Type, packing: Packing, unions: Unions) -> list[tuple[t.Type, Packing]]:
     """The types of what a value of a type has in it, each with its packing."""
     match of, packing:
-        case t.Case(name), Tagged():
+        case t.Case(name), TaggedUnion():
             return typed_parts(unions[name], packing, unions)
         case t.Option(inner), _ if not isinstance(packing, Optional):  # a value is an option that has it
             return [(inner, packing)]
@@ -309,7 +309,7 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
         case t.Record() | t.Tuple():
             return product(of)
         case t.Union(_, cases):
-            return Tagged(tuple(map(product, cases)))
+            return TaggedUnion(tuple(map(product, cases)))
         case t.Case(name):
             return inner(unions[name])
         case t.Map(key, value):
@@ -346,13 +346,13 @@ def array(key: t.Type, value: Packing, scope: Scope) -> Array:
 def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
     if limit is None:
         raise TooWide(f"the size of {of} has no bound")
-    return scope.limit(limit.of) if isinstance(limit.of, str) else limit.of
+    return scope.most(limit)
 
 
 def _unlimited(of: t.Type, member: Packing) -> Packing:
     if places(member) > WIDEST_MASK:
         limited = f"it has a limit: {str(of)[:-1]}; N]"
-        split = " or is split into one for each case" if isinstance(member, Tagged) else ""
+        split = " or is split into one for each case" if isinstance(member, TaggedUnion) else ""
         raise TooWide(f"a {of} could have {places(member):,} members, unless {limited}{split}")
     return Mask(member)
 
@@ -419,9 +419,9 @@ def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pai
             return Optional(join(of, other))
         case Product(parts), Product(parts2):
             return Product(tuple(join(x, y) for x, y in zip(parts, parts2, strict=True)))
-        case Tagged(cases), Tagged(cases2):
+        case TaggedUnion(cases), TaggedUnion(cases2):
             joined = [join(x, y) for x, y in zip(cases, cases2, strict=True)]
-            return Tagged(tuple(case for case in joined if isinstance(case, Product)))
+            return TaggedUnion(tuple(case for case in joined if isinstance(case, Product)))
         case Array(of, count, lo), Array(of2):
             return Array(join(of, of2), count, lo)
         case Sequence(of, most), Sequence(of2, most2):

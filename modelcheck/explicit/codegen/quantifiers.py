@@ -9,9 +9,18 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.conversion import Gathered, convert
+from modelcheck.explicit.codegen.conversion import CollectionCell, convert
 from modelcheck.explicit.codegen.operations import is_before
-from modelcheck.explicit.codegen.packing import Mask, Never, Number, Packing, join_all, of_value, set_of
+from modelcheck.explicit.codegen.packing import (
+    Mask,
+    Never,
+    Number,
+    Packing,
+    TaggedUnion,
+    join_all,
+    of_value,
+    set_of,
+)
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.values import Live, anything, known_zero, number, truth
 from modelcheck.explicit.codegen.walks import (
@@ -44,9 +53,11 @@ def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_or
             walk = subsets(at.fn, w.value(of, at))
         case _:
             whole = w.value(domain, at)
-            if case is not None and isinstance(whole.packing, Mask):
-                return of_case_in_mask(at.fn, whole, case, in_order=in_order)
-            walk = walk_of(at.fn, whole, in_order=in_order)
+            match whole.packing:
+                case Mask(TaggedUnion() as union) if case is not None:
+                    return of_case_in_mask(at.fn, whole, union, case, in_order=in_order)
+                case _:
+                    walk = walk_of(at.fn, whole, in_order=in_order)
     return walk if case is None else of_case(at.fn, walk, case)
 
 
@@ -162,7 +173,7 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
 
 
 def _set(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
-    found = Gathered(at.fn, set_of(of, walk.count))
+    found = CollectionCell(at.fn, set_of(of, walk.count))
     _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
     return found.value
 

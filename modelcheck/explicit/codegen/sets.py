@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.conversion import Gathered, convert, has, recode
+from modelcheck.explicit.codegen.conversion import CollectionCell, convert, has, recode
 from modelcheck.explicit.codegen.members import candidate, inserted, removed
 from modelcheck.explicit.codegen.packing import (
     WIDEST_MASK,
+    Entries,
     Mask,
     Never,
     Number,
     Optional,
     Packing,
-    Sequence,
     Slots,
     TooWide,
     join,
@@ -62,7 +62,7 @@ def _of_slots(fn: Function, op: Op, a: Live, b: Live) -> Live:
         missed = fn.cell(1, FALSE)
         _each(fn, a, lambda member: fn.store(missed, fn.or_(fn.load(missed), fn.not_(has(fn, b, member)))))
         return truth(fn.not_(fn.load(missed)))
-    kept = Gathered(fn, packed_as(a, Slots))
+    kept = CollectionCell(fn, packed_as(a, Slots))
 
     def keep(member: Live) -> None:
         inside = has(fn, b, member)
@@ -78,14 +78,14 @@ def _united(fn: Function, a: Live, b: Live) -> Live:
     of, most = join(one.of, other.of), one.most + other.most
     repeated = isinstance(one, Slots) and one.repeated
     made = Slots(of, most, repeated=True) if repeated else set_of(of, most)
-    both = Gathered(fn, made, convert(fn, a, made).v)
+    both = CollectionCell(fn, made, convert(fn, a, made).v)
     _each(fn, b, both.add)
     return both.value
 
 
 def _bag_without(fn: Function, a: Live, b: Live) -> Live:
     packing = packed_as(a, Slots)
-    left = Gathered(fn, packing, a.v)
+    left = CollectionCell(fn, packing, a.v)
 
     def take(member: Live) -> None:
         if isinstance(packing.of, Never):
@@ -114,25 +114,23 @@ def _each(fn: Function, whole: Live, visit: Callable[[Live], None]) -> None:
 
 def elements(fn: Function, a: Live) -> Live:
     """The set of what an option, sequence or bag has in it."""
-    match a.packing:
-        case Optional(of):
-            made, there = set_of(of, 1), fn.is_set(a.v)
-            if isinstance(of, Never):
-                return known_zero(made)
-            one = inserted(fn, known_zero(made), some(fn, a, of))
-            return Live(made, fn.select(there, one.v, known_zero(made).v))
-        case Sequence(of, most) | Slots(of, most, True):
-            found = Gathered(fn, set_of(of, most))
-            _each(fn, a, found.add)
-            return found.value
-        case _:
-            return a
+    if not isinstance(a.packing, Optional):
+        whole = packed_as(a, Entries)
+        found = CollectionCell(fn, set_of(whole.of, whole.most))
+        _each(fn, a, found.add)
+        return found.value
+    of = a.packing.of
+    made, there = set_of(of, 1), fn.is_set(a.v)
+    if isinstance(of, Never):
+        return known_zero(made)
+    one = inserted(fn, known_zero(made), some(fn, a, of))
+    return Live(made, fn.select(there, one.v, known_zero(made).v))
 
 
 def subsets_of(fn: Function, a: Live) -> Live:
     """The set of all subsets."""
     walk = subsets(fn, a)
-    found = Gathered(fn, mask_or_slots(walk.packing, walk.count))
+    found = CollectionCell(fn, mask_or_slots(walk.packing, walk.count))
     with fn.loop(walk.limit) as index:
         there, member = walk.candidate(index)
         with fn.when(there):

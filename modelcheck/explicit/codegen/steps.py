@@ -12,7 +12,7 @@ from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, i
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import PARENT, WENT, Context
 from modelcheck.explicit.codegen.conversion import convert
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.fitting import Fitting
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.packing import TooWide
@@ -20,7 +20,7 @@ from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.state import StateBits
 from modelcheck.explicit.codegen.values import Live
 from modelcheck.explicit.codegen.walks import Walk
-from spec.types import Map, Record, Tuple, Type
+from spec.types import Map, Record, Tuple, Type, parts
 from spec.walk import chooses
 
 INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
@@ -40,7 +40,7 @@ class Steps:
     def __init__(
         self,
         action: ir.Action,
-        expressions: Expressions,
+        expressions: ExpressionWriter,
         layout: PackedLayout,
         context: Context,
         *,
@@ -258,10 +258,8 @@ class Steps:
                 case ir.Key(key), Map(_, inner):
                     place = self.after.item(place, self.expressions.index(place.packing, key, scene))
                     of = inner
-                case ir.At(index), Record(_, fields):
-                    place, of = self.after.part(place, index), fields[index].type
-                case ir.At(index), Tuple(items):
-                    place, of = self.after.part(place, index), items[index]
+                case ir.At(index), Record() | Tuple():
+                    place, of = self.after.part(place, index), parts(of)[index]
                 case _:
                     raise TypeError(f"{of} has no place {step}")
         expr = statement.value

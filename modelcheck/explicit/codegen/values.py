@@ -23,7 +23,7 @@ from modelcheck.explicit.codegen.packing import (
     Product,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     TooWide,
     Truth,
     parts_of,
@@ -163,10 +163,10 @@ def tag_of(fn: Function, live: Live) -> V:
     """The number of the case of a union's value."""
     if isinstance(live.packing, Never):
         return i64(0)
-    return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, Tagged).payload)), 64)
+    return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, TaggedUnion).payload)), 64)
 
 
-def tagged(fn: Function, union: Tagged, ordinal: int, case: V) -> V:
+def tagged(fn: Function, union: TaggedUnion, ordinal: int, case: V) -> V:
     """The code of a union's value from that of its case."""
     size = container(union.width)
     return fn.or_(fn.resize(case, size), const(size, ordinal << union.payload))

@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.packing import (
     Packing,
     Sequence,
     Slots,
-    Tagged,
+    TaggedUnion,
     TooWide,
     places,
 )
@@ -159,10 +159,8 @@ def of_case(fn: Function, walk: Walk, case: int) -> Walk:
     return Walk(walk.packing, walk.count, walk.limit, one)
 
 
-def of_case_in_mask(fn: Function, whole: Live, case: int, *, in_order: bool) -> Walk:
+def of_case_in_mask(fn: Function, whole: Live, of: TaggedUnion, case: int, *, in_order: bool) -> Walk:
     """The members of a mask that are that case of a union; their places stand together."""
-    if not isinstance(whole.packing, Mask) or not isinstance(of := whole.packing.of, Tagged):
-        return of_case(fn, walk_of(fn, whole, in_order=in_order), case)
     needs_order = in_order and not is_monotone(of)
     codes = canonical_order(of) if needs_order else [code_at(of, place) for place in range(places(of))]
     table = fn.table([place_of(of, code) for code in codes if code >> of.payload == case])

@@ -11,7 +11,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
 from modelcheck.explicit.codegen.claims import awaits, claims, ends, goals
 from modelcheck.explicit.codegen.context import Context, context, fair, of_fair_runs, recoverable
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
 from modelcheck.explicit.codegen.layout import PackedLayout
 from modelcheck.explicit.codegen.liveness import Liveness
@@ -64,7 +64,7 @@ def write(
 ) -> KernelText:
     """The kernel in LLVM IR, with `extra` functions. Raises TooWide."""
     task = in_core(task)
-    words, expressions = context(task), Expressions(task.model, task.scope, parameters)
+    words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters)
     steps = [
         Steps(action, expressions, layout, words)
         for action in task.model.actions

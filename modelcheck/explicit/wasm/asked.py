@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.claims import asks
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.layout import PackedLayout
 from spec.ir import Property, PropertyKind
 
@@ -18,7 +18,9 @@ OF_A_STATE = {
 }
 
 
-def asked(properties: Sequence[Property], expressions: Expressions, layout: PackedLayout) -> list[Function]:
+def asked(
+    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
+) -> list[Function]:
     """`asked.N`: whether the property N is true of a state; 2 for an error."""
     return [
         asks(f"asked.{number}", prop.expr, expressions, layout)

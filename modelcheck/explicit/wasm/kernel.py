@@ -11,7 +11,7 @@ from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.codes import code_at
 from modelcheck.explicit.codegen.context import CURSOR, Context, context
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.layout import PackedField, PackedLayout, Words, layout
 from modelcheck.explicit.codegen.packing import (
     Array,
@@ -22,7 +22,7 @@ from modelcheck.explicit.codegen.packing import (
     Packing,
     Product,
     Slots,
-    Tagged,
+    TaggedUnion,
     Truth,
     has_gaps,
 )
@@ -99,7 +99,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
         context(task),
         Parameters(task, folded=True),
     )
-    expressions, shapes = Expressions(task.model, task.scope, parameters), RecordShapes()
+    expressions, shapes = ExpressionWriter(task.model, task.scope, parameters), RecordShapes()
     allowed = [a for a in task.model.actions if not a.is_fault or a.name in words.allowed]
     ordered = [a for a in allowed if not a.is_fault] + [a for a in allowed if a.is_fault]
     recorders = [RecordWriter(action, expressions, laid, words, shapes) for action in ordered]
@@ -186,7 +186,7 @@ def _packing(packing: Packing) -> Json:
             return {"is": "option", "w": packing.width, "of": _packing(of)}
         case Product(parts):
             return {"is": "parts", "w": packing.width, "parts": [_packing(part) for part in parts]}
-        case Tagged(cases):
+        case TaggedUnion(cases):
             cases_ = [_packing(case) for case in cases]
             return {"is": "tagged", "w": packing.width, "payload": packing.payload, "cases": cases_}
         case Array(of, count):

@@ -14,15 +14,16 @@ from enum import Enum
 import spec.ir as ir
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
-from modelcheck.explicit.codegen.expressions import Expressions
+from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
 from modelcheck.explicit.codegen.packing import Packing
 from modelcheck.explicit.codegen.scene import Scene
 from modelcheck.explicit.codegen.steps import Steps
 from modelcheck.explicit.codegen.values import Live, code, container
 from modelcheck.explicit.codegen.walks import Walk
+from spec.elaboration.typing import element
 from spec.frozen import frozen
-from spec.types import Type
+from spec.types import UNKNOWN, Type
 
 SHAPE, FLAGS, VALUES = range(3)  # the words of a record: its shape, whether its sentence has values, these
 SAID = 0  # the flag for that; above it a flag for each property of steps that the step breaks
@@ -89,7 +90,7 @@ class RecordWriter(Steps):
     def __init__(
         self,
         action: ir.Action,
-        expressions: Expressions,
+        expressions: ExpressionWriter,
         layout: PackedLayout,
         context: Context,
         shapes: RecordShapes,
@@ -179,7 +180,9 @@ class RecordWriter(Steps):
             RecordValue(param.name, param.type, live.packing)
             for param, live in zip(self.action.params, args, strict=False)
         )
-        choices = tuple(RecordValue(s.name, _chosen(s), live.packing) for s, live in self._choices)
+        choices = tuple(
+            RecordValue(s.name, element(s.domain.type) or UNKNOWN, live.packing) for s, live in self._choices
+        )
         shape = RecordShape(self.action.name, outcome, why, params, self._said, choices)
         cursor = fn.read("%ctx", CURSOR)
         with fn.when(fn.below(cursor, fn.read("%ctx", self.context.size))):
@@ -207,9 +210,3 @@ class RecordWriter(Steps):
                 fn.write(out, part, at + shift // WORD)
             at += whole.bits // WORD
         return at
-
-
-def _chosen(statement: ir.Choose) -> Type:
-    """The type of what is chosen."""
-    of: Type = getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
-    return of

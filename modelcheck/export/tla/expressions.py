@@ -61,7 +61,7 @@ class TlaEnv:
 
 
 @frozen
-class Binding:
+class TlaBinding:
     """A name for the members of a domain that pass the tests, and the scope with it."""
 
     name: str
@@ -191,27 +191,29 @@ class TlaExpressions:
 
     # ------------------------------------------------------------------ domains
 
-    def bind(self, binder: Binder, env: TlaEnv, name: str = "") -> Binding:
+    def bind(self, binder: Binder, env: TlaEnv, name: str = "") -> TlaBinding:
         """The name of a binder for the members of its domain."""
         name = name or local(binder.name, env.taken)
         domain = self.values.members(self.term(binder.domain, env), binder.domain.type)
         return self._binding(binder, env, name, tla.atom(name), domain)
 
-    def _binding(self, binder: Binder, env: TlaEnv, name: str, member: TlaTerm, domain: TlaTerm) -> Binding:
+    def _binding(
+        self, binder: Binder, env: TlaEnv, name: str, member: TlaTerm, domain: TlaTerm
+    ) -> TlaBinding:
         """Where `name` goes through the domain, and the member is what is read there."""
         known = self.knowledge.member(binder.domain, binder.case, env.known)
         inner = env.away().bound(binder.slot, member, known).among(name)
         tests = self.is_case(member, binder)
         if isinstance(binder, ir.Bind | ir.Choose) and binder.where is not None:
             tests.append(self.term(binder.where, inner))
-        return Binding(name, domain, tests, inner)
+        return TlaBinding(name, domain, tests, inner)
 
     def is_case(self, member: TlaTerm, binder: Binder) -> list[TlaTerm]:
         """What to ask of a member where a binder passes over other cases."""
         of = element(binder.domain.type) or t.UNKNOWN
         return [] if binder.case is None else [self.values.is_case(member, of, binder.case)]
 
-    def keys(self, expr: ir.MapOf, env: TlaEnv) -> Binding:
+    def keys(self, expr: ir.MapOf, env: TlaEnv) -> TlaBinding:
         """The name of a map's keys."""
         assert isinstance(expr.type, t.Map)
         key = expr.type.key
@@ -279,11 +281,11 @@ class TlaExpressions:
         first = self.values.use("Least", self._best(expr, found, body))
         return tla.let_term(definitions, tla.applied(entries, first))
 
-    def _over(self, operator: str, members: Binding, body: TlaTerm) -> TlaTerm:
+    def _over(self, operator: str, members: TlaBinding, body: TlaTerm) -> TlaTerm:
         function = tla.a_function(members.name, members.kept, body)
         return self.values.use(operator, function)
 
-    def _best(self, expr: ir.Bind, members: Binding, body: TlaTerm) -> TlaTerm:
+    def _best(self, expr: ir.Bind, members: TlaBinding, body: TlaTerm) -> TlaTerm:
         """The set of the members whose body is best."""
         most = expr.quantifier is Quantifier.ARGMAX
         if t.is_number(expr.body.type):

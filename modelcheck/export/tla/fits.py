@@ -190,7 +190,7 @@ class _Bounds:
         limit = target.limit
         if limit is None or self._declared is not isinstance(limit.of, int):
             return []
-        most = self._knowledge.most(limit)
+        most = self._values.scope.most(limit)
         if self._knowledge.size(place.expr, place.env.known).within(Reach(most=most)):
             return []
         size = self._size(place, target)

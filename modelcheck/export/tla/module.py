@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import modelcheck.export.tla.terms as terms
 import spec.ir as ir
+from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.contract.wording import budget_words, config_words, scope_words
 from modelcheck.export.exported import Exported
@@ -79,9 +80,9 @@ class _Module:
         model, check = self._model, self._check
         if not (self._words.variables or self._words.counters):
             raise Inexpressible(Construct("a model without a state, which TLC skips", check.span))
-        looked_at = [p for p in model.properties if check.only is None or p.name in check.only]
+        asked = looked_at(model, check)
         claims = PropertyWriter(self._e, self._now, self._step, self._actions.possible).claims(
-            looked_at, model.actions
+            asked, model.actions
         )
         body = "\n\n".join(self._body(claims))
         if self._e.refused:

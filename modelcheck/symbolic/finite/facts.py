@@ -15,11 +15,11 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.grounding.environment import Ends, Env
-from modelcheck.grounding.expressions import CORE, Expressions
+from modelcheck.grounding.environment import of_state
+from modelcheck.grounding.expressions import CORE, GroundExpressions
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shapes
-from modelcheck.grounding.terms import Sign, Term, subterms
+from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.elaboration.typing import length
 from spec.frozen import frozen
 from spec.op import Op, Quantifier
@@ -42,7 +42,7 @@ class StateFact:
     """
 
     expr: ir.Expr | None
-    term: Term
+    term: GroundTerm
     rank: int
     also: tuple[ir.Expr, ...] = ()
     unlike: tuple[ir.Expr, ...] = ()
@@ -62,15 +62,15 @@ class _Facts:
     def __init__(self, model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> None:
         self._model, self._scope, self._machine = model, scope, machine
         self._shapes = Shapes(machine.terms, scope)
-        self._e = Expressions(self._shapes)
+        self._e = GroundExpressions(self._shapes)
 
     def all(self) -> Iterator[StateFact]:
         """Every fact once, those about plain variables last."""
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
         said += self._variable_facts(said)
         terms = self._machine.terms
-        kept: dict[Term, list[StateFact]] = {}  # by what is said, and in how many words
-        opposites: dict[Term, list[StateFact]] = {}
+        kept: dict[GroundTerm, list[StateFact]] = {}  # by what is said, and in how many words
+        opposites: dict[GroundTerm, list[StateFact]] = {}
         for fact in said:
             opposite = terms.no(fact.term)
             if fact.term.constant is not None:
@@ -84,8 +84,7 @@ class _Facts:
             yield replace(fact, also=_words(also), unlike=_words(opposites[term]))
 
     def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
-        terms = self._machine.terms
-        env = Env(tuple(self._machine.stored), {}, terms.true, Ends(terms.false, terms.false))
+        env = of_state(self._machine.terms, self._machine.stored)
         term = self._e.truth(CORE.expr(expr, slots=1), env)  # the one slot of `_some_beyond`
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
@@ -127,7 +126,7 @@ class _Facts:
                 counted = length(of)
                 yield counted, apply(Op.SIZE, counted, expr)
                 if t.is_scalar(inner):
-                    for n in range(self._shapes.limit(limit)):
+                    for n in range(self._scope.most(limit)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
                         yield t.Option(inner), apply(Op.AT, t.Option(inner), expr, at)
             case _ if _is_single(of):
@@ -146,7 +145,7 @@ class _Facts:
         if isinstance(of, t.Option):
             yield 1, equal(expr, ir.Const(None, type=of, span=NOWHERE))
         known = self._known(inner, expr)
-        if _is_number(of):
+        if t.is_number(of):
             for value in known[:-1]:
                 yield 1, apply(Op.LE, t.BOOL, expr, ir.Const(value, type=inner, span=NOWHERE))
         for value in known:
@@ -158,7 +157,7 @@ class _Facts:
             whole = expr.args[0].type
             assert isinstance(whole, t.Seq)
             assert whole.limit is not None
-            return list(range(self._shapes.limit(whole.limit) + 1))
+            return list(range(self._scope.most(whole.limit) + 1))
         return list(members(inner, self._scope))
 
     def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
@@ -168,9 +167,9 @@ class _Facts:
                 continue
             depth = 2 if _offset(a) != _offset(b) and None not in (_offset(a), _offset(b)) else 0
             yield depth, 0, equal(a, b)
-            if _is_number(a_of) and _is_number(b_of):
+            if t.is_number(a_of) and t.is_number(b_of):
                 yield 1, 0, apply(Op.LT, t.BOOL, a, b)
-            elif _is_number(_base(a_of)):
+            elif t.is_number(_base(a_of)):
                 for some, other in ((a, b), (b, a)):
                     if not isinstance(other.type, t.Option) and isinstance(some.type, t.Option):
                         yield max(depth, 1), 0, _some_beyond(some, other)
@@ -197,7 +196,7 @@ class _Facts:
                     yield 1, apply(Op.LE, t.BOOL, size, ir.Const(n, type=t.INT, span=NOWHERE))
             case t.Seq(inner, limit) if limit is not None and not isinstance(inner, t.Option):
                 if not t.is_scalar(inner) and self._size(inner) <= MOST_VALUES:
-                    for n, value in product(range(self._shapes.limit(limit)), self._shapes.domain(inner)):
+                    for n, value in product(range(self._scope.most(limit)), self._shapes.domain(inner)):
                         at = ir.Const(n, type=t.INT, span=NOWHERE)
                         entry = apply(Op.AT, t.Option(inner), expr, at)
                         yield 2, equal(entry, ir.Const(value, type=inner, span=NOWHERE))
@@ -249,7 +248,7 @@ def _is_single(of: t.Type) -> bool:
     return t.is_scalar(of.of if isinstance(of, t.Option) else of)
 
 
-def _one(fact: StateFact) -> Iterator[Term]:
+def _one(fact: StateFact) -> Iterator[GroundTerm]:
     """The plain variables whose values facts of this kind determine, all together."""
     match fact.expr:
         case ir.Apply(op=Op.IN):
@@ -262,7 +261,7 @@ def _one(fact: StateFact) -> Iterator[Term]:
             return
 
 
-def _variables(term: Term) -> Iterator[Term]:
+def _variables(term: GroundTerm) -> Iterator[GroundTerm]:
     return (each for each in subterms([term]) if each.sign is Sign.VAR)
 
 
@@ -287,10 +286,6 @@ def _base(of: t.Type) -> t.Type:
     """What a value is compared as."""
     inner = of.of if isinstance(of, t.Option) else of
     return t.INT if isinstance(inner, t.Range | t.Int) else inner
-
-
-def _is_number(of: t.Type) -> bool:
-    return isinstance(of, t.Nat | t.Range | t.Int)
 
 
 def _offset(expr: ir.Expr) -> ir.Value:

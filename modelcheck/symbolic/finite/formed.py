@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import spec.types as t
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
-from modelcheck.grounding.terms import Term, Terms
+from modelcheck.grounding.terms import GroundTerm, Terms
 from spec.ir import Model, Scope
 from spec.values import ends
 
 
-def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> Term:
+def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> GroundTerm:
     """That every stored shape is a value of its type, and zero wherever it does not count."""
     one = _Formed(Shapes(terms, scope))
     return terms.all(one.of(v.type, shape) for v, shape in zip(model.variables, stored, strict=True))
@@ -26,13 +26,13 @@ class _Formed:
         self._shapes, self._terms = shapes, shapes.terms
         self._layout = FlatLayout(shapes, str)
 
-    def of(self, of: t.Type, shape: Shape) -> Term:
+    def of(self, of: t.Type, shape: Shape) -> GroundTerm:
         """That a shape is a value of a type."""
         terms = self._terms
         match of, shape:
             case t.Bool(), _:
                 return terms.true
-            case t.Option(inner), Maybe(has, Term() as value) if has.args:  # one variable, 0 for none
+            case t.Option(inner), Maybe(has, GroundTerm() as value) if has.args:  # one variable, 0 for none
                 return terms.implies(has, self.of(inner, value))
             case t.Option(inner), Maybe(has, value) if value is not None:
                 return self._where(has, [(inner, value)])
@@ -58,14 +58,14 @@ class _Formed:
             case ((t.Set(_, limit) | t.Bag(_, limit)), Heap()):
                 if limit is None:
                     return terms.true
-                return terms.le(self._shapes.count(shape), terms.number(self._shapes.limit(limit)))
-            case _, Term():
+                return terms.le(self._shapes.count(shape), terms.number(self._shapes.scope.most(limit)))
+            case _, GroundTerm():
                 least, most = map(terms.number, ends(of, self._shapes.scope))
                 return terms.both(terms.le(least, shape), terms.le(shape, most))
             case _:
                 raise AssertionError(f"a {of} in another shape")
 
-    def _where(self, test: Term, held: Sequence[tuple[t.Type, Shape]]) -> Term:
+    def _where(self, test: GroundTerm, held: Sequence[tuple[t.Type, Shape]]) -> GroundTerm:
         """That parts are values where the test is true, and zero elsewhere."""
         terms = self._terms
         values = terms.all(self.of(of, shape) for of, shape in held)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System
@@ -18,7 +18,6 @@ from modelcheck.symbolic.solver import OneStep, SolverAnswer
 
 MOST_TEMPORARY = 2000  # clauses for a single query, before the solver is replaced
 MOST_CTGS = 3  # counterexamples to generalisation that are blocked for one cube
-FOREVER = 1 << 30
 
 Values = tuple[int, ...]
 
@@ -150,7 +149,7 @@ class Frames:
 
     def facts_of(self, values: Values) -> Cube:
         """All facts of a state."""
-        known: dict[Term, int] = {}
+        known: dict[GroundTerm, int] = {}
         return frozenset(
             n if term_value(fact.term, values, known) else -n for n, fact in enumerate(self.facts, 1)
         )

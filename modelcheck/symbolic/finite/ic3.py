@@ -17,7 +17,7 @@ from modelcheck.contract.proof import Proof
 from modelcheck.contract.report import Proving, Reporter, RunFound
 from modelcheck.contract.result import End, Findings, Result, Unknown, Verdict
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.answers import Clock, Over, by_none, by_run, end_of, refusals_of, searched
 from modelcheck.symbolic.finite.facts import facts
 from modelcheck.symbolic.finite.frames import Frames, GaveUp, Values
@@ -215,7 +215,7 @@ class _Search:
 
     def _after(self, values: Values, rule: int) -> Values:
         """The successor of a state by a rule."""
-        known: dict[Term, int] = {}
+        known: dict[GroundTerm, int] = {}
         changes = self._system.machine.rules[rule].changes
         changed = {flat.value: term_value(value, values, known) for flat, value in changes}
         return tuple(changed.get(n, value) for n, value in enumerate(values))

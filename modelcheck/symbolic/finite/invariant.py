@@ -10,7 +10,7 @@ from itertools import combinations
 import spec.ir as ir
 import spec.types as t
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube
@@ -130,7 +130,7 @@ class Clauses:
         """
         cubes = [cube for group in self.groups for cube in group]
         for start in self._system.machine.starts:
-            known: dict[Term, int] = {}
+            known: dict[GroundTerm, int] = {}
             true = {n if term_value(fact.term, start, known) else -n for n, fact in enumerate(self._facts, 1)}
             if any(cube <= true for cube in cubes):
                 return False
@@ -222,7 +222,7 @@ class ClauseWriter:
             case other:
                 return ("" if literal > 0 else "not ") + self._text(other, scope)
 
-    def _raw(self, term: Term, literal: int) -> str:
+    def _raw(self, term: GroundTerm, literal: int) -> str:
         if not term.args:
             return ("" if literal > 0 else "not ") + self.flats[term.value]
         below = term.args[0]  # `value < variable`, of which this is the opposite

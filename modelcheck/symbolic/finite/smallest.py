@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import spec.types as t
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
-from modelcheck.grounding.terms import Sign, Term
+from modelcheck.grounding.terms import GroundTerm, Sign
 from spec.ir import Model
 
 
-def measures(model: Model, machine: GroundMachine) -> Iterator[Term]:
+def measures(model: Model, machine: GroundMachine) -> Iterator[GroundTerm]:
     """Members not as at the start, messages under way, entries, then all that is not as at the start."""
     terms = machine.terms
     start = machine.starts[0] if machine.starts else (0,) * len(machine.flats)
@@ -20,7 +20,7 @@ def measures(model: Model, machine: GroundMachine) -> Iterator[Term]:
         for shape in machine.stored
         for flat in _variables(shape)
     }
-    owned: dict[tuple[str, int], list[Term]] = {}
+    owned: dict[tuple[str, int], list[GroundTerm]] = {}
     for variable, shape in zip(model.variables, machine.stored, strict=True):
         if variable.owner is not None and isinstance(shape, Parts):
             for member, part in enumerate(shape.parts):
@@ -33,13 +33,13 @@ def measures(model: Model, machine: GroundMachine) -> Iterator[Term]:
     yield _sum(machine, [terms.count(test) for test in changed.values()])
 
 
-def _differs(machine: GroundMachine, flat: Term, value: int) -> Term:
+def _differs(machine: GroundMachine, flat: GroundTerm, value: int) -> GroundTerm:
     terms = machine.terms
     known = terms.bool(is_true=bool(value)) if flat.truth else terms.number(value)
     return terms.no(terms.eq(flat, known))
 
 
-def _sum(machine: GroundMachine, numbers: Sequence[Term]) -> Term:
+def _sum(machine: GroundMachine, numbers: Sequence[GroundTerm]) -> GroundTerm:
     total = machine.terms.number(0)
     for number in numbers:
         total = machine.terms.add(total, number)
@@ -49,7 +49,7 @@ def _sum(machine: GroundMachine, numbers: Sequence[Term]) -> Term:
 def _parts(shape: Shape) -> Iterator[Shape]:
     """What a shape is made of."""
     match shape:
-        case Term():
+        case GroundTerm():
             yield from shape.args
         case Maybe(has, value):
             yield has
@@ -69,14 +69,14 @@ def _parts(shape: Shape) -> Iterator[Shape]:
             yield from (part for place in places for part in place)
 
 
-def _variables(shape: Shape) -> list[Term]:
+def _variables(shape: Shape) -> list[GroundTerm]:
     """The plain variables of a stored shape, each once."""
-    if isinstance(shape, Term) and shape.sign is Sign.VAR:
+    if isinstance(shape, GroundTerm) and shape.sign is Sign.VAR:
         return [shape]
     return list(dict.fromkeys(flat for part in _parts(shape) for flat in _variables(part)))
 
 
-def _sizes(machine: GroundMachine, of: t.Type, shape: Shape) -> Iterator[Term]:
+def _sizes(machine: GroundMachine, of: t.Type, shape: Shape) -> Iterator[GroundTerm]:
     """How many entries the sequences have, and how many members the sets and bags of anything but members."""
     match of, shape:
         case t.Seq(), Row(length, _):

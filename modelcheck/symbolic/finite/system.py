@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from modelcheck.contract.engine import Task
 from modelcheck.grounding.machine import GroundMachine, grounded
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.replayed import started
@@ -29,22 +29,22 @@ class System:
     """
 
     machine: GroundMachine
-    of_states: Mapping[str, Term]
-    of_steps: Mapping[str, Mapping[str, Term]]
-    formed: Term
+    of_states: Mapping[str, GroundTerm]
+    of_steps: Mapping[str, Mapping[str, GroundTerm]]
+    formed: GroundTerm
 
     @property
     def claims(self) -> tuple[str, ...]:
         """All claims by name, ERROR first."""
         return (*self.of_steps, *self.of_states)
 
-    def bad(self, name: str) -> Term:
+    def bad(self, name: str) -> GroundTerm:
         """The states in which a claim is false, or from which a possible step breaks it."""
         if name in self.of_states:
             return self.of_states[name]
         return self.machine.terms.any(self.of_steps[name].values())
 
-    def terms(self) -> Iterator[Term]:
+    def terms(self) -> Iterator[GroundTerm]:
         """All of them."""
         yield self.formed
         yield from map(self.bad, self.claims)
@@ -66,7 +66,7 @@ def system(task: Task) -> System:
     terms = flat.terms
     of_states = {name: terms.no(holds) for name, holds in flat.invariants}
     of_states |= dict(flat.goals)
-    broken: dict[str, dict[str, list[Term]]] = {ERROR: {}}
+    broken: dict[str, dict[str, list[GroundTerm]]] = {ERROR: {}}
     for prop in claims_of(task):
         if prop.kind in {PropertyKind.STEP, PropertyKind.ASSERT}:
             broken[prop.name] = {}

@@ -9,9 +9,9 @@ from itertools import combinations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Shapes
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, SmtShapes
 from modelcheck.symbolic.unbounded.sorts import Flat
-from modelcheck.symbolic.unbounded.terms import Term, number
+from modelcheck.symbolic.unbounded.terms import SmtTerm, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.frozen import frozen
 from spec.values import members
@@ -20,21 +20,21 @@ MOST_ASKED = 8000  # values of one state
 MOST_MEMBERS = 6  # of which all sets are looked at
 
 Written = str | list["Written"]
-Look = Callable[[Term, t.Type], ir.Value]
+Look = Callable[[SmtTerm, t.Type], ir.Value]
 
 
 @frozen
 class ModelReader:
     """Reads values out of a small scope, each by looking at some terms."""
 
-    shapes: Shapes
+    shapes: SmtShapes
     small: Small
 
-    def asked(self, shape: Shape) -> list[Term]:
+    def asked(self, shape: SmtShape) -> list[SmtTerm]:
         """The terms that `value` may look at."""
-        found: dict[Term, None] = {}
+        found: dict[SmtTerm, None] = {}
 
-        def look(term: Term, _: t.Type) -> ir.Value:
+        def look(term: SmtTerm, _: t.Type) -> ir.Value:
             found[term] = None
             if len(found) > MOST_ASKED:
                 raise Inexpressible("so many values")
@@ -43,24 +43,24 @@ class ModelReader:
         self.value(shape, look)
         return [*found]
 
-    def value(self, shape: Shape, look: Look) -> ir.Value:
+    def value(self, shape: SmtShape, look: Look) -> ir.Value:
         """What a shape is worth."""
         match shape:
             case Flat(term, of) if self._is_readable(of):
                 return look(term, of)
             case Flat():
                 return self._by_parts(shape, look)
-            case Function(at, t.Seq(_, limit), length):
+            case Pointwise(at, t.Seq(_, limit), length):
                 found, most = look(length, t.INT), self._most(limit)
                 count = most if found is None else found
                 return tuple([self.value(at(number(i)), look) for i in range(min(count, most))])
-            case Function(at, t.Map(key)):
+            case Pointwise(at, t.Map(key)):
                 return tuple([self.value(at(term), look) for _, term in self.domain(key)])
-            case Function(at, t.Set(inner) | t.Bag(inner)):
+            case Pointwise(at, t.Set(inner) | t.Bag(inner)):
                 said = [(value, self.value(at(term), look)) for value, term in self.domain(inner)]
                 is_set = isinstance(shape.type, t.Set)
                 return frozenset(value if is_set else (value, says) for value, says in said if says)
-            case Parts(parts):
+            case SmtParts(parts):
                 return tuple([self.value(part, look) for part in parts])
             case _:
                 raise Inexpressible("a value of this shape")
@@ -93,7 +93,7 @@ class ModelReader:
             return 0
         return limit.of if isinstance(limit.of, int) else self.small.nats.get(limit.of, 2)
 
-    def domain(self, of: t.Type) -> Iterator[tuple[ir.Value, Term]]:
+    def domain(self, of: t.Type) -> Iterator[tuple[ir.Value, SmtTerm]]:
         """All values of a flat type, each with its term."""
         whole = self.shapes.types.whole(of)
         for value in self._values(whole):
@@ -127,11 +127,11 @@ def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
 # ---------------------------------------------------------------- what a solver writes
 
 
-def values_of_terms(shapes: Shapes, terms: Sequence[Term], text: str) -> Look:
+def values_of_terms(shapes: SmtShapes, terms: Sequence[SmtTerm], text: str) -> Look:
     """A lookup of the value of each term, read from the answer to `get-value`."""
     after = text[text.index("sat") + len("sat") :]
     pairs = _parsed(after)
-    values: Mapping[Term, Written] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
+    values: Mapping[SmtTerm, Written] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
     return lambda term, of: _value(shapes, values[term], of)
 
 
@@ -151,7 +151,7 @@ def _parsed(text: str) -> list[Written]:
     return first
 
 
-def _value(shapes: Shapes, written: Written, of: t.Type) -> ir.Value:
+def _value(shapes: SmtShapes, written: Written, of: t.Type) -> ir.Value:
     """A value from what a solver writes."""
     whole = shapes.types.whole(of)
     name, parts = (written, []) if isinstance(written, str) else (written[0], written[1:])

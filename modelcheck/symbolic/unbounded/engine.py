@@ -68,14 +68,7 @@ class Prover:
 
 def asked_of(task: Task) -> ProofTask:
     """What is to be proved of a task's model: by all actions and repairs, and the faults that are allowed."""
-    return ProofTask(task.model, tuple(task.scope.config.items()), tuple(_actions(task.model, task.budget)))
-
-
-def _actions(model: ir.Model, budget: ir.Budget) -> Iterator[ir.Action]:
-    allowed = budget.allowed(model)
-    for action in model.actions:
-        if not action.is_fault or action.name in allowed:
-            yield action
+    return ProofTask(task.model, tuple(task.scope.config.items()), task.budget.actions(task.model))
 
 
 def _inexpressible(task: Task) -> Iterator[Refusal]:

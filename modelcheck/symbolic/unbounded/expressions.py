@@ -11,11 +11,11 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
-    Function,
     Nowhere,
-    Parts,
-    Shape,
-    Shapes,
+    Pointwise,
+    SmtParts,
+    SmtShape,
+    SmtShapes,
     Subsets,
     is_index,
     members,
@@ -27,7 +27,7 @@ from modelcheck.symbolic.unbounded.terms import (
     FALSE,
     INT,
     TRUE,
-    Term,
+    SmtTerm,
     add,
     apply,
     at_most,
@@ -49,18 +49,10 @@ from spec.frozen import frozen
 from spec.op import Op, Quantifier
 from spec.source import Span
 
-EXTREMES = {
-    Quantifier.MAX,
-    Quantifier.MIN,
-    Quantifier.ARGMAX,
-    Quantifier.ARGMIN,
-}
-
-
 CORE = CoreRewriter(  # of sets that are what is said of their members, this is said in fewer words
     own={Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST}
 )
-Namer = Callable[[str], Term]  # a new name of a sort
+Namer = Callable[[str], SmtTerm]  # a new name of a sort
 
 
 @frozen
@@ -81,56 +73,56 @@ class Placed:
 
 
 @frozen
-class Env:
+class SmtEnv:
     """Where an expression is evaluated: the state, the names bound, and the step if there is one."""
 
-    state: tuple[Shape, ...]
-    locals: Mapping[int, Shape]
-    old: tuple[Shape, ...] = ()
-    step: tuple[str, tuple[Shape, ...]] | None = None
+    state: tuple[SmtShape, ...]
+    locals: Mapping[int, SmtShape]
+    old: tuple[SmtShape, ...] = ()
+    step: tuple[str, tuple[SmtShape, ...]] | None = None
 
-    def bind(self, slot: int, value: Shape) -> Env:
+    def bind(self, slot: int, value: SmtShape) -> SmtEnv:
         """With one more name."""
-        return Env(self.state, {**self.locals, slot: value}, self.old, self.step)
+        return SmtEnv(self.state, {**self.locals, slot: value}, self.old, self.step)
 
 
 @frozen
-class Item:
+class AnyMember:
     """Any member of a domain: the names it is made of, when it is one, and what it is."""
 
-    names: tuple[Term, ...]
-    inside: Term
-    value: Shape
+    names: tuple[SmtTerm, ...]
+    inside: SmtTerm
+    value: SmtShape
 
 
-class Expressions:
+class SmtExpressions:
     """The values of expressions."""
 
-    def __init__(self, shapes: Shapes, theory: Theory, config: Mapping[str, Shape]) -> None:
+    def __init__(self, shapes: SmtShapes, theory: Theory, config: Mapping[str, SmtShape]) -> None:
         self.shapes = shapes
         self.types = shapes.types
         self.theory = theory
         self._config = config
 
-    def of(self, expr: ir.Expr, env: Env) -> Shape:
+    def of(self, expr: ir.Expr, env: SmtEnv) -> SmtShape:
         """The value of an expression. Raises Inexpressible where it cannot be expressed."""
         with Placed(expr.span):
             found = self._of(expr, env)
             is_bare = isinstance(expr.type, t.Option) and not isinstance(found.type, t.Option)
             return self.shapes.fitted(found, expr.type) if is_bare else found
 
-    def truth(self, expr: ir.Expr, env: Env) -> Term:
+    def truth(self, expr: ir.Expr, env: SmtEnv) -> SmtTerm:
         """The value of a condition. Raises Inexpressible where it cannot be expressed."""
         with Placed(expr.span):
             return self._term(expr, env)
 
-    def _term(self, expr: ir.Expr, env: Env) -> Term:
+    def _term(self, expr: ir.Expr, env: SmtEnv) -> SmtTerm:
         found = self.of(expr, env)
         if not isinstance(found, Flat):
             raise Inexpressible(f"{expr.type} as one value")
         return found.term
 
-    def _of(self, expr: ir.Expr, env: Env) -> Shape:  # noqa: C901 - a dispatch over a union
+    def _of(self, expr: ir.Expr, env: SmtEnv) -> SmtShape:  # noqa: C901 - a dispatch over a union
         match expr:
             case ir.Const(value=value):
                 return self.shapes.constant(expr.type, value)
@@ -176,12 +168,12 @@ class Expressions:
             case _:
                 assert_never(expr)
 
-    def _members(self, of: t.Type) -> Function:
+    def _members(self, of: t.Type) -> Pointwise:
         return members(lambda x: self.shapes.within_flat(x, of), t.Set(of))
 
     # ---------------------------------------------------------------- quantifiers
 
-    def item(self, domain: ir.Expr, case: int | None, env: Env, name: Namer | None = None) -> Item:
+    def item(self, domain: ir.Expr, case: int | None, env: SmtEnv, name: Namer | None = None) -> AnyMember:
         """Any member of a domain, of a union only of that case; `name` makes what it is made of."""
         found = self._item(domain, env, name or self.shapes.bind)
         if case is None:
@@ -190,25 +182,25 @@ class Expressions:
             raise Inexpressible(f"cases of {domain.type}")
         return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
 
-    def _item(self, domain: ir.Expr, env: Env, name_of: Namer) -> Item:
+    def _item(self, domain: ir.Expr, env: SmtEnv, name_of: Namer) -> AnyMember:
         whole = self.of(domain, env)
         match whole:
-            case Function(at, t.Seq(), length):
+            case Pointwise(at, t.Seq(), length):
                 index = name_of(INT)
-                return Item((index,), is_index(index, length), at(index))
-            case Function(type=t.Set(inner) | t.Bag(inner)):
+                return AnyMember((index,), is_index(index, length), at(index))
+            case Pointwise(type=t.Set(inner) | t.Bag(inner)):
                 name = name_of(BOOL if isinstance(inner, t.UnknownType) else self.types.sort(inner))
-                return Item((name,), whole.has(name), self._member(name, inner))
+                return AnyMember((name,), whole.has(name), self._member(name, inner))
             case Flat(type=t.Option(inner)) if not isinstance(inner, t.UnknownType):
-                return Item((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
+                return AnyMember((), self.types.is_some(whole), self.shapes.seen(self.types.the(whole)))
             case _:
                 raise Inexpressible(f"each of {domain.type}")
 
-    def _member(self, term: Term, of: t.Type) -> Shape:
+    def _member(self, term: SmtTerm, of: t.Type) -> SmtShape:
         """What a term is as a member of a set or bag."""
         return self.shapes.seen(Flat(term, self.types.whole(of)))
 
-    def _where(self, expr: ir.Bind, env: Env, name: Namer | None = None) -> tuple[Item, Env]:
+    def _where(self, expr: ir.Bind, env: SmtEnv, name: Namer | None = None) -> tuple[AnyMember, SmtEnv]:
         """Any member that a quantifier looks at, and the names as they are then."""
         found = self.item(expr.domain, expr.case, env, name)
         inner = env.bind(expr.slot, found.value)
@@ -217,7 +209,7 @@ class Expressions:
         inside = conjunction([found.inside, self.truth(expr.where, inner)])
         return replace(found, inside=inside), inner
 
-    def _bind(self, expr: ir.Bind, env: Env) -> Shape:
+    def _bind(self, expr: ir.Bind, env: SmtEnv) -> SmtShape:
         match expr.quantifier:
             case Quantifier.FORALL:
                 item, inner = self._where(expr, env)
@@ -234,14 +226,14 @@ class Expressions:
             case _:
                 return self._extreme(expr, env)
 
-    def _set(self, expr: ir.Bind, env: Env) -> Function:
+    def _set(self, expr: ir.Bind, env: SmtEnv) -> Pointwise:
         """A set by what is said of its members, or of what they are made from."""
         assert isinstance(expr.type, t.Set)
         inner_type = expr.type.of
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
 
-        def has(value: Term) -> Term:
-            if own and isinstance(domain := self.of(expr.domain, env), Function | Flat):
+        def has(value: SmtTerm) -> SmtTerm:
+            if own and isinstance(domain := self.of(expr.domain, env), Pointwise | Flat):
                 return self._keeps(expr, domain, value, env)
             item, inner = self._where(expr, env)
             same = equality(self.shapes.element(self.of(expr.body, inner), inner_type), value)
@@ -250,7 +242,7 @@ class Expressions:
         has(self.shapes.any_of(inner_type))  # what cannot be expressed is refused here, in its place
         return members(has, expr.type)
 
-    def _keeps(self, expr: ir.Bind, domain: Shape, term: Term, env: Env) -> Term:
+    def _keeps(self, expr: ir.Bind, domain: SmtShape, term: SmtTerm, env: SmtEnv) -> SmtTerm:
         """Whether a value is a member that a comprehension keeps as it is."""
         assert isinstance(expr.type, t.Set)
         value = self._member(term, expr.type.of)
@@ -261,7 +253,7 @@ class Expressions:
             parts.append(self.truth(expr.where, env.bind(expr.slot, value)))
         return conjunction(parts)
 
-    def _extreme(self, expr: ir.Bind, env: Env) -> Shape:
+    def _extreme(self, expr: ir.Bind, env: SmtEnv) -> SmtShape:
         """The greatest or least body, or the member that has it; any value where there is no member."""
         least = expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}
         itself = expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}
@@ -271,7 +263,7 @@ class Expressions:
                 t.INT, lambda it: self._first(it, inside, t.INT, least=least, instances=ends)
             )
 
-        def says(it: Flat) -> Term:
+        def says(it: Flat) -> SmtTerm:
             item, inner = self._where(expr, env)
             own = self.shapes.equal(item.value, it) if itself else TRUE
             body = self.of(expr.body, inner)
@@ -290,35 +282,35 @@ class Expressions:
 
         return self.theory.chosen(self.types.whole(expr.type), says)
 
-    def _is_of_numbers(self, expr: ir.Bind, env: Env) -> bool:
+    def _is_of_numbers(self, expr: ir.Bind, env: SmtEnv) -> bool:
         """Whether it is the greatest or least of the numbers in a domain, and of nothing made from them."""
         item = self.item(expr.domain, expr.case, env)
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
         return own and isinstance(item.value, Flat) and item.names == (item.value.term,) and _is_number(item)
 
-    def _is_considered(self, expr: ir.Bind, env: Env, value: Term) -> Term:
+    def _is_considered(self, expr: ir.Bind, env: SmtEnv, value: SmtTerm) -> SmtTerm:
         """Whether a quantifier looks at a value."""
         return self._where(expr, env, lambda _: value)[0].inside
 
-    def _ends(self, domain: ir.Expr, env: Env) -> tuple[Term, ...]:
+    def _ends(self, domain: ir.Expr, env: SmtEnv) -> tuple[SmtTerm, ...]:
         """Where a domain begins and ends, if it is a range."""
         if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             return tuple(self._term(arg, env) for arg in domain.args)
         return ()
 
-    def _map_of(self, expr: ir.MapOf, env: Env) -> Function:
+    def _map_of(self, expr: ir.MapOf, env: SmtEnv) -> Pointwise:
         assert isinstance(expr.type, t.Map)
         key, inner = expr.type.key, expr.type.value
 
-        def get(at: Term) -> Shape:
+        def get(at: SmtTerm) -> SmtShape:
             return self.shapes.fitted(self.of(expr.body, env.bind(expr.slot, self._member(at, key))), inner)
 
         get(self.shapes.any_of(key))  # what cannot be expressed is refused here, in its place
-        return Function(get, expr.type)
+        return Pointwise(get, expr.type)
 
     # ------------------------------------------------------------ parts and wholes
 
-    def _make(self, expr: ir.Make, env: Env) -> Shape:
+    def _make(self, expr: ir.Make, env: SmtEnv) -> SmtShape:
         parts = [self.of(part, env) for part in expr.parts]
         whole = self.types.whole(expr.type)
         match whole:
@@ -329,10 +321,10 @@ class Expressions:
             case _:
                 raise Inexpressible(f"a value of {whole}")
 
-    def _part(self, expr: ir.Part, env: Env) -> Shape:
+    def _part(self, expr: ir.Part, env: SmtEnv) -> SmtShape:
         whole = self.of(expr.of, env)
         match whole:
-            case Parts(parts):
+            case SmtParts(parts):
                 return parts[expr.index]
             case Flat():
                 return self.shapes.seen(self.types.part(whole, expr.index, self._case(expr)))
@@ -350,13 +342,13 @@ class Expressions:
             return [case.name for case in union.cases].index(of.name)
         return expr.case
 
-    def _union(self, expr: ir.Expr, env: Env) -> Flat:
+    def _union(self, expr: ir.Expr, env: SmtEnv) -> Flat:
         found = self.of(expr, env)
         if not isinstance(found, Flat):
             raise Inexpressible(f"cases of {expr.type}")
         return found
 
-    def _did(self, expr: ir.Did, env: Env) -> Term:
+    def _did(self, expr: ir.Did, env: SmtEnv) -> SmtTerm:
         if env.step is None or env.step[0] != expr.action:
             return FALSE
         pairs = zip(expr.args, env.step[1], strict=False)
@@ -364,7 +356,7 @@ class Expressions:
 
     # ----------------------------------------------------------------- operations
 
-    def _apply(self, expr: ir.Apply, env: Env) -> Shape:
+    def _apply(self, expr: ir.Apply, env: SmtEnv) -> SmtShape:
         if expr.op in ARITHMETIC:
             return flat(ARITHMETIC[expr.op](*(self._term(arg, env) for arg in expr.args)))
         args = [self.of(arg, env) for arg in expr.args]
@@ -376,37 +368,37 @@ class Expressions:
             case _:
                 raise Inexpressible(expr.op.value)
 
-    def _unary(self, expr: ir.Apply, of: Shape) -> Shape:
+    def _unary(self, expr: ir.Apply, of: SmtShape) -> SmtShape:
         match expr.op, of:
             case Op.SIZE, _:
                 return flat(self._size(expr.args[0], of))
-            case Op.LAST, Function(at, t.Seq(), length):
+            case Op.LAST, Pointwise(at, t.Seq(), length):
                 return at(subtract(length, number(1)))
             case Op.THE, Flat(type=t.Option()):
                 return self.shapes.seen(self.types.the(of))
-            case Op.THE, Function(type=t.Set(inner)):
+            case Op.THE, Pointwise(type=t.Set(inner)):
                 return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, of.has, inner)))
-            case Op.LEAST | Op.GREATEST, Function(type=t.Set(inner)):
+            case Op.LEAST | Op.GREATEST, Pointwise(type=t.Set(inner)):
                 least = expr.op is Op.LEAST
                 return self.theory.chosen(inner, lambda it: self._first(it, of.has, inner, least=least))
-            case Op.SUBSETS, Function(type=t.Set() as whole):
+            case Op.SUBSETS, Pointwise(type=t.Set() as whole):
                 return Subsets(of, t.Set(whole))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
-    def _only(self, it: Flat, has: Callable[[Term], Term], inner: t.Type) -> Term:
+    def _only(self, it: Flat, has: Callable[[SmtTerm], SmtTerm], inner: t.Type) -> SmtTerm:
         some = self.shapes.bind(self.types.sort(inner))
         return implication(quantified("exists", [some], has(some)), has(it.term))
 
     def _first(
         self,
         it: Flat,
-        has: Callable[[Term], Term],
+        has: Callable[[SmtTerm], SmtTerm],
         inner: t.Type,
         *,
         least: bool,
-        instances: Sequence[Term] = (),
-    ) -> Term:
+        instances: Sequence[SmtTerm] = (),
+    ) -> SmtTerm:
         """That a value is the first of a set, if that has any; also said of some `instances`."""
         other = self.shapes.bind(self.types.sort(inner))
         pair = (it, Flat(other, inner)) if least else (Flat(other, inner), it)
@@ -418,22 +410,22 @@ class Expressions:
         is_first = implication(quantified("exists", [some], has(some)), conjunction([has(it.term), *first]))
         return conjunction([*(implication(has(each), has(it.term)) for each in instances), is_first])
 
-    def _size(self, expr: ir.Expr, of: Shape) -> Term:
+    def _size(self, expr: ir.Expr, of: SmtShape) -> SmtTerm:
         match expr, of:
             case ir.Members(of=t.Sort(name)), _:
                 return self.theory.all_of(name)
-            case _, Function(type=t.Seq(), length=length):
+            case _, Pointwise(type=t.Seq(), length=length):
                 return length
             case _, Flat(type=t.Option(inner)):
                 return number(0) if isinstance(inner, t.UnknownType) else one_if(self.types.is_some(of))
-            case ir.Make(parts=parts), Function(type=t.Set()) if len(parts) < 2:  # more may be the same
+            case ir.Make(parts=parts), Pointwise(type=t.Set()) if len(parts) < 2:  # more may be the same
                 return number(len(parts))
-            case _, Function(type=t.Set()):
+            case _, Pointwise(type=t.Set()):
                 return self.theory.size(of)
             case _:
                 raise Inexpressible(f"the size of {expr.type}")
 
-    def _binary(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+    def _binary(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
         match expr.op:
             case Op.EQ:
                 return flat(self.shapes.equal(left, right))
@@ -448,15 +440,15 @@ class Expressions:
             case _:
                 return self._of_places(expr, left, right)
 
-    def is_in(self, value: Shape, whole: Shape) -> Term:
+    def is_in(self, value: SmtShape, whole: SmtShape) -> SmtTerm:
         """Whether a value is in a collection."""
         match whole:
-            case Function(type=t.Set(t.UnknownType()) | t.Bag(t.UnknownType())):
+            case Pointwise(type=t.Set(t.UnknownType()) | t.Bag(t.UnknownType())):
                 return FALSE
-            case Function(type=t.Set(inner) | t.Bag(inner)):
+            case Pointwise(type=t.Set(inner) | t.Bag(inner)):
                 test, member = self.shapes.narrowed(value, inner)
                 return conjunction([test, whole.has(self.shapes.element(member, inner))])
-            case Function(at, t.Seq(), length):
+            case Pointwise(at, t.Seq(), length):
                 index = self.shapes.bind(INT)
                 same = self.shapes.equal(value, at(index))
                 return quantified("exists", [index], conjunction([is_index(index, length), same]))
@@ -466,13 +458,13 @@ class Expressions:
                 same = self.shapes.equal(value, self.shapes.seen(self.types.the(whole)))
                 return conjunction([self.types.is_some(whole), same])
             case Subsets(of):
-                if not isinstance(value, Function):
+                if not isinstance(value, Pointwise):
                     raise Inexpressible("a member of subsets that is no set")
                 return self._inside(value, of)
             case _:
                 raise Inexpressible("`in` of this")
 
-    def _inside(self, left: Function, right: Function) -> Term:
+    def _inside(self, left: Pointwise, right: Pointwise) -> SmtTerm:
         """Whether a set is a subset of another."""
         assert isinstance(left.type, t.Set)
         inner = left.type.of
@@ -482,46 +474,46 @@ class Expressions:
             left, lambda x: implication(left.says(x), self.is_in(self._member(x, inner), right))
         )
 
-    def _of_sets(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+    def _of_sets(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
         match expr.op, left, right:
-            case Op.SUBSET, Function(type=t.Set()), Function():
+            case Op.SUBSET, Pointwise(type=t.Set()), Pointwise():
                 return flat(self._inside(left, right))
-            case op, Function(type=t.Set() | t.Bag() as of), Function() if (op, type(of)) in JOINED:
+            case op, Pointwise(type=t.Set() | t.Bag() as of), Pointwise() if (op, type(of)) in JOINED:
                 joined = JOINED[op, type(of)]
                 return members(lambda x: joined(left.says(x), right.says(x)), of)
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
-    def _of_places(self, expr: ir.Apply, left: Shape, right: Shape) -> Shape:
+    def _of_places(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
         """What is said of an index, a key or a number of entries."""
         match expr.op, left, right:
             case Op.RANGE, Flat(lo), Flat(hi):
                 return members(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
-            case Op.COUNT, _, Function(type=t.Bag(inner)):
+            case Op.COUNT, _, Pointwise(type=t.Bag(inner)):
                 return flat(right.says(self.shapes.element(left, inner)))
-            case Op.LOOKUP, Function(at, t.Map(key)), _:
+            case Op.LOOKUP, Pointwise(at, t.Map(key)), _:
                 return at(self.shapes.element(right, key))
-            case Op.INDEX, Function(at), Flat(index):
+            case Op.INDEX, Pointwise(at), Flat(index):
                 return at(index)
-            case Op.AT, Function(at, t.Seq(inner), length), Flat(index):
+            case Op.AT, Pointwise(at, t.Seq(inner), length), Flat(index):
                 option = t.Option(inner)
                 there = self.shapes.fitted(at(index), option)
                 return self.shapes.merged(is_index(index, length), there, self.types.none(option))
-            case Op.TAKE, Function(length=length), Flat(many):
+            case Op.TAKE, Pointwise(length=length), Flat(many):
                 return replace(left, length=_least(_not_below_zero(many), length))
-            case Op.DROP, Function(at, of, length), Flat(many):
+            case Op.DROP, Pointwise(at, of, length), Flat(many):
                 skip = _not_below_zero(many)
-                return Function(lambda i: at(add(i, skip)), of, _not_below_zero(subtract(length, skip)))
-            case Op.CONCAT, Function(at, of, first), Function(other, _, second):
-                return Function(
+                return Pointwise(lambda i: at(add(i, skip)), of, _not_below_zero(subtract(length, skip)))
+            case Op.CONCAT, Pointwise(at, of, first), Pointwise(other, _, second):
+                return Pointwise(
                     lambda i: self.shapes.merged(less(i, first), at(i), other(subtract(i, first))),
                     of,
                     add(first, second),
                 )
-            case Op.STARTS, Function(at, _, length), Function(other, _, start):
+            case Op.STARTS, Pointwise(at, _, length), Pointwise(other, _, start):
                 same = self.shapes.each_index(start, lambda i: self.shapes.equal(at(i), other(i)))
                 return flat(conjunction([at_most(start, length), same]))
-            case Op.COMMON, Function(at, _, length), Function(other, _, second):
+            case Op.COMMON, Pointwise(at, _, length), Pointwise(other, _, second):
                 return self.theory.common(at, other, _least(length, second))
             case _:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
@@ -530,23 +522,23 @@ class Expressions:
 # ------------------------------------------------------------------------ numbers
 
 
-def _is_number(item: Item) -> bool:
+def _is_number(item: AnyMember) -> bool:
     return [name.sort for name in item.names] == [INT]
 
 
-def _not_below_zero(value: Term) -> Term:
+def _not_below_zero(value: SmtTerm) -> SmtTerm:
     known = value_of(value)
     return number(max(known, 0)) if known is not None else choice(less(value, number(0)), number(0), value)
 
 
-def _least(a: Term, b: Term) -> Term:
+def _least(a: SmtTerm, b: SmtTerm) -> SmtTerm:
     return choice(at_most(a, b), a, b)
 
 
-def _divided(word: str) -> Callable[[Term, Term], Term]:
+def _divided(word: str) -> Callable[[SmtTerm, SmtTerm], SmtTerm]:
     """Division, by a known positive number: there SMT-LIB rounds as we do."""
 
-    def divided(a: Term, b: Term) -> Term:
+    def divided(a: SmtTerm, b: SmtTerm) -> SmtTerm:
         known = value_of(b)
         if known is None or known <= 0:
             raise Inexpressible("division by what may be below one")
@@ -555,7 +547,7 @@ def _divided(word: str) -> Callable[[Term, Term], Term]:
     return divided
 
 
-ARITHMETIC: Mapping[Op, Callable[..., Term]] = {
+ARITHMETIC: Mapping[Op, Callable[..., SmtTerm]] = {
     Op.NOT: negation,
     Op.ADD: add,
     Op.SUB: subtract,
@@ -564,7 +556,7 @@ ARITHMETIC: Mapping[Op, Callable[..., Term]] = {
     Op.MOD: _divided("mod"),
 }
 
-JOINED: Mapping[tuple[Op, type[t.Type]], Callable[[Term, Term], Term]] = {
+JOINED: Mapping[tuple[Op, type[t.Type]], Callable[[SmtTerm, SmtTerm], SmtTerm]] = {
     (Op.UNION, t.Set): lambda a, b: disjunction([a, b]),
     (Op.INTERSECT, t.Set): lambda a, b: conjunction([a, b]),
     (Op.MINUS, t.Set): lambda a, b: conjunction([a, negation(b)]),

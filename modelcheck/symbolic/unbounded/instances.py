@@ -18,7 +18,7 @@ from modelcheck.symbolic.unbounded.terms import (
     FALSE,
     INT,
     TRUE,
-    Term,
+    SmtTerm,
     add,
     at_most,
     bound,
@@ -38,7 +38,7 @@ from modelcheck.symbolic.unbounded.terms import (
 )
 from modelcheck.symbolic.unbounded.theory import Small
 
-Values = Mapping[str, Sequence[Term]]  # of each sort
+Values = Mapping[str, Sequence[SmtTerm]]  # of each sort
 
 
 def without_quantifiers(formula: Formula, small: Small) -> Formula:
@@ -49,8 +49,8 @@ def without_quantifiers(formula: Formula, small: Small) -> Formula:
     return replace(formula, assumed=assumed, goal=said_of_each(formula.goal, values))
 
 
-def _values(terms: Sequence[Term], small: Small) -> Values:
-    named: dict[str, dict[Term, None]] = {}
+def _values(terms: Sequence[SmtTerm], small: Small) -> Values:
+    named: dict[str, dict[SmtTerm, None]] = {}
     for term in terms:
         for part in ground(term):
             named.setdefault(part.sort, {})[part] = None
@@ -60,7 +60,7 @@ def _values(terms: Sequence[Term], small: Small) -> Values:
     return {**{sort: list(found) for sort, found in named.items()}, **scalars, **members}
 
 
-def said_of_each(term: Term, values: Values) -> Term:
+def said_of_each(term: SmtTerm, values: Values) -> SmtTerm:
     """A term in which quantifiers over sorts with values are taken apart."""
     if term.binds:
         body = term.args[0] if term.args[0].op != "!" else term.args[0].args[0]
@@ -77,11 +77,11 @@ def said_of_each(term: Term, values: Values) -> Term:
     return build(args) if build is not None and term.args else term.on(args)
 
 
-def _negative_or_less(args: Sequence[Term]) -> Term:
-    return subtract(*args) if len(args) == 2 else Term("-", tuple(args), INT)
+def _negative_or_less(args: Sequence[SmtTerm]) -> SmtTerm:
+    return subtract(*args) if len(args) == 2 else SmtTerm("-", tuple(args), INT)
 
 
-SIMPLER: Mapping[str, Callable[[Sequence[Term]], Term]] = {
+SIMPLER: Mapping[str, Callable[[Sequence[SmtTerm]], SmtTerm]] = {
     "and": conjunction,
     "or": disjunction,
     "not": lambda args: negation(*args),

@@ -20,15 +20,15 @@ from dataclasses import field
 
 import spec.ir as ir
 import spec.types as t
-from modelcheck.symbolic.unbounded.expressions import CORE, Env, Expressions, Placed
-from modelcheck.symbolic.unbounded.shapes import Function, Nowhere, Shape, Shapes, members, symbol
+from modelcheck.symbolic.unbounded.expressions import CORE, Placed, SmtEnv, SmtExpressions
+from modelcheck.symbolic.unbounded.shapes import Nowhere, Pointwise, SmtShape, SmtShapes, members, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat, Types, sort_named
 from modelcheck.symbolic.unbounded.statements import Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
     TRUE,
-    Term,
+    SmtTerm,
     apply,
     at_most,
     conjunction,
@@ -69,11 +69,11 @@ class Formula:
 
     sorts: tuple[str, ...]
     datatypes: tuple[str, ...]
-    assumed: tuple[tuple[str, Term], ...]
-    goal: Term
+    assumed: tuple[tuple[str, SmtTerm], ...]
+    goal: SmtTerm
     makers: frozenset[str]
 
-    def text(self, *, after: Sequence[str] = (), about: Sequence[Term] = ()) -> str:
+    def text(self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = ()) -> str:
         """It as SMT-LIB 2: what is assumed and that the goal is false, which has to be unsatisfiable.
 
         `after` is asked after it, `about` some terms.
@@ -85,7 +85,7 @@ class Formula:
         lines += ["; and yet not", f"(assert {negation(self.goal)})", "(check-sat)", *after]
         return "\n".join(lines) + "\n"
 
-    def _declared(self, terms: Sequence[Term]) -> Iterator[str]:
+    def _declared(self, terms: Sequence[SmtTerm]) -> Iterator[str]:
         """Every symbol that is not declared elsewhere."""
         seen: set[str] = set()
         for term in terms:
@@ -98,7 +98,7 @@ class Formula:
                     seen.add(part.op)
                     yield f"(declare-fun {part.op} ({' '.join(arg.sort for arg in part.args)}) {part.sort})"
 
-    def _is_own(self, part: Term) -> bool:
+    def _is_own(self, part: SmtTerm) -> bool:
         if part.is_bound or part.is_made or part.op in LOGIC | NUMBERS or part.op.isdigit():
             return False
         return not (part.op in self.makers or part.op.startswith("(_ is") or is_of_arrays(part))
@@ -121,7 +121,7 @@ class Formula:
         return not _has_circle(edges)
 
 
-def _alternations(term: Term, *, positive: bool, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _alternations(term: SmtTerm, *, positive: bool, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """From which sorts to which a quantifier inside others leads, once these are functions."""
     match term.op:
         case "forall" | "exists":
@@ -203,14 +203,14 @@ class FormulaWriter:
         self.asked = asked
         self.model = asked.core
         self.types = Types(asked.model)
-        self.shapes = Shapes(self.types)
+        self.shapes = SmtShapes(self.types)
         self.theory = Theory(self.shapes, small)
         self.small = small
-        self._assumed: list[tuple[str, Term]] = []
-        self.before: tuple[Shape, ...] = ()
-        self.after: tuple[Shape, ...] = ()
+        self._assumed: list[tuple[str, SmtTerm]] = []
+        self.before: tuple[SmtShape, ...] = ()
+        self.after: tuple[SmtShape, ...] = ()
         self.config = self._config()
-        self.expressions = Expressions(self.shapes, self.theory, self.config)
+        self.expressions = SmtExpressions(self.shapes, self.theory, self.config)
 
     def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
         """An obligation, in which all claims are assumed. Raises Inexpressible."""
@@ -230,7 +230,7 @@ class FormulaWriter:
             self.types.selectors(),
         )
 
-    def _about(self, goal: Term) -> list[Term]:
+    def _about(self, goal: SmtTerm) -> list[SmtTerm]:
         """The single values that a formula speaks of: simple ones first."""
         said = [*(term for _, term in self._assumed), goal]
         found = dict.fromkeys(part for term in said for part in ground(term))
@@ -247,9 +247,9 @@ class FormulaWriter:
                 members = " ".join(f"(|{name}|)" for name in self.small.members(sort.name))
                 yield f"(declare-datatypes (({sort_named(sort.name)} 0)) (({members})))"
 
-    def _config(self) -> dict[str, Shape]:
+    def _config(self) -> dict[str, SmtShape]:
         """Switches as they are set; of numbers, any from the least that the model allows."""
-        given, found = dict(self.asked.config), dict[str, Shape]()
+        given, found = dict(self.asked.config), dict[str, SmtShape]()
         for entry in self.model.configs:
             if isinstance(entry.type, t.Range):
                 any_ = apply(f"|config {entry.name}|", (), INT)
@@ -265,10 +265,10 @@ class FormulaWriter:
         for term in sizes_of(self.model.sorts, self.model.nats, self.small):
             self._assumed.append(("the scope", term))
         for assume in self.model.assumes:
-            says = self.expressions.truth(assume.test, Env((), {}))
+            says = self.expressions.truth(assume.test, SmtEnv((), {}))
             self._assumed.append((f"assumption {assume.name}", says))
 
-    def _assume_typed(self, when: str, state: Sequence[Shape], but: Sequence[Shape] = ()) -> None:
+    def _assume_typed(self, when: str, state: Sequence[SmtShape], but: Sequence[SmtShape] = ()) -> None:
         for variable, value in zip(self.model.variables, state, strict=True):
             if all(value is not same for same in but):
                 with Placed(variable.span):
@@ -277,42 +277,42 @@ class FormulaWriter:
 
     # -------------------------------------------------------------------- the start
 
-    def _start(self, claim: ir.Property) -> Term:
+    def _start(self, claim: ir.Property) -> SmtTerm:
         """That a claim is true in every initial state."""
-        env = Env(tuple(Nowhere(variable.type) for variable in self.model.variables), {})
+        env = SmtEnv(tuple(Nowhere(variable.type) for variable in self.model.variables), {})
         statements = Statements(self.expressions, self.model.variables)
         state = list(env.state)
         for index, variable in enumerate(self.model.variables):
-            value = self.expressions.of(variable.init, Env(tuple(state), {}))
+            value = self.expressions.of(variable.init, SmtEnv(tuple(state), {}))
             with Placed(variable.span):
                 state[index] = self.shapes.fitted(value, variable.type)
-        env = statements.run(self.model.init, Env(tuple(state), {}))
+        env = statements.run(self.model.init, SmtEnv(tuple(state), {}))
         self._assumed += [("the choices of the start", term) for term in statements.assumed]
         self._assume_typed("at the start", env.state)
-        return self._says(claim, Env(env.state, {}))
+        return self._says(claim, SmtEnv(env.state, {}))
 
     # --------------------------------------------------------------------- a step
 
-    def _step(self, name: str, claim: ir.Property, claims: Sequence[ir.Property]) -> Term:
+    def _step(self, name: str, claim: ir.Property, claims: Sequence[ir.Property]) -> SmtTerm:
         action = self.model.action(name)
         before = tuple(map(self._any, self.model.variables))
         self.before = before
         self._assume_typed(BEFORE, before)
         for each in claims:
             if each.kind in INVARIANTS:
-                says = self._says(each, Env(before, {}))
+                says = self._says(each, SmtEnv(before, {}))
                 self._assumed += [(f"{each.name} {BEFORE}", part) for part in split(says)]
         statements = Statements(self.expressions, self.model.variables)
-        env, args = self._ready(action, Env(before, {}), statements)
+        env, args = self._ready(action, SmtEnv(before, {}), statements)
         env = statements.run(action.body, env)
         self._assumed += [(f"a choice of {name}", term) for term in statements.assumed]
         self.after = env.state
         self._assume_typed("after", env.state, before)
         if claim.kind is ir.PropertyKind.ASSERT:
             return conjunction([each.says for each in statements.asserted if each.name == claim.name])
-        return self._says(claim, Env(env.state, {}, before, (name, args)))
+        return self._says(claim, SmtEnv(env.state, {}, before, (name, args)))
 
-    def _any(self, variable: ir.Variable) -> Shape:
+    def _any(self, variable: ir.Variable) -> SmtShape:
         name = symbol(variable.name)
         with Placed(variable.span):
             most = None if self.small is None else self.small.messages
@@ -320,19 +320,21 @@ class FormulaWriter:
                 return self._few(name, variable.type, most)
             return self.shapes.unknown(variable.type, name)
 
-    def _few(self, name: str, of: t.Set, most: int) -> Function:
+    def _few(self, name: str, of: t.Set, most: int) -> Pointwise:
         """Any set of at most a number of members."""
         sort = self.types.sort(of.of)
         places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
 
-        def has(value: Term) -> Term:
+        def has(value: SmtTerm) -> SmtTerm:
             return disjunction([conjunction([there, equality(value, at)]) for at, there in places])
 
         return members(has, of)
 
-    def _ready(self, action: ir.Action, env: Env, statements: Statements) -> tuple[Env, tuple[Shape, ...]]:
+    def _ready(
+        self, action: ir.Action, env: SmtEnv, statements: Statements
+    ) -> tuple[SmtEnv, tuple[SmtShape, ...]]:
         """The parameters, any that there may be, and what the guards ask of them."""
-        args: list[Shape] = []
+        args: list[SmtShape] = []
         for param in action.params:
             with Placed(param.span):
                 inside, value = statements.choose(param.name, param.domain, param.case, env)
@@ -347,6 +349,6 @@ class FormulaWriter:
                 self._assumed.append((f"guard {part.name or ''} of {action.name}", says))
         return env, tuple(args)
 
-    def _says(self, claim: ir.Property, env: Env) -> Term:
+    def _says(self, claim: ir.Property, env: SmtEnv) -> SmtTerm:
         assert claim.expr is not None
         return self.expressions.truth(claim.expr, env)

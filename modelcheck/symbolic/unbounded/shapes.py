@@ -8,7 +8,7 @@ needed: formulas are about numbers, members, and symbols on them.
 
 A set inside something that has one term (a message, an option, another set) is an
 array from values to truth values.  Any set can be: one that is not written out gets
-a name, and what is in it is said of the name (`Shapes.definitions`).
+a name, and what is in it is said of the name (`SmtShapes.definitions`).
 
 What the language leaves to an error of the model (the entry behind the end of a
 sequence, the value of `none`) is an unspecified value.
@@ -29,7 +29,7 @@ from modelcheck.symbolic.unbounded.terms import (
     FALSE,
     INT,
     TRUE,
-    Term,
+    SmtTerm,
     abstracted,
     add,
     apply,
@@ -53,24 +53,24 @@ from spec.frozen import frozen
 
 
 @frozen(eq=False)
-class Function:
-    """A collection: what is at each index or key, and what a set or bag says of each value.
+class Pointwise:
+    """A collection, point by point: what is at each index or key, or what a set or bag says of each value.
 
     Of a sequence there is its length; of a set the term that it is, where it is one without a new name.
     """
 
-    at: Callable[[Term], Shape]
+    at: Callable[[SmtTerm], SmtShape]
     type: Collection
-    length: Term = number(0)
-    term: Callable[[], Term] | None = None
+    length: SmtTerm = number(0)
+    term: Callable[[], SmtTerm] | None = None
 
-    def says(self, value: Term) -> Term:
+    def says(self, value: SmtTerm) -> SmtTerm:
         """Whether a value is in a set, or how often it is in a bag."""
         found = self.at(value)
         assert isinstance(found, Flat)
         return found.term
 
-    def has(self, value: Term) -> Term:
+    def has(self, value: SmtTerm) -> SmtTerm:
         """Whether a value is in a set or bag."""
         says = self.says(value)
         return less(number(0), says) if says.sort == INT else says
@@ -80,17 +80,17 @@ Collection = t.Seq | t.Set | t.Bag | t.Map
 
 
 def members(
-    says: Callable[[Term], Term], of: t.Set | t.Bag, term: Callable[[], Term] | None = None
-) -> Function:
+    says: Callable[[SmtTerm], SmtTerm], of: t.Set | t.Bag, term: Callable[[], SmtTerm] | None = None
+) -> Pointwise:
     """A set or bag by what it says of each value: whether it is in there, or how often."""
-    return Function(lambda x: flat(says(x)), of, term=term)
+    return Pointwise(lambda x: flat(says(x)), of, term=term)
 
 
 @frozen(eq=False)
-class Parts:
-    """A record or tuple with parts that are not flat."""
+class SmtParts:
+    """A record or tuple that is kept as its parts, since some of them are not flat."""
 
-    parts: tuple[Shape, ...]
+    parts: tuple[SmtShape, ...]
     type: t.Record | t.Tuple
 
 
@@ -98,7 +98,7 @@ class Parts:
 class Subsets:
     """All subsets of a set: where a set may be chosen from, and nothing else."""
 
-    of: Function
+    of: Pointwise
     type: t.Set
 
 
@@ -109,7 +109,7 @@ class Nowhere:
     type: t.Type = t.UNKNOWN
 
 
-Shape = Flat | Function | Parts | Subsets | Nowhere
+SmtShape = Flat | Pointwise | SmtParts | Subsets | Nowhere
 
 # What formulas have besides: bound names and others that are made here, and what SMT-LIB and Z3 define.
 TAKEN = re.compile(
@@ -118,37 +118,37 @@ TAKEN = re.compile(
 )
 
 
-class Shapes:
+class SmtShapes:
     """Builds, compares and merges values."""
 
     def __init__(self, types: Types) -> None:
         self.types = types
-        self.definitions: list[Term] = []  # what is in the sets that have a name
-        self._named: dict[tuple[Term, str], str] = {}
+        self.definitions: list[SmtTerm] = []  # what is in the sets that have a name
+        self._named: dict[tuple[SmtTerm, str], str] = {}
         self._bound = 0
 
     # ---------------------------------------------------------------- quantifiers
 
-    def bind(self, sort: str) -> Term:
+    def bind(self, sort: str) -> SmtTerm:
         """A new name for a quantifier to bind."""
         self._bound += 1
         return bound(f"{'xyz'[self._bound % 3]}{self._bound}", sort)
 
-    def any_of(self, of: t.Type) -> Term:
+    def any_of(self, of: t.Type) -> SmtTerm:
         """A new name for a value of a type, for a quantifier to bind."""
         return self.bind(BOOL if isinstance(of, t.UnknownType) else self.types.sort(of))
 
-    def one(self, sort: str) -> Term:
+    def one(self, sort: str) -> SmtTerm:
         """A new symbol for one value, the same wherever it stands."""
         self._bound += 1
         return apply(f"|one {self._bound}|", (), sort)
 
-    def each_index(self, length: Term, body: Callable[[Term], Term]) -> Term:
+    def each_index(self, length: SmtTerm, body: Callable[[SmtTerm], SmtTerm]) -> SmtTerm:
         """Whether a body is true for each index below a length."""
         at = self.bind(INT)
         return quantified("forall", [at], implication(is_index(at, length), body(at)))
 
-    def each_place(self, whole: Function, body: Callable[[Term], Term]) -> Term:
+    def each_place(self, whole: Pointwise, body: Callable[[SmtTerm], SmtTerm]) -> SmtTerm:
         """Whether a body is true for each index of a sequence, each key of a map, or each value there is."""
         match whole.type:
             case t.Seq():
@@ -162,31 +162,31 @@ class Shapes:
 
     # ---------------------------------------------------------------- comparisons
 
-    def element(self, value: Shape, of: t.Type) -> Term:
+    def element(self, value: SmtShape, of: t.Type) -> SmtTerm:
         """The term of a value that is in a set, a bag, or a key of a map."""
         if isinstance(value, Flat) and self.types.whole(value.type) == self.types.whole(of):
             return value.term
         return self._packed(self.fitted(value, of), of)
 
-    def _packed(self, value: Shape, of: t.Type) -> Term:
+    def _packed(self, value: SmtShape, of: t.Type) -> SmtTerm:
         """One term for a value, with names for the sets in it that are none."""
         match value, self.types.whole(of):
             case Flat(term), _:
                 return term
-            case Function(term=term), _ if term is not None:
+            case Pointwise(term=term), _ if term is not None:
                 return term()
-            case Function(), t.Set(inner):
+            case Pointwise(), t.Set(inner):
                 return self._named_set(value, inner)
-            case Parts(parts), whole:
+            case SmtParts(parts), whole:
                 return self._made(parts, whole, None).term
             case _:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
-    def _made(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Flat:
+    def _made(self, parts: Sequence[SmtShape], of: t.Type, case: int | None) -> Flat:
         pairs = zip(parts, kinds(of, case), strict=True)
         return self.types.made([Flat(self._packed(part, kind), kind) for part, kind in pairs], of, case)
 
-    def _named_set(self, of: Function, inner: t.Type) -> Term:
+    def _named_set(self, of: Pointwise, inner: t.Type) -> SmtTerm:
         """A set by a name of its own, the same for sets of which the same is said."""
         member = self.bind(self.types.sort(inner))
         body, sort = of.says(member), self.types.sort(t.Set(inner))
@@ -200,19 +200,19 @@ class Shapes:
             )
         return apply(f"|{self._named[key]}|", params, sort)
 
-    def seen(self, value: Flat) -> Shape:
+    def seen(self, value: Flat) -> SmtShape:
         """A value taken out of another: of a set, what is in it."""
         if not isinstance(value.type, t.Set):
             return value
         return members(lambda x: in_array(value.term, x), value.type, lambda: value.term)
 
-    def parts(self, value: Flat | Parts, case: int | None = None) -> Sequence[Shape]:
+    def parts(self, value: Flat | SmtParts, case: int | None = None) -> Sequence[SmtShape]:
         """What the parts of a record or tuple are, or of a case of what has several."""
-        if isinstance(value, Parts):
+        if isinstance(value, SmtParts):
             return value.parts
         return [self.seen(part) for part in self.types.parts(value, case)]
 
-    def fitted(self, value: Shape, of: t.Type) -> Shape:  # noqa: C901 - by type
+    def fitted(self, value: SmtShape, of: t.Type) -> SmtShape:  # noqa: C901 - by type
         """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
         of = self.types.whole(of)
         match value, of:
@@ -227,25 +227,25 @@ class Shapes:
                 return Flat(term, of)
             case Flat(type=t.Option()), t.Option():
                 return value
-            case Flat() | Function(type=t.Set()) | Parts(), t.Option(inner):
+            case Flat() | Pointwise(type=t.Set()) | SmtParts(), t.Option(inner):
                 return self.types.some(Flat(self.element(value, inner), inner), of)
-            case Flat(type=t.Tuple() | t.Record()) | Parts(), t.Tuple() | t.Record():
+            case Flat(type=t.Tuple() | t.Record()) | SmtParts(), t.Tuple() | t.Record():
                 if isinstance(value, Flat) and value.type == of and self.types.is_flat(of):
                     return value
                 return self.together(self.parts(value), of, None)
             case Flat(term), t.Int() | t.Nat() | t.Range() if term.sort == INT:
                 return Flat(term, of)
-            case Function(at, _, length), t.Seq(inner) | t.Map(_, inner):
-                return Function(lambda i: self.fitted(at(i), inner), of, length)
-            case Function(type=t.Set(inner) | t.Bag(inner)), t.Set(wanted) | t.Bag(wanted):
+            case Pointwise(at, _, length), t.Seq(inner) | t.Map(_, inner):
+                return Pointwise(lambda i: self.fitted(at(i), inner), of, length)
+            case Pointwise(type=t.Set(inner) | t.Bag(inner)), t.Set(wanted) | t.Bag(wanted):
                 if isinstance(inner, t.UnknownType):
                     return self.written((), of)
                 self._require_alike(value, inner, of)
-                return Function(value.at, of, term=value.term)
+                return Pointwise(value.at, of, term=value.term)
             case _:
                 return value
 
-    def narrowed(self, value: Shape, of: t.Type) -> tuple[Term, Shape]:
+    def narrowed(self, value: SmtShape, of: t.Type) -> tuple[SmtTerm, SmtShape]:
         """When a value is one of a narrower type, and what it is then: an option where it has a value."""
         match value, self.types.whole(of):
             case _, t.Option():
@@ -255,34 +255,34 @@ class Shapes:
                     return FALSE, Nowhere()
                 test, found = self.narrowed(self.seen(self.types.the(value)), of)
                 return conjunction([self.types.is_some(value), test]), found
-            case ((Flat(type=t.Tuple()) | Parts()), t.Tuple(items)) if value.type != of:
+            case ((Flat(type=t.Tuple()) | SmtParts()), t.Tuple(items)) if value.type != of:
                 tests, parts = zip(*map(self.narrowed, self.parts(value), items), strict=True)
                 return conjunction(tests), self.together(parts, t.Tuple(items), None)
             case _:
                 return TRUE, value
 
-    def _require_alike(self, value: Shape, inner: t.Type, of: t.Option | t.Set | t.Bag) -> None:
+    def _require_alike(self, value: SmtShape, inner: t.Type, of: t.Option | t.Set | t.Bag) -> None:
         """That what is in a value is held as it is in a type."""
         if self.types.sort(inner) != self.types.sort(of.of):
             raise Inexpressible(f"{value.type} where {of} is wanted")
 
-    def together(self, parts: Sequence[Shape], of: t.Type, case: int | None) -> Shape:
+    def together(self, parts: Sequence[SmtShape], of: t.Type, case: int | None) -> SmtShape:
         """A record, tuple or case of a union, from parts that fit."""
         whole = self.types.whole(of)
         fitted = tuple(self.fitted(part, kind) for part, kind in zip(parts, kinds(whole, case), strict=True))
         if self.types.is_flat(whole):
             return self._made(fitted, whole, case)
         if isinstance(whole, t.Record | t.Tuple):
-            return Parts(fitted, whole)
+            return SmtParts(fitted, whole)
         raise Inexpressible(f"a collection inside {of}")
 
-    def _alike(self, left: Shape, right: Shape) -> tuple[Shape, Shape]:
+    def _alike(self, left: SmtShape, right: SmtShape) -> tuple[SmtShape, SmtShape]:
         """Two values as ones of the same type."""
         if isinstance(left, Flat) and isinstance(right, Flat) and left.type == right.type:
             return left, right
         return self.fitted(left, right.type), self.fitted(right, left.type)
 
-    def equal(self, left: Shape, right: Shape) -> Term:
+    def equal(self, left: SmtShape, right: SmtShape) -> SmtTerm:
         """Whether two values are the same."""
         left, right = self._alike(left, right)
         match left, right:
@@ -290,15 +290,15 @@ class Shapes:
                 return TRUE
             case Flat(a), Flat(b) if a.sort == b.sort:
                 return equality(a, b)
-            case Function(), Function():
+            case Pointwise(), Pointwise():
                 same = self.each_place(left, lambda x: self.equal(left.at(x), right.at(x)))
                 return conjunction([equality(left.length, right.length), same])
-            case Parts(), Parts():
+            case SmtParts(), SmtParts():
                 return conjunction(list(map(self.equal, left.parts, right.parts)))
             case _:
                 raise Inexpressible(f"{left.type} compared with {right.type}")
 
-    def merged(self, test: Term, then: Shape, other: Shape) -> Shape:
+    def merged(self, test: SmtTerm, then: SmtShape, other: SmtShape) -> SmtShape:
         """The first value where the test is true, the second where it is not."""
         if test in {TRUE, FALSE}:
             return then if test == TRUE else other
@@ -310,19 +310,19 @@ class Shapes:
                 return then
             case Flat(a), Flat(b) if a.sort == b.sort:
                 return Flat(choice(test, a, b), then.type)
-            case Function(), Function():
-                return Function(
+            case Pointwise(), Pointwise():
+                return Pointwise(
                     lambda x: self.merged(test, then.at(x), other.at(x)),
                     then.type,
                     choice(test, then.length, other.length),
                 )
-            case Parts(), Parts():
+            case SmtParts(), SmtParts():
                 parts = [self.merged(test, a, b) for a, b in zip(then.parts, other.parts, strict=True)]
-                return Parts(tuple(parts), then.type)
+                return SmtParts(tuple(parts), then.type)
             case _:
                 raise Inexpressible(f"{then.type} or {other.type}")
 
-    def below(self, left: Shape, right: Shape, *, or_equal: bool) -> Term:
+    def below(self, left: SmtShape, right: SmtShape, *, or_equal: bool) -> SmtTerm:
         """Whether one value is before another, in the order of its type."""
         if not (isinstance(left, Flat) and isinstance(right, Flat)):
             raise Inexpressible(f"an order of {left.type}")
@@ -339,13 +339,13 @@ class Shapes:
             case _:
                 raise Inexpressible(f"an order of {left.type}")
 
-    def _rank(self, value: Flat, count: int) -> Term:
+    def _rank(self, value: Flat, count: int) -> SmtTerm:
         rank = number(count - 1)
         for at in reversed(range(count - 1)):
             rank = choice(self.types.case_test(value, at), number(at), rank)
         return rank
 
-    def _lexicographic(self, left: Flat, right: Flat, *, or_equal: bool) -> Term:
+    def _lexicographic(self, left: Flat, right: Flat, *, or_equal: bool) -> SmtTerm:
         found = TRUE if or_equal else FALSE
         pairs = list(zip(self.types.parts(left), self.types.parts(right), strict=True))
         for a, b in reversed(pairs):
@@ -355,7 +355,7 @@ class Shapes:
 
     # ------------------------------------------------------------------- values
 
-    def constant(self, of: t.Type, value: ir.Value) -> Shape:
+    def constant(self, of: t.Type, value: ir.Value) -> SmtShape:
         """A value that is written in the text, or that a check gives to a switch."""
         match self.types.whole(of):
             case t.Bool():
@@ -387,11 +387,11 @@ class Shapes:
             case _:
                 raise Inexpressible(f"a constant of {of}")
 
-    def written(self, entries: Sequence[Shape], of: t.Seq | t.Set | t.Bag) -> Function:
+    def written(self, entries: Sequence[SmtShape], of: t.Seq | t.Set | t.Bag) -> Pointwise:
         """A collection that is written out."""
         if isinstance(of, t.Seq):
             places = [(number(place), self.fitted(entry, of.of)) for place, entry in enumerate(entries)]
-            return Function(lambda index: self._entry(places, index), of, number(len(entries)))
+            return Pointwise(lambda index: self._entry(places, index), of, number(len(entries)))
         terms = [self.element(each, of.of) for each in entries]
         if isinstance(of, t.Bag):
             return members(lambda x: how_many(equality(x, each) for each in terms), of)
@@ -401,13 +401,13 @@ class Shapes:
             lambda: reduce(with_value, terms, empty_array(self.types.sort(of))),
         )
 
-    def _entry(self, places: Sequence[tuple[Term, Shape]], index: Term) -> Shape:
-        found: Shape = Nowhere()
+    def _entry(self, places: Sequence[tuple[SmtTerm, SmtShape]], index: SmtTerm) -> SmtShape:
+        found: SmtShape = Nowhere()
         for place, entry in reversed(places):
             found = self.merged(equality(index, place), entry, found)
         return found
 
-    def unknown(self, of: t.Type, name: str, args: tuple[Term, ...] = ()) -> Shape:
+    def unknown(self, of: t.Type, name: str, args: tuple[SmtTerm, ...] = ()) -> SmtShape:
         """Any value of a type, as symbols of that name on some arguments."""
         of = self.types.whole(of)
         if self.types.is_flat(of):
@@ -415,34 +415,34 @@ class Shapes:
         match of:
             case t.Seq(inner):
                 length = apply(f"|{name} length|", args, INT)
-                return Function(lambda i: self.unknown(inner, f"{name} at", (*args, i)), of, length)
+                return Pointwise(lambda i: self.unknown(inner, f"{name} at", (*args, i)), of, length)
             case t.Map(_, inner):
-                return Function(lambda k: self.unknown(inner, name, (*args, k)), of)
+                return Pointwise(lambda k: self.unknown(inner, name, (*args, k)), of)
             case t.Set(inner) | t.Bag(inner):
                 self.types.sort(inner)
                 word, sort = ("has", BOOL) if isinstance(of, t.Set) else ("count", INT)
                 return members(lambda x: apply(f"|{name} {word}|", (*args, x), sort), of)
             case t.Record(_, fields):
-                return Parts(tuple(self.unknown(f.type, f"{name}.{f.name}", args) for f in fields), of)
+                return SmtParts(tuple(self.unknown(f.type, f"{name}.{f.name}", args) for f in fields), of)
             case t.Tuple(items):
-                return Parts(tuple(self.unknown(i, f"{name}.{n}", args) for n, i in enumerate(items)), of)
+                return SmtParts(tuple(self.unknown(i, f"{name}.{n}", args) for n, i in enumerate(items)), of)
             case _:
                 raise Inexpressible(f"a variable of {of}")
 
-    def within(self, value: Shape) -> Term:
+    def within(self, value: SmtShape) -> SmtTerm:
         """What every value of the type that is in some scope keeps to: its numbers are in their ranges."""
         match value:
             case Flat(term, of):
                 return self.within_flat(term, of)
-            case Function(type=of):
+            case Pointwise(type=of):
                 inside = self.each_place(value, lambda x: self._within_at(value, x))
                 return conjunction([*_length_within(value.length, of), inside])
-            case Parts(parts):
+            case SmtParts(parts):
                 return conjunction([self.within(part) for part in parts])
             case _:
                 return TRUE
 
-    def _within_at(self, whole: Function, place: Term) -> Term:
+    def _within_at(self, whole: Pointwise, place: SmtTerm) -> SmtTerm:
         match whole.type:
             case t.Seq() | t.Map():
                 return self.within(whole.at(place))
@@ -452,7 +452,7 @@ class Shapes:
                 least = at_most(number(0), whole.says(place))
                 return conjunction([least, implication(whole.has(place), self.within_flat(place, inner))])
 
-    def within_flat(self, term: Term, of: t.Type) -> Term:
+    def within_flat(self, term: SmtTerm, of: t.Type) -> SmtTerm:
         """What every term of a flat type that is in some scope keeps to."""
         whole = self.types.whole(of)
         value = Flat(term, whole)
@@ -478,7 +478,7 @@ class Shapes:
             case _:
                 return TRUE
 
-    def _within_parts(self, value: Flat, case: int | None) -> Term:
+    def _within_parts(self, value: Flat, case: int | None) -> SmtTerm:
         return conjunction([self.within_flat(part.term, part.type) for part in self.types.parts(value, case)])
 
 
@@ -487,37 +487,37 @@ def symbol(name: str) -> str:
     return f"{name} of the model" if TAKEN.fullmatch(name) else name
 
 
-def is_index(at: Term, length: Term) -> Term:
+def is_index(at: SmtTerm, length: SmtTerm) -> SmtTerm:
     """Whether a number is an index of a sequence of a length."""
     return conjunction([at_most(number(0), at), less(at, length)])
 
 
-def how_many(tests: Iterable[Term]) -> Term:
+def how_many(tests: Iterable[SmtTerm]) -> SmtTerm:
     """How many conditions are true."""
     return reduce(add, (one_if(test) for test in tests), number(0))
 
 
-def one_if(test: Term) -> Term:
+def one_if(test: SmtTerm) -> SmtTerm:
     """1 where a condition is true, 0 where it is not."""
     return choice(test, number(1), number(0))
 
 
-def _length_within(length: Term, of: Collection) -> list[Term]:
+def _length_within(length: SmtTerm, of: Collection) -> list[SmtTerm]:
     """What the length of a sequence keeps to."""
     if not isinstance(of, t.Seq):
         return []
     return [at_most(number(0), length), *([] if of.limit is None else [at_most(length, limit_of(of.limit))])]
 
 
-def _below_bool(left: Term, right: Term) -> Term:
+def _below_bool(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     return conjunction([negation(left), right])
 
 
-def bound_of(name: str) -> Term:
+def bound_of(name: str) -> SmtTerm:
     """How far a nat goes: any number, the same in one run."""
     return apply(f"|most {name}|", (), INT)
 
 
-def limit_of(limit: t.Limit) -> Term:
+def limit_of(limit: t.Limit) -> SmtTerm:
     """How many elements a limit allows."""
     return number(limit.of) if isinstance(limit.of, int) else bound_of(limit.of)

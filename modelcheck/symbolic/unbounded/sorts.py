@@ -11,7 +11,7 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
-    Term,
+    SmtTerm,
     choice,
     made,
     selected,
@@ -29,7 +29,7 @@ DEFINED = frozenset(  # the sorts that SMT-LIB and Z3 define
 class Flat:
     """A value that is one term."""
 
-    term: Term
+    term: SmtTerm
     type: t.Type
 
 
@@ -38,7 +38,7 @@ def sort_named(name: str) -> str:
     return f"|{name} of the model|" if name in DEFINED else f"|{name}|"
 
 
-def flat(term: Term) -> Flat:
+def flat(term: SmtTerm) -> Flat:
     """A truth value or a number."""
     return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
 
@@ -176,7 +176,7 @@ class Types:
         """An option without one."""
         return self.made([], of, 0)
 
-    def is_some(self, option: Flat) -> Term:
+    def is_some(self, option: Flat) -> SmtTerm:
         """Whether an option has a value."""
         return self.case_test(option, 1)
 
@@ -184,7 +184,7 @@ class Types:
         """The value of an option that has one."""
         return self.part(option, 0, 1)
 
-    def case_test(self, of: Flat, case: int) -> Term:
+    def case_test(self, of: Flat, case: int) -> SmtTerm:
         """Whether a value is made as a case of its type."""
         return tested(of.term, self._datatype(self.whole(of.type)).makers[case].name)
 

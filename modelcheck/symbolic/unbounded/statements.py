@@ -9,10 +9,10 @@ from typing import assert_never
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
-from modelcheck.symbolic.unbounded.expressions import Env, Expressions, Placed
-from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape, Subsets, symbol
+from modelcheck.symbolic.unbounded.expressions import Placed, SmtEnv, SmtExpressions
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, Subsets, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat
-from modelcheck.symbolic.unbounded.terms import TRUE, Term, conjunction, equality, implication, negation
+from modelcheck.symbolic.unbounded.terms import TRUE, SmtTerm, conjunction, equality, implication, negation
 from spec.frozen import frozen
 from spec.op import Op
 from spec.walk import children, expressions, walk_statements
@@ -23,26 +23,26 @@ class Asserted:
     """A condition that an `assert` of that name makes of a step."""
 
     name: str
-    says: Term
+    says: SmtTerm
 
 
 class Statements:
     """Runs statements; what a step needs beside its guards is in `assumed`, what it asserts in `asserted`."""
 
-    def __init__(self, expressions: Expressions, types: Sequence[ir.Variable]) -> None:
+    def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable]) -> None:
         self.expressions = expressions
         self._variables = types
-        self.assumed: list[Term] = []
+        self.assumed: list[SmtTerm] = []
         self.asserted: list[Asserted] = []
         self._choices = 0
 
-    def run(self, body: Sequence[ir.Stmt], env: Env, way: Term = TRUE) -> Env:
+    def run(self, body: Sequence[ir.Stmt], env: SmtEnv, way: SmtTerm = TRUE) -> SmtEnv:
         """The state and names after statements; `way` is when they are run at all."""
         for statement in body:
             env = self._one(statement, env, way)
         return env
 
-    def choose(self, name: str, domain: ir.Expr, case: int | None, env: Env) -> tuple[Term, Shape]:
+    def choose(self, name: str, domain: ir.Expr, case: int | None, env: SmtEnv) -> tuple[SmtTerm, SmtShape]:
         """A value from a domain, as symbols of its own, and that it is in there."""
         whole = self.expressions.of(domain, env)
         if isinstance(whole, Subsets):
@@ -52,7 +52,7 @@ class Statements:
         item = self.expressions.item(domain, case, env, self.expressions.shapes.one)
         return item.inside, item.value
 
-    def _one(self, statement: ir.Stmt, env: Env, way: Term) -> Env:
+    def _one(self, statement: ir.Stmt, env: SmtEnv, way: SmtTerm) -> SmtEnv:
         match statement:
             case ir.Assign():
                 return self._assign(statement, env)
@@ -76,7 +76,7 @@ class Statements:
             case _:
                 assert_never(statement)
 
-    def _branch(self, statement: ir.Branch, env: Env, way: Term) -> Env:
+    def _branch(self, statement: ir.Branch, env: SmtEnv, way: SmtTerm) -> SmtEnv:
         test = self.expressions.truth(statement.test, env)
         then = self.run(statement.then, env, conjunction([way, test]))
         other = self.run(statement.other, env, conjunction([way, negation(test)]))
@@ -88,29 +88,31 @@ class Statements:
 
     # ------------------------------------------------------------------ assignment
 
-    def _assign(self, statement: ir.Assign, env: Env) -> Env:
+    def _assign(self, statement: ir.Assign, env: SmtEnv) -> SmtEnv:
         value = self.expressions.of(statement.value, env)
         with Placed(statement.span):
             return self._assigned(statement, value, env)
 
-    def _assigned(self, statement: ir.Assign, value: Shape, env: Env) -> Env:
+    def _assigned(self, statement: ir.Assign, value: SmtShape, env: SmtEnv) -> SmtEnv:
         index = statement.var
         fitting = self.expressions.shapes.fitted(value, statement.value.type)
         changed = self._changed(env.state[index], statement.path, fitting, env)
         whole = self.expressions.shapes.fitted(changed, self._variables[index].type)
         return replace(env, state=(*env.state[:index], whole, *env.state[index + 1 :]))
 
-    def _changed(self, whole: Shape, path: Sequence[ir.Key | ir.At], value: Shape, env: Env) -> Shape:
+    def _changed(
+        self, whole: SmtShape, path: Sequence[ir.Key | ir.At], value: SmtShape, env: SmtEnv
+    ) -> SmtShape:
         """A value with another one at a path."""
         if not path:
             return value
         shapes = self.expressions.shapes
         match path[0], whole:
-            case ir.Key(key), Function(get, t.Map() as of):
+            case ir.Key(key), Pointwise(get, t.Map() as of):
                 place = shapes.element(self.expressions.of(key, env), of.key)
                 inner = shapes.fitted(self._changed(get(place), path[1:], value, env), of.value)
-                return Function(lambda k: shapes.merged(equality(k, place), inner, get(k)), of)
-            case ir.At(index), Parts() | Flat():
+                return Pointwise(lambda k: shapes.merged(equality(k, place), inner, get(k)), of)
+            case ir.At(index), SmtParts() | Flat():
                 parts = [*shapes.parts(whole)]
                 parts[index] = self._changed(parts[index], path[1:], value, env)
                 return shapes.together(parts, whole.type, None)
@@ -119,13 +121,13 @@ class Statements:
 
     # ----------------------------------------------------------------------- loops
 
-    def _each(self, statement: ir.Each, env: Env) -> Env:
+    def _each(self, statement: ir.Each, env: SmtEnv) -> SmtEnv:
         """Each member's own entries changed at once; other loops are refused."""
         changed = _own_entries(statement)
         domain = self.expressions.of(statement.domain, env)
         if (
             statement.case is not None
-            or not isinstance(domain, Function)
+            or not isinstance(domain, Pointwise)
             or not isinstance(domain.type, t.Set)
         ):
             raise Inexpressible(Construct("a loop over what is no set", statement.span))
@@ -136,22 +138,22 @@ class Statements:
             state[index] = self._looped(statement, env, domain, index)
         return replace(env, state=tuple(state))
 
-    def _entry(self, statement: ir.Each, env: Env, member: Term) -> Env:
+    def _entry(self, statement: ir.Each, env: SmtEnv, member: SmtTerm) -> SmtEnv:
         assert isinstance(statement.domain.type, t.Set)
         each = self.expressions.shapes.seen(Flat(member, statement.domain.type.of))
         return self.run(statement.body, env.bind(statement.slot, each))
 
-    def _looped(self, statement: ir.Each, env: Env, domain: Function, index: int) -> Function:
+    def _looped(self, statement: ir.Each, env: SmtEnv, domain: Pointwise, index: int) -> Pointwise:
         """A map after a loop: at the members what the body makes of it, elsewhere what was there."""
         before = env.state[index]
-        assert isinstance(before, Function)
+        assert isinstance(before, Pointwise)
 
-        def get(key: Term) -> Shape:
+        def get(key: SmtTerm) -> SmtShape:
             after = self._entry(statement, env, key).state[index]
-            assert isinstance(after, Function)
+            assert isinstance(after, Pointwise)
             return self.expressions.shapes.merged(domain.has(key), after.at(key), before.at(key))
 
-        return Function(get, before.type)
+        return Pointwise(get, before.type)
 
 
 def _own_entries(loop: ir.Each) -> tuple[int, ...]:

@@ -8,26 +8,26 @@ from itertools import product
 
 from spec.frozen import frozen
 
-Binding = tuple[str, str]  # a name and its sort
+SortedVar = tuple[str, str]  # a name and its sort
 
 BOOL, INT = "Bool", "Int"
 
 
 @frozen
-class Term:
+class SmtTerm:
     """A symbol applied to terms; a quantifier has the names that it binds in `binds`.
 
     The names that quantifiers bind are all different, so nothing is ever captured.
     """
 
     op: str
-    args: tuple[Term, ...]
+    args: tuple[SmtTerm, ...]
     sort: str
-    binds: tuple[Binding, ...] = ()
+    binds: tuple[SortedVar, ...] = ()
     is_bound: bool = False  # a name that some quantifier binds
     is_made: bool = False  # a constructor of a datatype and its parts
     _hash: int = field(init=False, repr=False, compare=False)
-    _free: tuple[Term, ...] | None = field(init=False, repr=False, compare=False, default=None)
+    _free: tuple[SmtTerm, ...] | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.op, self.args, self.sort, self.binds)))
@@ -36,7 +36,7 @@ class Term:
         return self._hash
 
     @property
-    def free_names(self) -> tuple[Term, ...]:
+    def free_names(self) -> tuple[SmtTerm, ...]:
         """The bound names that are free in it, in the order in which they stand there."""
         found = self._free
         if found is None:
@@ -44,11 +44,11 @@ class Term:
             object.__setattr__(self, "_free", found)  # quantifiers ask each part again
         return found
 
-    def on(self, args: Sequence[Term]) -> Term:
+    def on(self, args: Sequence[SmtTerm]) -> SmtTerm:
         """The same symbol, or quantifier, with other terms in place of its own."""
-        return Term(self.op, tuple(args), self.sort, self.binds, self.is_bound, self.is_made)
+        return SmtTerm(self.op, tuple(args), self.sort, self.binds, self.is_bound, self.is_made)
 
-    def _free_names(self) -> tuple[Term, ...]:
+    def _free_names(self) -> tuple[SmtTerm, ...]:
         if not self.args:
             return (self,) if self.is_bound else ()
         names = dict.fromkeys(name for arg in self.args for name in arg.free_names)
@@ -64,48 +64,48 @@ class Term:
         return f"({self.op} {inner})" if self.args else self.op
 
 
-TRUE, FALSE = Term("true", (), BOOL), Term("false", (), BOOL)
+TRUE, FALSE = SmtTerm("true", (), BOOL), SmtTerm("false", (), BOOL)
 
 
-def number(value: int) -> Term:
+def number(value: int) -> SmtTerm:
     """A whole number."""
-    literal = Term(str(abs(value)), (), INT)
-    return literal if value >= 0 else Term("-", (literal,), INT)
+    literal = SmtTerm(str(abs(value)), (), INT)
+    return literal if value >= 0 else SmtTerm("-", (literal,), INT)
 
 
-def value_of(term: Term) -> int | None:
+def value_of(term: SmtTerm) -> int | None:
     """The number that a term is written as, if it is."""
     if term.sort != INT:
         return None
     if not term.args and term.op.isdigit():
         return int(term.op)
     match term:
-        case Term(op="-", args=(Term(op=digits, args=()),)) if digits.isdigit():
+        case SmtTerm(op="-", args=(SmtTerm(op=digits, args=()),)) if digits.isdigit():
             return -int(digits)
         case _:
             return None
 
 
-def apply(op: str, args: Sequence[Term], sort: str) -> Term:
+def apply(op: str, args: Sequence[SmtTerm], sort: str) -> SmtTerm:
     """A symbol applied to terms."""
-    return Term(op, tuple(args), sort)
+    return SmtTerm(op, tuple(args), sort)
 
 
-def made(maker: str, args: Sequence[Term], sort: str) -> Term:
+def made(maker: str, args: Sequence[SmtTerm], sort: str) -> SmtTerm:
     """A constructor of a datatype applied to the parts."""
-    return Term(f"|{maker}|", tuple(args), sort, is_made=True)
+    return SmtTerm(f"|{maker}|", tuple(args), sort, is_made=True)
 
 
-def tested(term: Term, maker: str) -> Term:
+def tested(term: SmtTerm, maker: str) -> SmtTerm:
     """Whether a term of a datatype was made by a constructor; known at once where it is written so."""
     if term.is_made:
         return TRUE if term.op == f"|{maker}|" else FALSE
     if term.op == "ite" and any(arg.is_made for arg in term.args[1:]):
         return choice(term.args[0], tested(term.args[1], maker), tested(term.args[2], maker))
-    return Term(f"(_ is |{maker}|)", (term,), BOOL)
+    return SmtTerm(f"(_ is |{maker}|)", (term,), BOOL)
 
 
-def selected(term: Term, maker: str, part: str, index: int, sort: str) -> Term:
+def selected(term: SmtTerm, maker: str, part: str, index: int, sort: str) -> SmtTerm:
     """A part of a term of a datatype; taken out at once where it is written there."""
     if term.op == f"|{maker}|":
         return term.args[index]
@@ -113,77 +113,77 @@ def selected(term: Term, maker: str, part: str, index: int, sort: str) -> Term:
         test, *branches = term.args
         then, other = (selected(branch, maker, part, index, sort) for branch in branches)
         return choice(test, then, other)
-    return Term(f"|{part}|", (term,), sort)
+    return SmtTerm(f"|{part}|", (term,), sort)
 
 
-def empty_array(sort: str) -> Term:
+def empty_array(sort: str) -> SmtTerm:
     """An array with false for all values."""
-    return Term(f"((as const {sort}) false)", (), sort)
+    return SmtTerm(f"((as const {sort}) false)", (), sort)
 
 
-def with_value(array: Term, value: Term) -> Term:
+def with_value(array: SmtTerm, value: SmtTerm) -> SmtTerm:
     """An array that has true for one more value."""
-    return Term("store", (array, value, TRUE), array.sort)
+    return SmtTerm("store", (array, value, TRUE), array.sort)
 
 
-def in_array(array: Term, value: Term) -> Term:
+def in_array(array: SmtTerm, value: SmtTerm) -> SmtTerm:
     """Whether an array of truth values has true for a value; known at once where it is written out."""
     if array == empty_array(array.sort):
         return FALSE
     if array.op == "store":
         return disjunction([equality(array.args[1], value), in_array(array.args[0], value)])
-    return Term("select", (array, value), BOOL)
+    return SmtTerm("select", (array, value), BOOL)
 
 
-def is_of_arrays(term: Term) -> bool:
+def is_of_arrays(term: SmtTerm) -> bool:
     """Whether a term is made by the theory of arrays."""
     return term.op in {"select", "store"} or term.op.startswith("((as const")
 
 
-def bound(name: str, sort: str) -> Term:
+def bound(name: str, sort: str) -> SmtTerm:
     """A name for a quantifier to bind."""
-    return Term(name, (), sort, is_bound=True)
+    return SmtTerm(name, (), sort, is_bound=True)
 
 
 # ----------------------------------------------------------------------- logic
 
 
-def conjunction(parts: Sequence[Term]) -> Term:
+def conjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
     """True when all parts are."""
     return _joined("and", parts, TRUE, FALSE)
 
 
-def disjunction(parts: Sequence[Term]) -> Term:
+def disjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
     """True when some part is."""
     return _joined("or", parts, FALSE, TRUE)
 
 
-def _joined(op: str, parts: Sequence[Term], neutral: Term, decisive: Term) -> Term:
+def _joined(op: str, parts: Sequence[SmtTerm], neutral: SmtTerm, decisive: SmtTerm) -> SmtTerm:
     """The parts that say something, each once; one that is `decisive` settles it."""
     flat = [p for part in parts for p in (part.args if part.op == op else (part,)) if p != neutral]
     if decisive in flat:
         return decisive
     kept = tuple(dict.fromkeys(flat))
-    return neutral if not kept else kept[0] if len(kept) == 1 else Term(op, kept, BOOL)
+    return neutral if not kept else kept[0] if len(kept) == 1 else SmtTerm(op, kept, BOOL)
 
 
-def negation(part: Term) -> Term:
+def negation(part: SmtTerm) -> SmtTerm:
     """True when the part is not."""
     if part in {TRUE, FALSE}:
         return FALSE if part == TRUE else TRUE
-    return part.args[0] if part.op == "not" else Term("not", (part,), BOOL)
+    return part.args[0] if part.op == "not" else SmtTerm("not", (part,), BOOL)
 
 
-def implication(left: Term, right: Term) -> Term:
+def implication(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """False only when the left is true and the right is not."""
     if TRUE in {left, right}:
         return right
     if left == FALSE:
         return TRUE
-    return negation(left) if right == FALSE else Term("=>", (left, right), BOOL)
+    return negation(left) if right == FALSE else SmtTerm("=>", (left, right), BOOL)
 
 
-def equality(left: Term, right: Term) -> Term:
+def equality(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """Whether two terms are equal; known at once for the same term and for different constants."""
     if left.sort != right.sort:
         raise TypeError(f"{left.sort} is never {right.sort}")
@@ -203,10 +203,10 @@ def equality(left: Term, right: Term) -> Term:
         if one.is_made and other.op == "ite" and all(arg.is_made for arg in other.args[1:]):
             test, then, otherwise = other.args
             return choice(test, equality(one, then), equality(one, otherwise))
-    return Term("=", (left, right), BOOL)
+    return SmtTerm("=", (left, right), BOOL)
 
 
-def choice(test: Term, then: Term, other: Term) -> Term:
+def choice(test: SmtTerm, then: SmtTerm, other: SmtTerm) -> SmtTerm:
     """One of two terms."""
     if test in {TRUE, FALSE} or then == other:
         return then if test != FALSE else other
@@ -219,10 +219,12 @@ def choice(test: Term, then: Term, other: Term) -> Term:
             return conjunction([test, then])
         if other == TRUE:
             return implication(test, then)
-    return Term("ite", (test, then, other), then.sort)
+    return SmtTerm("ite", (test, then, other), then.sort)
 
 
-def quantified(quantifier: str, binds: Sequence[Term], body: Term, triggers: Sequence[Term] = ()) -> Term:
+def quantified(
+    quantifier: str, binds: Sequence[SmtTerm], body: SmtTerm, triggers: Sequence[SmtTerm] = ()
+) -> SmtTerm:
     """A body for all, or for some, values of the names that are in it.
 
     Where all `triggers` stand somewhere a solver is to look at the body for their
@@ -233,33 +235,33 @@ def quantified(quantifier: str, binds: Sequence[Term], body: Term, triggers: Seq
     if not used:
         return body
     if triggers:
-        return Term(quantifier, (Term("!", (body, *triggers), BOOL),), BOOL, used)
+        return SmtTerm(quantifier, (SmtTerm("!", (body, *triggers), BOOL),), BOOL, used)
     if body.op == quantifier and body.args[0].op != "!":
-        return Term(quantifier, body.args, BOOL, used + body.binds)
-    return Term(quantifier, (body,), BOOL, used)
+        return SmtTerm(quantifier, body.args, BOOL, used + body.binds)
+    return SmtTerm(quantifier, (body,), BOOL, used)
 
 
 MOST_WAYS = 16  # in which one implication may come about before it is left as it is
 
 
-def split(term: Term) -> tuple[Term, ...]:
+def split(term: SmtTerm) -> tuple[SmtTerm, ...]:
     """Smaller terms that together are equivalent: a solver sees more easily what each is good for.
 
     But not where a smaller one would only count with what a quantifier binds: then a
     solver would not know for which values to look at it.
     """
     match term:
-        case Term(op="and", args=parts):
+        case SmtTerm(op="and", args=parts):
             return tuple(each for part in parts for each in split(part))
-        case Term(op="forall", args=(body,)) if body.op != "!":
-            names = [Term(name, (), sort, is_bound=True) for name, sort in term.binds]
+        case SmtTerm(op="forall", args=(body,)) if body.op != "!":
+            names = [SmtTerm(name, (), sort, is_bound=True) for name, sort in term.binds]
             parts = split(body)
             if not all(
                 _is_looked_at(part, name) for part in parts for name in names if name in part.free_names
             ):
                 return (term,)
             return tuple(quantified("forall", names, each) for each in parts)
-        case Term(op="=>", args=(left, right)):
+        case SmtTerm(op="=>", args=(left, right)):
             disjuncts, ends = _disjuncts(left), split(right)
             if len(disjuncts) * len(ends) > MOST_WAYS:
                 return (term,)
@@ -268,7 +270,7 @@ def split(term: Term) -> tuple[Term, ...]:
             return (term,)
 
 
-def _is_looked_at(term: Term, name: Term) -> bool:
+def _is_looked_at(term: SmtTerm, name: SmtTerm) -> bool:
     """Whether a name is said to be equal to something, or some symbol stands on it that is no number's."""
     if term.op == "=" and name in term.args:
         return True
@@ -277,23 +279,23 @@ def _is_looked_at(term: Term, name: Term) -> bool:
     return any(_is_looked_at(arg, name) for arg in term.args)
 
 
-def _implied(left: Term, right: Term) -> Term:
+def _implied(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """An implication, with all that it needs on its left."""
     if right.op == "=>":
         return _implied(conjunction([left, right.args[0]]), right.args[1])
     return implication(left, right)
 
 
-def opened(goal: Term, name: Callable[[str], Term]) -> tuple[tuple[Term, ...], Term]:
+def opened(goal: SmtTerm, name: Callable[[str], SmtTerm]) -> tuple[tuple[SmtTerm, ...], SmtTerm]:
     """What may be assumed to prove a goal, and what is left of it, with names for any values."""
     match goal:
-        case Term(op="forall", args=(body,)):
-            names = {Term(old, (), sort, is_bound=True): name(sort) for old, sort in goal.binds}
+        case SmtTerm(op="forall", args=(body,)):
+            names = {SmtTerm(old, (), sort, is_bound=True): name(sort) for old, sort in goal.binds}
             return opened(substituted(body, names), name)
-        case Term(op="=>", args=(left, right)):
+        case SmtTerm(op="=>", args=(left, right)):
             assumed, rest = opened(right, name)
             return (left, *assumed), rest
-        case Term(op="or", args=parts):
+        case SmtTerm(op="or", args=parts):
             wide = [part for part in parts if part.op in {"forall", "=>"}]
             if len(wide) != 1:
                 return (), goal
@@ -303,7 +305,7 @@ def opened(goal: Term, name: Callable[[str], Term]) -> tuple[tuple[Term, ...], T
             return (), goal
 
 
-def ground(term: Term) -> Iterator[Term]:
+def ground(term: SmtTerm) -> Iterator[SmtTerm]:
     """Every part of a term in which no quantifier has a say."""
     if not any(part.is_bound for part in symbols(term)):
         yield from symbols(term)
@@ -312,12 +314,12 @@ def ground(term: Term) -> Iterator[Term]:
             yield from ground(arg)
 
 
-def _disjuncts(term: Term) -> tuple[Term, ...]:
+def _disjuncts(term: SmtTerm) -> tuple[SmtTerm, ...]:
     """The ways in which a condition can be true."""
     match term:
-        case Term(op="or", args=parts):
+        case SmtTerm(op="or", args=parts):
             return tuple(each for part in parts for each in _disjuncts(part))
-        case Term(op="and", args=parts):
+        case SmtTerm(op="and", args=parts):
             return tuple(conjunction(each) for each in product(*map(_disjuncts, parts)))
         case _:
             return (term,)
@@ -326,7 +328,7 @@ def _disjuncts(term: Term) -> tuple[Term, ...]:
 # ------------------------------------------------------------------ arithmetic
 
 
-def add(left: Term, right: Term) -> Term:
+def add(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """A sum."""
     a, b = value_of(left), value_of(right)
     if a is not None and b is not None:
@@ -338,14 +340,14 @@ def add(left: Term, right: Term) -> Term:
         known = value_of(step)
         if known is not None:
             return _moved(base, b + (known if left.op == "+" else -known))
-    return Term("+", (left, right), INT)
+    return SmtTerm("+", (left, right), INT)
 
 
-def _moved(base: Term, by: int) -> Term:
+def _moved(base: SmtTerm, by: int) -> SmtTerm:
     return subtract(base, number(-by)) if by < 0 else add(base, number(by))
 
 
-def subtract(left: Term, right: Term) -> Term:
+def subtract(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """A difference."""
     a, b = value_of(left), value_of(right)
     if a is not None and b is not None:
@@ -354,60 +356,60 @@ def subtract(left: Term, right: Term) -> Term:
         return left
     if b is not None and left.op in {"+", "-"} and len(left.args) == 2 and value_of(left.args[1]) is not None:
         return add(left, number(-b))
-    return number(0) if left == right else Term("-", (left, right), INT)
+    return number(0) if left == right else SmtTerm("-", (left, right), INT)
 
 
-def at_most(left: Term, right: Term) -> Term:
+def at_most(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """Whether the first number is not above the second."""
     return _in_order("<=", left, right, or_equal=True)
 
 
-def less(left: Term, right: Term) -> Term:
+def less(left: SmtTerm, right: SmtTerm) -> SmtTerm:
     """Whether the first number is below the second."""
     return _in_order("<", left, right, or_equal=False)
 
 
-def _in_order(op: str, left: Term, right: Term, *, or_equal: bool) -> Term:
+def _in_order(op: str, left: SmtTerm, right: SmtTerm, *, or_equal: bool) -> SmtTerm:
     a, b = value_of(left), value_of(right)
     if left == right:
         return TRUE if or_equal else FALSE
     if a is not None and b is not None:
         return TRUE if a < b else FALSE
-    return Term(op, (left, right), BOOL)
+    return SmtTerm(op, (left, right), BOOL)
 
 
 # ------------------------------------------------------------------- structure
 
 
-def substituted(term: Term, names: Mapping[Term, Term]) -> Term:
+def substituted(term: SmtTerm, names: Mapping[SmtTerm, SmtTerm]) -> SmtTerm:
     """A term with other terms in place of some names."""
     if names.keys().isdisjoint(term.free_names):
         return term
     return names[term] if term.is_bound else term.on([substituted(arg, names) for arg in term.args])
 
 
-def renamed(term: Term) -> Term:
+def renamed(term: SmtTerm) -> SmtTerm:
     """A term with all names that are ever bound numbered as they come, to compare it with others."""
     names: dict[str, str] = {}
 
     def name(old: str) -> str:
         return names.setdefault(old, f"%{len(names)}")
 
-    def walk(part: Term) -> Term:
+    def walk(part: SmtTerm) -> SmtTerm:
         binds = tuple((name(old), sort) for old, sort in part.binds)
         op = name(part.op) if part.is_bound else part.op
-        return Term(op, tuple(map(walk, part.args)), part.sort, binds, part.is_bound, part.is_made)
+        return SmtTerm(op, tuple(map(walk, part.args)), part.sort, binds, part.is_bound, part.is_made)
 
     return walk(term)
 
 
-def abstracted(body: Term, name: Term) -> tuple[tuple[Term, ...], Term]:
+def abstracted(body: SmtTerm, name: SmtTerm) -> tuple[tuple[SmtTerm, ...], SmtTerm]:
     """The names beside one that a term depends on, and the same for all terms that say the same of these."""
     params = tuple(each for each in body.free_names if each != name)
     return params, renamed(apply("", [*params, name, body], BOOL))
 
 
-def symbols(term: Term) -> Iterator[Term]:
+def symbols(term: SmtTerm) -> Iterator[SmtTerm]:
     """Every part of a term."""
     yield term
     for arg in term.args:

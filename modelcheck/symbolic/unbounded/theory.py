@@ -24,12 +24,12 @@ from itertools import islice, permutations, product
 import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Function, Shape, Shapes, bound_of, how_many
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtShape, SmtShapes, bound_of, how_many
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
-    Term,
+    SmtTerm,
     abstracted,
     add,
     apply,
@@ -57,15 +57,15 @@ class Sized:
     """A set with a name: on which values it depends, and what its members are."""
 
     name: str
-    params: tuple[Term, ...]
-    member: Term
+    params: tuple[SmtTerm, ...]
+    member: SmtTerm
     of: t.Type
 
-    def has(self, params: tuple[Term, ...], member: Term) -> Term:
+    def has(self, params: tuple[SmtTerm, ...], member: SmtTerm) -> SmtTerm:
         """Whether a value is in it."""
         return apply(f"|{self.name} has|", (*params, member), BOOL)
 
-    def size(self, params: tuple[Term, ...]) -> Term:
+    def size(self, params: tuple[SmtTerm, ...]) -> SmtTerm:
         """How many are in it."""
         return apply(f"|{self.name} size|", params, INT)
 
@@ -94,22 +94,22 @@ class Small:
 class Theory:
     """The axioms that the terms of one formula need; within a `Small` scope sizes are counted instead."""
 
-    def __init__(self, shapes: Shapes, small: Small | None) -> None:
+    def __init__(self, shapes: SmtShapes, small: Small | None) -> None:
         self.shapes = shapes
         self.small = small
-        self._axioms: list[Term] = []
-        self._sized: dict[tuple[Term, str], Sized] = {}
-        self._chosen: dict[Term, str] = {}
+        self._axioms: list[SmtTerm] = []
+        self._sized: dict[tuple[SmtTerm, str], Sized] = {}
+        self._chosen: dict[SmtTerm, str] = {}
 
     # ------------------------------------------------------------------- sizes
 
-    def all_of(self, sort: str) -> Term:
+    def all_of(self, sort: str) -> SmtTerm:
         """How many members a sort has."""
         if self.small is not None:
             return number(self.small.sorts[sort])
         return apply(f"|size {sort}|", (), INT)
 
-    def size(self, of: Function) -> Term:
+    def size(self, of: Pointwise) -> SmtTerm:
         """How many members a set has."""
         assert isinstance(of.type, t.Set)
         inner = of.type.of
@@ -127,7 +127,7 @@ class Theory:
             self._axioms.append(quantified("forall", [*params, member], equality(has, body), (has,)))
         return self._sized[key].size(params)
 
-    def listed(self, of: t.Type, small: Small) -> Iterator[Term]:
+    def listed(self, of: t.Type, small: Small) -> Iterator[SmtTerm]:
         """All values of a scalar type in a small scope."""
         if not t.is_scalar(of):
             raise Inexpressible(f"the size of a set of {of}")
@@ -136,7 +136,7 @@ class Theory:
             assert isinstance(found, Flat)
             yield found.term
 
-    def axioms(self, about: Sequence[Term]) -> tuple[Term, ...]:
+    def axioms(self, about: Sequence[SmtTerm]) -> tuple[SmtTerm, ...]:
         """All that is to be assumed beside a formula; `about` are its parts that speak of single values."""
         sized = [*self._sized.values()]
         pairs = [(a, b) for a in sized for b in sized if a.of == b.of]
@@ -149,7 +149,7 @@ class Theory:
             *(axiom for each in sized for axiom in _named(each, about)),
         )
 
-    def _of_one(self, one: Sized) -> Iterator[Term]:
+    def _of_one(self, one: Sized) -> Iterator[SmtTerm]:
         """Axioms of one size: it is 0 for the empty set alone, and that of all members for the full set."""
         size, member = one.size(one.params), one.member
         has = one.has(one.params, member)
@@ -163,7 +163,7 @@ class Theory:
             yield quantified("forall", for_all, at_most(size, most), (size,))
             yield quantified("forall", for_all, equality(equality(size, most), whole), (size,))
 
-    def _of_two(self, one: Sized, other: Sized) -> Iterator[Term]:
+    def _of_two(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
         """Axioms of two sizes: a subset is no larger, one member more counts one, large sets intersect."""
         left = tuple(self.shapes.bind(each.sort) for each in one.params)
         right = tuple(self.shapes.bind(each.sort) for each in other.params)
@@ -186,7 +186,7 @@ class Theory:
             many = less(self.all_of(one.of.name), add(*sizes))
             yield quantified("forall", both, implication(many, quantified("exists", [member], shared)), sizes)
 
-    def _beside(self, one: Sized, other: Sized) -> Iterator[Term]:
+    def _beside(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
         """That a size is not below 0, said again where the solver looks at another set for the same values.
 
         So the solver instantiates the set before a step when it is asked about the set after it.
@@ -198,7 +198,7 @@ class Theory:
 
     # ---------------------------------------------------------- values by what they are
 
-    def chosen(self, of: t.Type, says: Callable[[Flat], Term]) -> Flat:
+    def chosen(self, of: t.Type, says: Callable[[Flat], SmtTerm]) -> Flat:
         """A value that satisfies a formula which some value satisfies (a Skolem term)."""
         sort = self.shapes.types.sort(of)
         blank = self.shapes.bind(sort)
@@ -210,10 +210,12 @@ class Theory:
             self._axioms.append(quantified("forall", [*params], substituted(wish, {blank: it})))
         return Flat(apply(f"|{self._chosen[key]}|", params, sort), of)
 
-    def common(self, left: Callable[[Term], Shape], right: Callable[[Term], Shape], most: Term) -> Flat:
+    def common(
+        self, left: Callable[[SmtTerm], SmtShape], right: Callable[[SmtTerm], SmtShape], most: SmtTerm
+    ) -> Flat:
         """The length of the common prefix of two sequences, at most `most`."""
 
-        def says(it: Flat) -> Term:
+        def says(it: Flat) -> SmtTerm:
             at = it.term
             same = self.shapes.each_index(at, lambda i: self.shapes.equal(left(i), right(i)))
             differ = negation(self.shapes.equal(left(at), right(at)))
@@ -223,14 +225,14 @@ class Theory:
         return self.chosen(t.INT, says)
 
 
-def _named(one: Sized, about: Sequence[Term]) -> Iterator[Term]:
+def _named(one: Sized, about: Sequence[SmtTerm]) -> Iterator[SmtTerm]:
     """That a size is not below 0, for the values that a formula is about: so a solver looks at it."""
     values = [[each for each in about if each.sort == param.sort][:MOST_VALUES] for param in one.params]
     for params in islice(product(*values), MOST_NAMED):
         yield at_most(number(0), one.size(params))
 
 
-def sizes_of(sorts: tuple[t.Sort, ...], nats: tuple[t.Nat, ...], small: Small | None) -> Iterator[Term]:
+def sizes_of(sorts: tuple[t.Sort, ...], nats: tuple[t.Nat, ...], small: Small | None) -> Iterator[SmtTerm]:
     """What is known of the sizes of the scope itself."""
     for nat in nats:
         if small is None:

@@ -24,9 +24,9 @@ GAPS, MORE_GAPS = (
 ENTRIES = p.Sequence(TRUTH, 1)
 
 
-def union(number: p.Packing, *more: p.Packing) -> p.Tagged:
+def union(number: p.Packing, *more: p.Packing) -> p.TaggedUnion:
     """Three cases, the second without fields."""
-    return p.Tagged((p.Product((number, TRUTH)), p.Product(()), p.Product((p.Optional(number), *more))))
+    return p.TaggedUnion((p.Product((number, TRUTH)), p.Product(()), p.Product((p.Optional(number), *more))))
 
 
 FAMILIES: Mapping[str, Sequence[p.Packing]] = {
@@ -81,7 +81,10 @@ FAMILIES: Mapping[str, Sequence[p.Packing]] = {
     "set of tuples": (p.Mask(PAIR), p.Slots(OTHER_PAIR, 2)),
     "set of tuples with gaps": (p.Mask(GAPS), p.Mask(MORE_GAPS), p.Slots(GAPS, 3)),
     "set of options with gaps": (p.Mask(p.Optional(GAPS)), p.Mask(GAPS), p.Slots(p.Optional(MORE_GAPS), 2)),
-    "set of unions with gaps": (p.Mask(p.Tagged((GAPS, PAIR))), p.Slots(p.Tagged((GAPS, OTHER_PAIR)), 2)),
+    "set of unions with gaps": (
+        p.Mask(p.TaggedUnion((GAPS, PAIR))),
+        p.Slots(p.TaggedUnion((GAPS, OTHER_PAIR)), 2),
+    ),
     "set of maps with gaps": (p.Mask(p.Array(p.Number(0, 2), 4)), p.Slots(p.Array(p.Number(0, 4), 4), 2)),
     "set of sets": (p.Mask(p.Mask(BIT)), p.Slots(p.Mask(BIT), 2), p.Slots(p.Slots(NUMBER, 1), 2)),
     "set of sequences": (p.Mask(ENTRIES), p.Slots(ENTRIES, 2), p.Slots(p.Sequence(TRUTH, 2), 2)),
@@ -120,7 +123,7 @@ def _values(packing: p.Packing) -> Iterable[Value]:
             return [None, *_values(of)]
         case p.Product(parts):
             return product(*(few(values_of(part), FEW) for part in parts))
-        case p.Tagged(cases):
+        case p.TaggedUnion(cases):
             return [(tag, *value) for tag, case in enumerate(cases) for value in _values(case)]
         case p.Array(of, count):
             return product(few(values_of(of), FEW), repeat=count)
@@ -162,7 +165,7 @@ def has_room(packing: p.Packing, value: Value) -> bool:
             return bool(lo <= value <= hi)
         case p.Product(parts):
             return all(map(has_room, parts, value))
-        case p.Tagged(cases):
+        case p.TaggedUnion(cases):
             return has_room(cases[value[0]], value[1:])
         case p.Array(of):
             return all(has_room(of, each) for each in value)

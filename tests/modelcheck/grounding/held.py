@@ -26,7 +26,7 @@ class Held:
     values: Sequence[tuple[Value, Flats]]
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.GroundTerm:
         """Its term, where it is a number or a truth value."""
         return shapes.number(self.shape)
 

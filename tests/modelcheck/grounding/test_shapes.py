@@ -44,9 +44,9 @@ def wrong(
     found = []
     for some in each:
         made = how(*(held.shape for held in some))
-        tidy, held_as = is_tidy(bench, made), dict[Value, terms.Term]()
+        tidy, held_as = is_tidy(bench, made), dict[Value, terms.GroundTerm]()
         for values, under in ways(bench, *some):
-            expected, known = meaning(*values), dict[terms.Term, int]()
+            expected, known = meaning(*values), dict[terms.GroundTerm, int]()
             if of is not None and expected not in held_as:
                 held_as[expected] = bench.shapes.equal(made, bench.shapes.constant(of, expected))
             is_held = bench.terms.both(tidy, held_as.get(expected, bench.terms.true))
@@ -56,7 +56,7 @@ def wrong(
     return found
 
 
-def value_under(shape: shapes.Shape, under: Sequence[int], known: dict[terms.Term, int]) -> Value:
+def value_under(shape: shapes.Shape, under: Sequence[int], known: dict[terms.GroundTerm, int]) -> Value:
     """The value of a shape where the plain variables have these values."""
     return shapes.value_of(shape, lambda term: term_value(term, under, known))
 
@@ -67,7 +67,7 @@ def ways(bench: Bench, *some: Held) -> Iterator[tuple[tuple[Value, ...], list[in
         yield tuple(value for value, _ in each), bench.flats(*(flats for _, flats in each))
 
 
-def is_tidy(bench: Bench, shape: shapes.Shape) -> terms.Term:
+def is_tidy(bench: Bench, shape: shapes.Shape) -> terms.GroundTerm:
     """Whether nothing stands behind the end of a sequence, and in a set nothing twice."""
     made, equal = bench.terms, bench.shapes.equal
     match shape:

@@ -30,7 +30,7 @@ class Variables(NamedTuple):
 
 X, Y, P, Q = ((0, 2), (1, 1), (2, None), (3, None))  # each with the most it may be
 EVERY = [Variables(x, y, p, q) for x in range(3) for y in range(2) for p in (0, 1) for q in (0, 1)]
-KNOWN: list[dict[terms.Term, int]] = [{} for _ in EVERY]
+KNOWN: list[dict[terms.GroundTerm, int]] = [{} for _ in EVERY]
 TERMS = terms.Terms()
 
 
@@ -39,7 +39,7 @@ class Operand:
     """A term, how it is written, and its value by plain arithmetic."""
 
     text: str
-    term: terms.Term
+    term: terms.GroundTerm
     value: Callable[[Variables], int]
 
     @cached_property
@@ -48,7 +48,7 @@ class Operand:
         return [int(self.value(each)) for each in EVERY]
 
 
-def values_of(term: terms.Term) -> list[int]:
+def values_of(term: terms.GroundTerm) -> list[int]:
     """What a term is for all values of the variables."""
     return [term_value(term, each, known) for each, known in zip(EVERY, KNOWN, strict=True)]
 
@@ -117,7 +117,7 @@ class Made:
     """A way to make a term: of what, how, and what it is to mean."""
 
     operands: tuple[Callable[[], list[Operand]], ...]
-    how: Callable[..., terms.Term]
+    how: Callable[..., terms.GroundTerm]
     meaning: Callable[..., int]
 
 
@@ -173,7 +173,7 @@ def test_the_operands_are_what_they_are_written_as(operands: Callable[[], list[O
     assert [each.text for each in operands() if values_of(each.term) != each.values] == []
 
 
-def rows(way: str) -> Iterator[tuple[str, terms.Term, list[int]]]:
+def rows(way: str) -> Iterator[tuple[str, terms.GroundTerm, list[int]]]:
     """For each choice of operands what is asked, the term that is made, and what its values should be."""
     made = WAYS[way]
     for operands in product(*(each() for each in made.operands)):
@@ -193,7 +193,7 @@ def test_a_term_is_within_its_bounds(way: str) -> None:
     assert [text for text, term, _ in rows(way) if not within(term, values_of(term))] == []
 
 
-def within(term: terms.Term, values: list[int]) -> bool:
+def within(term: terms.GroundTerm, values: list[int]) -> bool:
     return term.lo <= min(values) <= max(values) <= term.hi
 
 

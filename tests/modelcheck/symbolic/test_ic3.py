@@ -19,7 +19,7 @@ from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Event, Proving
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.finite.facts import StateFact, facts
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
@@ -178,7 +178,7 @@ def after(system: System, level: set[tuple[int, ...]]) -> set[tuple[int, ...]]:
     return found
 
 
-def truth(term: Term, values: tuple[int, ...]) -> bool:
+def truth(term: GroundTerm, values: tuple[int, ...]) -> bool:
     return bool(term_value(term, values))
 
 

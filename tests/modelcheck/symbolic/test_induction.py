@@ -14,7 +14,7 @@ from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.proof import ObligationStatus
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.grounding.term_values import term_value
-from modelcheck.grounding.terms import Term
+from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
 from spec.ir import Check, Model, PropertyKind
@@ -280,7 +280,7 @@ def reached(model: Model, question: Check) -> int:
     while level and len(seen) < 100:
         after = set()
         for values in sorted(level):
-            known: dict[Term, int] = {}
+            known: dict[GroundTerm, int] = {}
             assert term_value(whole.formed, values, known) == 1
             assert all(
                 value <= (1 if f.most is None else f.most)

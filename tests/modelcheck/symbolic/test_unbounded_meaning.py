@@ -14,12 +14,12 @@ import spec.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, ask, programs
 from modelcheck.symbolic.unbounded.decode import ModelReader
-from modelcheck.symbolic.unbounded.expressions import Env
+from modelcheck.symbolic.unbounded.expressions import SmtEnv
 from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import Formula, FormulaWriter, Obligation, ProofTask
-from modelcheck.symbolic.unbounded.shapes import Function, Parts, Shape
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape
 from modelcheck.symbolic.unbounded.sorts import Flat
-from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, Term, conjunction, equality, number
+from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, SmtTerm, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.kinds import INVARIANTS
 from spec.load import loads
@@ -30,32 +30,32 @@ from tests.model_texts import model_text
 STEPS = 6  # of each model that are put to the solver
 
 
-def pinned(reader: ModelReader, shape: Shape, value: ir.Value) -> Iterator[Term]:
+def pinned(reader: ModelReader, shape: SmtShape, value: ir.Value) -> Iterator[SmtTerm]:
     """That a shape has a value."""
     match shape:
         case Flat(term, of):
             yield equality(term, reader.shapes.element(reader.shapes.constant(of, value), of))
-        case Function(at, t.Seq(), length):
+        case Pointwise(at, t.Seq(), length):
             yield equality(length, number(len(value)))
             for index, each in enumerate(value):
                 yield from pinned(reader, at(number(index)), each)
-        case Function(type=t.Set(inner)):
+        case Pointwise(type=t.Set(inner)):
             for each, term in reader.domain(inner):
                 yield equality(shape.says(term), TRUE if each in value else FALSE)
-        case Function(type=t.Bag(inner)):
+        case Pointwise(type=t.Bag(inner)):
             for each, term in reader.domain(inner):
                 yield equality(shape.says(term), number(dict(value).get(each, 0)))
-        case Function(at, t.Map(key, _)):
+        case Pointwise(at, t.Map(key, _)):
             for (_, term), each in zip(reader.domain(key), value, strict=True):
                 yield from pinned(reader, at(term), each)
-        case Parts(parts):
+        case SmtParts(parts):
             for part, each in zip(parts, value, strict=True):
                 yield from pinned(reader, part, each)
         case _:
             raise Inexpressible("this shape")
 
 
-def whole(reader: ModelReader, shapes: tuple[Shape, ...], state: State) -> Term:
+def whole(reader: ModelReader, shapes: tuple[SmtShape, ...], state: State) -> SmtTerm:
     return conjunction([each for s, v in zip(shapes, state, strict=True) for each in pinned(reader, s, v)])
 
 
@@ -82,7 +82,7 @@ def walked(machine: Machine, random: Random) -> Iterator[tuple[State, Taken]]:
         return
 
 
-def numbers(writer: FormulaWriter, check: ir.Check) -> list[Term]:
+def numbers(writer: FormulaWriter, check: ir.Check) -> list[SmtTerm]:
     """That the numbers among the settings are as the check sets them."""
     return [
         equality(shape.term, number(check.scope.config[name]))
@@ -131,7 +131,7 @@ def is_true(
     try:
         formula = writer.formula(Obligation(claim.name, model.actions[0].name), [])
         core = all_.core.property(claim.name).expr
-        says = writer.expressions.truth(core, Env(writer.before, {})) if core else TRUE
+        says = writer.expressions.truth(core, SmtEnv(writer.before, {})) if core else TRUE
         pin = whole(ModelReader(writer.shapes, small), writer.before, state)
     except Inexpressible:
         return None
