@@ -61,7 +61,8 @@ BROKER_ONLY = frozenset(
     cordoned.log.dirs max.decompressed.message.bytes remote.fetch.max.wait.ms
     remote.list.offsets.request.timeout.ms add.partitions.to.txn.retry.backoff.ms
     add.partitions.to.txn.retry.backoff.max.ms internal.metadata.delete.delay.millis
-    internal.metadata.max.batch.size.in.bytes internal.metadata.max.fetch.size.in.bytes enable.zookeeper topic.partition.count.map hostname brokerid
+    internal.metadata.max.batch.size.in.bytes internal.metadata.max.fetch.size.in.bytes
+    enable.zookeeper topic.partition.count.map hostname brokerid
     """.split()
 )
 
