@@ -21,7 +21,7 @@ from typing import Protocol
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage, UnreadableError
 from broker_files.log_layouts import LineReader, detect
-from broker_files.log_templates import KNOWN, TEMPLATES, Says, Template
+from broker_files.log_templates import TEMPLATES, Says, Template
 from spec.frozen import frozen
 
 BLOCK = 1 << 20
@@ -31,6 +31,44 @@ FEW = 20  # letters in a text of which one may be none
 MOST_NAMES = 64  # partitions whose names are searched for one by one
 NAME = re.compile(rb"[\w.-]+-\d+|\[[\w.-]+,\d+\]")
 ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
+# Words of lines that are of a partition and say nothing of what the model has.
+OF_NO_USE = (
+    "Triggering unclean leader election for offline partition ",
+    "Added fetcher ",
+    "CreateTopics result",
+    "Created log for partition",
+    "Creating new partition",
+    "Deleted log for partition",
+    "Deleted segment",
+    "Deleting segment",
+    "Error in response for fetch request",
+    "Error sending fetch request",
+    "failed to change state for partition",
+    "Found deletable segments",
+    "Ignoring LeaderAndIsr request",
+    "Incremented log start offset",
+    "LeaderEpochCache ",
+    "Loading producer state",
+    "New partition creation callback",
+    "New topics: ",
+    "No checkpointed highwatermark",
+    "Non-monotonic update of high watermark",
+    "Partition is marked as",
+    "ProducerStateManager ",
+    "Producer state recovery took",
+    "Received UNKNOWN_TOPIC_ID",
+    "Reloading from producer snapshot",
+    "Removed fetcher ",
+    "Rolled new log segment",
+    "Scheduling segments for deletion",
+    "The topic partition ",
+    "Truncating partition ",
+    " has no effect as the largest offset in the log is ",
+    "Deleted producer state snapshot",
+    "Stopped fetchers",
+    "Started fetchers",
+    "Wrote producer snapshot",
+)
 
 
 @frozen
@@ -286,7 +324,7 @@ class _Scan:
             if found is not None:
                 self._say(template, found, number, read.message)
                 return
-        if self._names_a_place(line) and not any(word in read.message for word in KNOWN):
+        if self._names_a_place(line) and not any(word in read.message for word in OF_NO_USE):
             self._counted["unknown"] += 1
             self._first_unknown = self._first_unknown or number
 

@@ -22,7 +22,7 @@ NUMBERS = r"[\d, ]*"
 
 
 class Says(Enum):
-    """What a line is about; `KNOWN` ones are of a partition and say nothing of its state."""
+    """What a line is about."""
 
     LEADS = auto()
     FOLLOWS = auto()
@@ -53,7 +53,6 @@ class Says(Enum):
     OFFLINE = auto()
     EXPIRED = auto()
     VERSION = auto()
-    KNOWN = auto()
 
 
 @frozen
@@ -61,7 +60,7 @@ class Template:
     """A message: since and until which release, by which loggers, at which level, in which source file.
 
     `literal` stands in every such line, so that a line without it need not be matched.  `until` is empty
-    where the newest release that was looked at, 4.1, still says it.  A `source` is a file of Kafka's.
+    where the newest release that was looked at, 4.3, still says it.  A `source` is a file of Kafka's.
     """
 
     says: Says
@@ -156,10 +155,22 @@ TEMPLATES: tuple[Template, ...] = (
         rf" (?:zkVersion|partitionEpoch)=(?P<version>\d+), replicas=\[(?P<replicas>{NUMBERS})\]"
         r"(?:.*Current high watermark (?P<mark>\d+))?",
         "2.4",
-        "",
+        "4.1",
         STATE_CHANGE,
         "TRACE up to 3.2, then INFO",
         "core/src/main/scala/kafka/server/ReplicaManager.scala",
+    ),
+    Template(
+        Says.TOLD,
+        ", partition registration PartitionRegistration(",
+        rf"{STATE}Skipped the become-\w+ state change for {TP} .*\(replicas=\[(?P<replicas>{NUMBERS})\],.*?"
+        rf" isr=\[(?P<isr>{NUMBERS})\],.* leader=(?P<leader>-?\d+),.* leaderEpoch=(?P<epoch>\d+),"
+        r" partitionEpoch=(?P<version>\d+)\)(?:.*Current high watermark (?P<mark>\d+))?",
+        "4.2",
+        "",
+        STATE_CHANGE,
+        "INFO",
+        PARTITION,
     ),
     Template(
         Says.CHANGED,
@@ -351,7 +362,7 @@ TEMPLATES: tuple[Template, ...] = (
         rf"Truncating {TP} to offset (?P<offset>\d+) below high watermark (?P<mark>\d+)",
         "2.1",
         "",
-        FETCHERS,
+        (*FETCHERS, *LOGS),  # since 4.2 the log itself
         "WARN",
         "core/src/main/scala/kafka/server/ReplicaFetcherThread.scala",
     ),
@@ -548,43 +559,4 @@ TEMPLATES: tuple[Template, ...] = (
         "INFO",
         "clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java",
     ),
-)
-
-# Words of lines that are of a partition and say nothing of what the model has.
-KNOWN = (
-    "Triggering unclean leader election for offline partition ",
-    "Added fetcher ",
-    "CreateTopics result",
-    "Created log for partition",
-    "Creating new partition",
-    "Deleted log for partition",
-    "Deleted segment",
-    "Deleting segment",
-    "Error in response for fetch request",
-    "Error sending fetch request",
-    "failed to change state for partition",
-    "Found deletable segments",
-    "Ignoring LeaderAndIsr request",
-    "Incremented log start offset",
-    "LeaderEpochCache ",
-    "Loading producer state",
-    "New partition creation callback",
-    "New topics: ",
-    "No checkpointed highwatermark",
-    "Non-monotonic update of high watermark",
-    "Partition is marked as",
-    "ProducerStateManager ",
-    "Producer state recovery took",
-    "Received UNKNOWN_TOPIC_ID",
-    "Reloading from producer snapshot",
-    "Removed fetcher ",
-    "Rolled new log segment",
-    "Scheduling segments for deletion",
-    "The topic partition ",
-    "Truncating partition ",
-    " has no effect as the largest offset in the log is ",
-    "Deleted producer state snapshot",
-    "Stopped fetchers",
-    "Started fetchers",
-    "Wrote producer snapshot",
 )

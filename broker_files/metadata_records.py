@@ -174,6 +174,7 @@ OTHERS = {
     21: "ZooKeeper migration",
     22: "SCRAM credential removed",
     26: "delegation token removed",
+    29: "controller unregistered",
 }
 FRAME = 1  # the version of what stands round every record
 
@@ -281,7 +282,7 @@ def _uuids(fields: FieldReader) -> tuple[UUID, ...]:
 
 Decoder = Callable[[FieldReader, int], MetadataRecord]
 DECODERS: dict[int, tuple[int, Decoder]] = {  # by kind: the newest version that is known
-    0: (3, _broker_registered),
+    0: (4, _broker_registered),
     1: (0, lambda fields, _: BrokerRemoved(fields.int32())),
     2: (0, lambda fields, _: TopicCreated(fields.text(), fields.uuid())),
     3: (2, _partition),
@@ -291,7 +292,7 @@ DECODERS: dict[int, tuple[int, Decoder]] = {  # by kind: the newest version that
     8: (0, lambda fields, _: BrokerChanged(fields.int32(), fields.int64(), fenced=False)),
     9: (0, lambda fields, _: TopicRemoved(fields.uuid())),
     12: (0, lambda fields, _: FeatureLevel(fields.text(), fields.int16())),
-    17: (2, _broker_changed),
+    17: (3, _broker_changed),
     23: (0, lambda _f, _v: TransactionMark("begin")),
     24: (0, lambda _f, _v: TransactionMark("end")),
     25: (0, lambda _f, _v: TransactionMark("abort")),

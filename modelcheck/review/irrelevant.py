@@ -58,7 +58,11 @@ BROKER_ONLY = frozenset(
     unstable.api.versions.enable unstable.feature.versions.enable
     auto.include.jmx.reporter inter.broker.protocol.security client.quota.callback.class
     monitoring.interval kafka.csv.metrics.dir kafka.csv.metrics.reporter.enabled
-    cordoned.log.dirs enable.zookeeper topic.partition.count.map hostname brokerid
+    cordoned.log.dirs max.decompressed.message.bytes remote.fetch.max.wait.ms
+    remote.list.offsets.request.timeout.ms add.partitions.to.txn.retry.backoff.ms
+    add.partitions.to.txn.retry.backoff.max.ms internal.metadata.delete.delay.millis
+    internal.metadata.max.batch.size.in.bytes internal.metadata.max.fetch.size.in.bytes
+    enable.zookeeper topic.partition.count.map hostname brokerid
     """.split()
 )
 
@@ -98,6 +102,7 @@ CONSUMER_ONLY = frozenset(
     consumer.id fetch.message.max.bytes num.consumer.fetchers queued.max.message.chunks
     rebalance.max.retries rebalance.backoff.ms refresh.leader.backoff.ms offsets.storage
     dual.commit.enabled fetch.wait.max.ms groupid mirror.topics.whitelist
+    internal.leave.group.on.close internal.throw.on.fetch.stable.offset.unsupported
     """.split()
 )
 

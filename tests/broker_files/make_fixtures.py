@@ -213,6 +213,11 @@ def elected_unclean(cluster: Cluster) -> Sequence[Again]:
     return []
 
 
+def elected_unclean_newer(cluster: Cluster) -> Sequence[Again]:
+    """The same on a newer release: brokers register with other records, and who left last is eligible."""
+    return elected_unclean(cluster)
+
+
 def paused(cluster: Cluster) -> Sequence[Again]:
     """A follower is silent for longer than its session lasts, is fenced, and comes back by itself."""
     begin(cluster, "min.insync.replicas=2")
@@ -259,6 +264,7 @@ ALL = (
     truncated,
     truncated_newer,
     elected_unclean,
+    elected_unclean_newer,
     paused,
     lowered,
 )

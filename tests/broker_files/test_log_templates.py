@@ -11,7 +11,7 @@ import pytest
 from broker_files.checkpoints import TopicPartition
 from broker_files.log_layouts import detect
 from broker_files.log_lines import read_log_file
-from broker_files.log_templates import TEMPLATES
+from broker_files.log_templates import TEMPLATES, Says
 
 PUBLIC = tomllib.loads((Path(__file__).parent / "public_lines.toml").read_text(encoding="utf-8"))
 
@@ -57,3 +57,20 @@ def test_each_template_says_where_it_comes_from_and_its_releases() -> None:
 
 def release(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(".")))
+
+
+def test_a_leader_of_4_2_and_later_says_what_it_was_told() -> None:
+    log = (
+        Path(__file__).parent / "clusters" / "elected_unclean_newer" / "logs" / "broker1" / "state-change.log"
+    )
+    found = read_log_file(log, [TopicPartition("orders", 0)], lambda _: None)
+    told = [line.values for line in found.matched if line.says is Says.TOLD]
+
+    assert found.unknown == 0
+    assert [(each["isr"], each["leader"], each["epoch"], each["version"]) for each in told] == [
+        ("1, 3", "1", "0", "1"),
+        ("1", "1", "0", "2"),
+        ("1, 2", "2", "1", "4"),
+        ("2", "2", "1", "5"),
+    ]
+    assert [each.get("mark") for each in told] == ["20", "20", None, None]

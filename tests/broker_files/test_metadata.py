@@ -17,7 +17,10 @@ from broker_files.fields import ShortError
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import read_metadata
 from broker_files.metadata_records import (
+    BrokerChanged,
+    BrokerRegistered,
     MetadataRecord,
+    Other,
     PartitionChanged,
     PartitionCreated,
     TopicCreated,
@@ -125,6 +128,32 @@ def test_no_bytes_are_too_odd(junk: bytes) -> None:
 def test_kinds_and_versions_that_are_not_known_are_told() -> None:
     assert decode(framed(3, 3, b"")) == UnknownRecord(3, 3)
     assert decode(framed(77, 0, b"")) == UnknownRecord(77, 0)
+
+
+# As MetadataRecordSerde of Kafka 4.3.1 writes them at metadata.version 4.3-IV0, with a directory that is
+# cordoned (KIP-1066): broker 3, epoch 41.
+REGISTERED = """
+    0100040000000300000000000000000500000000000000060000000000000029020a504c41494e544558
+    540262238400000002116d657461646174612e76657273696f6e0007001e000272010002001102000000
+    0000000001000000000000000201110200000000000000030000000000000004
+"""
+UNFENCED = "011103000000030000000000000029020001ff03110200000000000000030000000000000004"
+SHUTTING_DOWN = "01110300000003000000000000002901010101"
+
+
+def test_records_of_brokers_with_cordoned_directories_are_read() -> None:
+    incarnation, directory = UUID(int=(5 << 64) + 6), UUID(int=(1 << 64) + 2)
+    registered = BrokerRegistered(
+        3, incarnation, 41, fenced=True, shutting_down=False, directories=(directory,)
+    )
+
+    assert decode(bytes.fromhex(REGISTERED)) == registered
+    assert decode(bytes.fromhex(UNFENCED)) == BrokerChanged(3, 41, fenced=False)
+    assert decode(bytes.fromhex(SHUTTING_DOWN)) == BrokerChanged(3, 41, shutting_down=True)
+
+
+def test_a_controller_that_is_unregistered_decides_nothing() -> None:
+    assert decode(framed(29, 0, struct.pack(">i", 3000) + b"\0")) == Other("controller unregistered")
 
 
 FIRST = PartitionCreated(0, TOPIC, (1, 2, 3), (1, 2, 3), 1, 5, 9)

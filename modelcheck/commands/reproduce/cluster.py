@@ -28,6 +28,10 @@ LAST_LINES = 12  # lines of a process that did not start
 FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
+NAMED_SINCE = (
+    3,
+    9,
+)  # a controller tells where it is reached; before that only the configuration does (KIP-853)
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
@@ -252,6 +256,8 @@ class Cluster:
             }
         else:
             lines["listeners"] = f"CONTROLLER://127.0.0.1:{self._peers[node]}"
+            if self.home.release >= NAMED_SINCE:  # else brokers go past their link to it once that is cut
+                lines["advertised.listeners"] = f"CONTROLLER://{_host(node)}:{self._peers[node]}"
         lines |= self._settings if is_broker else self._controllers
         self._properties(node).write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
         hosts = ["127.0.0.1 localhost", f"127.0.0.1 {socket.gethostname()}"]

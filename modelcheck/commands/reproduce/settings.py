@@ -34,6 +34,9 @@ LATER: Mapping[str, tuple[tuple[int, int], str]] = {  # what some releases that 
         "before 3.7 the high watermark does not wait for min.insync.replicas (KAFKA-15583)",
     ),
 }
+ONLY: Mapping[str, tuple[tuple[int, int], str]] = {  # what each release does in one way, by when it changed
+    "directory_keeps_eligible": ((4, 3), "a new directory leaves who is eligible alone from 4.3 on"),
+}
 ACKS: Mapping[str | int | bool, int | str] = {"zero": 0, "one": 1, "all": "all"}
 
 
@@ -59,6 +62,10 @@ def settings(model: Model, scope: Scope, home: Home) -> ClusterSettings:
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     for name, (value, why) in ALWAYS.items():
         if config.get(name, value) != value and home.release >= LATER.get(name, (DRIVEN_SINCE, ""))[0]:
+            refuse(f"{name} = {as_typed(config[name])}", f"Kafka {home.version} cannot be made to: {why}")
+    for name, (since, why) in ONLY.items():
+        does = home.release >= since
+        if config.get(name, does) is not does:
             refuse(f"{name} = {as_typed(config[name])}", f"Kafka {home.version} cannot be made to: {why}")
     if home.release < DRIVEN_SINCE:
         why = "the preview of KRaft before 3.0 is not driven, nor are clusters with ZooKeeper"

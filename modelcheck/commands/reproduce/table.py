@@ -82,6 +82,15 @@ PREDICTIONS = (
     Prediction("empty_leads_later", "the last in sync loses its disk, and leads again"),
     Prediction("empty_leads_later", "the same, where nobody asks for an election", "nobody_looks"),
     Prediction(
+        "eligible_forgotten",
+        "eligible leader replicas: one of two is shut down, the other loses its disk, and leads again",
+    ),
+    Prediction(
+        "eligible_forgotten",
+        "the same where a new directory leaves who is eligible alone",
+        "eligible_remembered",
+    ),
+    Prediction(
         "deposed_acks_one", "acks=1: a leader loses its session, and cuts its record off when that is back"
     ),
     Prediction("deposed_acks_one", "the same with acks=all", "deposed_acks_all"),

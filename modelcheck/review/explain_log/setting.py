@@ -16,7 +16,8 @@ from modelcheck.review.explain_log.spine import FIRST, TopicSettings
 from spec.frozen import frozen
 from spec.load import loads, read
 
-# The level of the feature metadata.version from which on a cluster is of that release.
+# The level of the feature metadata.version from which on a cluster is of that release: MetadataVersion of
+# Kafka 4.3.1, whose last one for production is 30.
 RELEASES: tuple[tuple[int, str], ...] = (
     (1, "3.0-IV1"),
     (2, "3.1-IV0"),
@@ -32,6 +33,8 @@ RELEASES: tuple[tuple[int, str], ...] = (
     (21, "3.9-IV0"),
     (22, "4.0-IV0"),
     (26, "4.1-IV0"),
+    (28, "4.2-IV0"),
+    (30, "4.3-IV0"),
 )
 ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 
@@ -74,6 +77,10 @@ def setting(
         release = said
     elif level == 0:
         assumed.append(f"Nothing says which release it was; taken as {release.partition('-')[0]}.")
+    elif level > RELEASES[-1][0]:
+        assumed.append(
+            f"metadata.version {level} is newer than any known here; taken as {release.partition('-')[0]}."
+        )
     if first.min_isr is None:
         assumed.append(
             "min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)"

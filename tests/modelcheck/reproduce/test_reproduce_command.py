@@ -16,7 +16,7 @@ import pytest
 
 from counterexamples.itf.write import write
 from counterexamples.trace import Trace
-from modelcheck.commands.reproduce.cluster import free_port, until
+from modelcheck.commands.reproduce.cluster import Cluster, free_port, until
 from modelcheck.commands.reproduce.home import Home, find
 from modelcheck.commands.reproduce.table import PREDICTIONS, read, table
 from modelcheck.contract.exits import Exit
@@ -105,6 +105,16 @@ def test_what_cannot_be_tried_is_said_before_anything_starts(
             "the controller of Kafka 3.3.2 knows no directories: they came with 3.7",
         ),
         (
+            "4.3.1",
+            ("kafka_replaced_disk", "--check", "eligible_forgotten"),
+            "directory_keeps_eligible = false: Kafka 4.3.1 cannot be made to",
+        ),
+        (
+            "4.2.2",
+            ("kafka_replaced_disk", "--check", "eligible_forgotten", "--under", "eligible_remembered"),
+            "directory_keeps_eligible = true: Kafka 4.2.2 cannot be made to",
+        ),
+        (
             "2.8.2",
             ("kafka", "--check", "acks_one"),
             "Kafka 2.8.2: the preview of KRaft before 3.0 is not driven, nor are clusters with ZooKeeper",
@@ -123,6 +133,18 @@ def test_what_a_release_has_not_got_is_refused(
 
     assert code == Exit.WRONG
     assert said in " ".join(told.split())
+
+
+@pytest.mark.parametrize(("release", "told"), [("3.7.2", ""), ("3.9.1", "node100.cluster")])
+def test_a_controller_tells_the_name_that_links_lead_to(
+    release: str, told: str, tmp_path: Path, false_home: Callable[..., Path]
+) -> None:
+    home = find(false_home("exit 1", release))
+    with Cluster(home, tmp_path, 2, settings={}, controllers={}, features=()):
+        lines = (tmp_path / "100.properties").read_text().splitlines()
+    found = [line for line in lines if line.startswith("advertised.listeners=")]
+
+    assert [told in line for line in found] == ([True] if told else [])
 
 
 def test_a_step_that_cannot_be_forced_is_named(run: Command, false_home: Callable[[str], Path]) -> None:
