@@ -8,11 +8,32 @@ from dataclasses import replace
 from modelcheck.review.catalogue import known
 from modelcheck.review.partition import MOST_BROKERS, PartitionModel, with_spares
 from modelcheck.review.releases import entry, release_of
-from modelcheck.review.versions import Version, of
+from modelcheck.review.settings import Settings
+from modelcheck.review.versions import NEWEST, Version, of
 from spec.frozen import frozen
 
 REPLICAS = "replicas"
 Setting = str | int | bool
+
+
+@frozen
+class Circumstances:
+    """What decides which changes can be made, and how they are worded.
+
+    `producer` is the producer's release; `elr` says that eligible leader replicas are on.
+    """
+
+    release: Version
+    brokers: int
+    producer: Version
+    elr: bool = False
+
+
+def circumstances(settings: Settings) -> Circumstances:
+    """Those of a configuration; `acks` of another library than Kafka's own is written as today."""
+    release, producer = settings.version.value, settings.client.value.release
+    elr = settings.switches.eligible_leader_replicas.value
+    return Circumstances(release, settings.brokers.value, producer or NEWEST, elr)
 
 
 @frozen
@@ -84,7 +105,7 @@ def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
 def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> PartitionModel:
     """The configuration with the changes made, and with all that the releases they need bring along."""
     config = dict(partition.config)
-    names = partition.names
+    names, wanted = partition.names, partition.in_sync_wanted
     for change in changes:
         if change.switch == REPLICAS:
             names = with_spares(names, len(names) + 1)
@@ -92,21 +113,27 @@ def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> Par
         config[change.switch] = change.after
         if change.switch in _NEWER:
             config |= _NEWER[change.switch].along
-    return replace(partition, names=names, config=config)
+        if change.switch == "min_isr":
+            wanted = int(change.after)
+    # Since it counts as at most the number of replicas, it counts for more of more of them.
+    config["min_isr"] = min(wanted, len(names)) if config["strict_min_isr"] else wanted
+    return replace(partition, names=names, config=config, in_sync_wanted=wanted)
 
 
-def in_words(change: SwitchChange, release: Version, brokers: int) -> Words:
-    """A change as it is written in a configuration of a release, and what else it takes."""
+def in_words(change: SwitchChange, about: Circumstances) -> Words:
+    """A change as it is written in a configuration under some circumstances, and what else it takes."""
     if change.switch == REPLICAS:
-        more = int(change.after) > brokers
+        more = int(change.after) > about.brokers
         return Words(
             f"replication factor {change.after}", f"{change.after} brokers" if more else "", upgrade=False
         )
     if change.switch in _NEWER:
         first, what = _first(change), _NEWER[change.switch].what
     else:
-        first, what = known(_key(change)).first, "=".join(_written(change, release))
-    upgrade = release < first
+        first, what = known(_key(change)).first, "=".join(_written(change, about.producer))
+    upgrade = about.release < first
+    if change.switch == "min_isr" and about.elr:  # KAFKA-16540
+        return Words(what, "to be set for the topic or for the cluster, not in a broker's file", upgrade)
     return Words(what, f"Kafka {first} or later" if upgrade else "", upgrade)
 
 
@@ -121,10 +148,10 @@ def _first(change: SwitchChange) -> Version:
     return release_of(name, after)
 
 
-def _written(change: SwitchChange, release: Version) -> tuple[str, str]:
-    """A key and its value, as a release reads them."""
+def _written(change: SwitchChange, producer: Version) -> tuple[str, str]:
+    """A key and its value; `acks` as a release of the producer reads it."""
     if change.switch == "acks":
-        old = release < of(0, 8, 2)
+        old = producer < of(0, 8, 2)
         number = {"zero": "0", "one": "1", "all": "-1" if old else "all"}[str(change.after)]
         return ("request.required.acks" if old else "acks"), number
     value = "1" if change.switch == "flush" else str(change.after).lower()

@@ -77,7 +77,8 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
             contradiction(fact, f"Kafka {found}", other, findings)
         return Stated(found, f"{fact.words} at {fact.place}")
     for name in ("metadata.version", "inter.broker.protocol.version"):
-        for given in (g for reading in readings for g in reading.given if g.key == name):
+        last = {g.home: g for reading in readings for g in reading.given if g.key == name}
+        for given in last.values():
             try:
                 release = protocol(given.value).release
             except BadVersionError:

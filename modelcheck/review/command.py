@@ -23,6 +23,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
 from modelcheck.review.answers import Answer, ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort, Watch
+from modelcheck.review.changes import circumstances
 from modelcheck.review.circumstances import stated_version, topics_in
 from modelcheck.review.data import as_json
 from modelcheck.review.internal import internal_topics
@@ -41,7 +42,7 @@ from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.pipeline import of_reviews
 from modelcheck.review.questions import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.review.read import read_files
-from modelcheck.review.remedies import Circumstances, coming_trials, remedies
+from modelcheck.review.remedies import coming_trials, remedies
 from modelcheck.review.report import lines
 from modelcheck.review.review import Review, first_loss
 from modelcheck.review.settings import Settings, resolve
@@ -293,8 +294,7 @@ def _review(
         answers = ask_all(asking, subject, faults, mixed)
         loss = first_loss(answers)
         if loss is not None:
-            about = Circumstances(settings.version.value, settings.brokers.value)
-            found = remedies(asking, subject, about, loss)
+            found = remedies(asking, subject, circumstances(settings), loss)
         answers = with_controllers(asking, subject, settings.voters, answers) if faults else answers
         down = outage(asking, subject, answers, settings.voters) if faults else None
         controllers = quorum(asking, settings.voters, down) if faults else None

@@ -24,6 +24,7 @@ def find_conflicts(
     """Add a diagnostic for every contradiction among the settings that count."""
     _min_insync_above_factor(release.value, topic, values, chosen, findings)
     _factor_above_brokers(brokers, topic, values, chosen, findings)
+    _no_replicas(topic, findings)
     _idempotence_without_all(values, findings)
     _two_controllers(release.value, values, findings)
     _unclean_without_effect(release.value, values, chosen, findings)
@@ -90,6 +91,14 @@ def _factor_above_brokers(
     if notes:
         place = notes[0]
         findings.errors.append(Diagnostic("R0717", place.source, place.span, message, help=advice))
+
+
+def _no_replicas(topic: Topic | None, findings: ResolutionDiagnostics) -> None:
+    """A topic of which nothing could be lost, since nothing is kept."""
+    if topic is not None and topic.replication_factor == 0:
+        message = f"topic {topic.name} has no replicas here, and Kafka makes none without"
+        advice = "give its replicas: what kafka-topics --describe prints, or the KafkaTopic"
+        findings.errors.append(Diagnostic("R0741", topic.source, topic.span, message, help=advice))
 
 
 def _idempotence_without_all(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:

@@ -6,7 +6,7 @@ import modelcheck.review.also.text as also
 import modelcheck.review.outages.controllers_text as controllers
 import modelcheck.review.outages.text as outages
 from modelcheck.review.answers import Answer
-from modelcheck.review.changes import in_words
+from modelcheck.review.changes import circumstances, in_words
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review
@@ -88,8 +88,7 @@ def _search(search: Search | None, review: Review) -> dict[str, object] | None:
 
 
 def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
-    release, brokers = review.settings.version.value, review.settings.brokers.value
-    changes = [in_words(change, release, brokers) for change in remedy.changes]
+    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     return {
         "changes": [
             {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in changes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
 from modelcheck.review.clients import Client
 from modelcheck.review.found import PRECEDENCE, Given, SettingLayer
 from modelcheck.review.keys import BadValueError, CatalogueKey, Reader, Standing, Value, parse
 from modelcheck.review.stated import FILLED_IN, Remark, ResolutionDiagnostics
-from modelcheck.review.versions import Version
+from modelcheck.review.versions import NEWEST, Version
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
@@ -55,6 +55,8 @@ def sorted_out(
     """
     groups: dict[str, list[Given]] = {key.name: [] for key in MODELLED}
     slips: dict[str, str] = {}
+    given = tuple(given)
+    seen = _last_ones(given)
     for one in given:
         key = find(one.key)
         release = cluster if key is None else _release(key, cluster, client)
@@ -62,13 +64,24 @@ def sorted_out(
             findings.ignored.append(Remark(one, "a consumer's setting"))
         elif key is None:
             _unplaced(one, slips, findings)
-        elif not _is_read(key, one, release, findings):
+        elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
             groups[key.name].append(one)
+        elif seen[_place(one)] is not one:
+            findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
         elif one.layer is not SettingLayer.DEFAULT:
             _beside(key, one, release, findings)
     return groups
+
+
+def _last_ones(given: Iterable[Given]) -> Mapping[object, Given]:
+    """By key and place the setting that a process is left with: of those further up Kafka never hears."""
+    return {_place(one): one for one in given}
+
+
+def _place(one: Given) -> object:
+    return one.home, one.layer, one.key
 
 
 def _unplaced(one: Given, slips: dict[str, str], findings: ResolutionDiagnostics) -> None:
@@ -140,8 +153,13 @@ def _value(key: CatalogueKey, one: Given, release: Version, findings: Resolution
 
 
 def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
-    """The release that reads a key: the producer's own, where that is Kafka's client."""
-    return client.release or cluster if key.readers == (Reader.PRODUCER,) else cluster
+    """The release that reads a key: the producer's own; another library reads it whatever the cluster is."""
+    return client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
+
+
+def _is_of_a_library(key: CatalogueKey, client: Client) -> bool:
+    """Whether another library than Kafka's own reads the key, by all of its names in all of its releases."""
+    return client.acks is not None and key.readers == (Reader.PRODUCER,)
 
 
 def effective(
@@ -157,21 +175,25 @@ def effective(
     """
     release = _release(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
-    values = [(one, _value(key, one, release, findings)) for one in ranked]
+    seen, unseen = _last_ones(ranked), ResolutionDiagnostics()
+    values = [
+        (one, _value(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
+    ]
     valid = [
         (one, value) for one, value in values if value is not None and one.layer is not SettingLayer.DEFAULT
     ]
     if not valid:
-        if key.name == "acks" and client.acks is not None:
-            return Effective(key.name, client.acks, None, f"not given; the default of {client}")
+        if _is_of_a_library(key, client):
+            own = client.acks if key.name == "acks" else None
+            return Effective(key.name, own, None, f"not given; the default of {client}")
         return _default(
             key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
         )
     top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
     # Within a file the last one counts, as in Java; of several files or brokers, the first.
     same_place = [pair for pair in top if pair[0].home == top[0][0].home]
-    winner, value = same_place[-1]
-    _disagreements(key, winner, value, top, findings)
+    winner, value = ([pair for pair in same_place if pair[0].key == key.name] or same_place)[-1]
+    _disagreements(key, winner, value, values, findings)
     others = tuple(one for one, _ in valid if one is not winner)
     return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
 
@@ -180,16 +202,18 @@ def _disagreements(
     key: CatalogueKey,
     winner: Given,
     value: Value,
-    top: Sequence[tuple[Given, Value]],
+    values: Sequence[tuple[Given, Value | None]],
     findings: ResolutionDiagnostics,
 ) -> None:
-    for other, said in top:
-        if said == value or other is winner:
+    for other, said in values:
+        if said == value or other is winner or other.layer is not winner.layer:
             continue
         if key.name == "process.roles" and other.home != winner.home:
             continue  # brokers have one and controllers another
         note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
-        if other.home == winner.home:
+        if other.key != winner.key and other.home == winner.home:
+            code, message = "R0714", f"`{winner.key}` and `{other.key}` differ, and the first of these counts"
+        elif other.home == winner.home:
             code, message = "R0714", f"`{winner.key}` is given twice, and the last one counts"
         else:
             code, message = "R0724", f"`{key.name}` is not the same everywhere; this one is reviewed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from enum import StrEnum
 
@@ -13,6 +14,8 @@ INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 NEVER = str(LONG_MAX)  # how Kafka writes "never" where a number is wanted
 
+_BLANKS = "".join(map(chr, range(33)))  # what Java's trim takes away, and no other blank
+_NUMBER = re.compile(r"[+-]?[0-9]+")
 _SHORT = 12  # names shorter than this are near only at one letter's distance
 
 
@@ -147,7 +150,10 @@ def parse(key: CatalogueKey, text: str, release: Version) -> Value:
 
     Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
     """
-    trimmed = text.strip()
+    trimmed = text.strip(_BLANKS)
+    if trimmed != trimmed.strip() and key.type is not Type.TEXT:
+        message = f"`{key.name}` has a blank beside its value that Kafka does not take for one"
+        raise BadValueError(message, f"write `{trimmed.strip()}`, with no blank or a plain one")
     match key.type:
         case Type.BOOLEAN:
             return _boolean(key, trimmed)
@@ -184,9 +190,9 @@ def _boolean(key: CatalogueKey, text: str) -> bool:
 
 def _number(key: CatalogueKey, text: str) -> int:
     limit = INT_MAX if key.type is Type.INT else LONG_MAX
-    digits = text.removeprefix("-").removeprefix("+")
-    if not digits.isascii() or not digits.isdigit():
+    if _NUMBER.fullmatch(text) is None:
         raise BadValueError(f"`{key.name}` must be {key.type}")
+    digits = text.lstrip("+-").lstrip("0")
     number = int(text) if len(digits) <= len(str(LONG_MAX)) else limit + 1
     if key.low is not None and number < key.low:
         raise BadValueError(f"`{key.name}` must be at least {key.low}")

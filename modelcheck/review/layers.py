@@ -104,15 +104,16 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
     """What a Connect worker says of its producers; the rest is about Connect."""
     prefixes = ("producer.override.", "producer.")
-    given = []
+    given, passed = [], []
     for entry in entries:
         prefix = next((p for p in prefixes if entry.key.startswith(p)), "")
         if prefix:
+            passed.append(entry.key_span)
             span = Span(entry.key_span.start + len(prefix), entry.key_span.end)
             name = entry.key.removeprefix(prefix)
             given.append(Given(name, entry.value, SettingLayer.PRODUCER, source, span, entry.value_span))
     note = "this configures Kafka Connect; of it only its producers' settings are used"
-    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,))
+    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,), passed=tuple(passed))
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:

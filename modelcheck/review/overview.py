@@ -59,7 +59,8 @@ def _survived(answer: Answer | None) -> float:
 def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:
     """What the answers hang on: topics for which it is equal are asked about once."""
     release, brokers = settings.version.value, settings.brokers.value
-    return (release, brokers, partition.replicas, partition.ephemeral, tuple(partition.config.items()))
+    size = (partition.replicas, partition.in_sync_wanted)
+    return (release, brokers, *size, partition.ephemeral, tuple(partition.config.items()))
 
 
 def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Review:

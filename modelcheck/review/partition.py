@@ -12,6 +12,8 @@ from modelcheck.review.switches import BrokerStorage, Flush, Truncation
 from spec.frozen import frozen
 
 MOST_BROKERS = 7
+_MOST_WANTED = 9  # in-sync replicas in the model: more than there can be
+_MOST_MISSING = 3  # replicas, where there are more than are modelled
 MOST_MOVES = 2
 # Questions with fewer faults have the scope of this many: of as many as there are brokers, within these.
 SHARED = 2
@@ -31,7 +33,8 @@ class PartitionModel:
 
     `names` are the brokers with a replica; `config` has a value for each switch
     by the names of the model (members of enums by name); `approximations` say
-    in words where the model is coarser than the configuration.
+    in words where the model is coarser than the configuration.  `in_sync_wanted` is
+    `min.insync.replicas` before a release bounds it by the number of replicas.
     """
 
     model: ir.Model
@@ -40,6 +43,7 @@ class PartitionModel:
     config: Mapping[str, str | int | bool]
     ephemeral: bool
     approximations: tuple[str, ...]
+    in_sync_wanted: int
 
     @property
     def replicas(self) -> int:
@@ -79,13 +83,16 @@ def partition(settings: Settings) -> PartitionModel:
         approximations.append(
             f"acks={made.acks.value} is modelled as acks=1: other replicas than the ISR may answer"
         )
-    replicas = made.replication_factor.value
+    replicas, min_isr = made.replication_factor.value, made.min_insync_replicas.value
+    wanted = settings.in_sync_wanted
     if replicas > MOST_BROKERS:
-        approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}")
-        replicas = MOST_BROKERS
+        fewer = _of_fewer(min_isr, replicas)
+        beside = f", and min.insync.replicas={min_isr} as {fewer}" if fewer != min_isr else ""
+        approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}{beside}")
+        replicas, min_isr, wanted = MOST_BROKERS, fewer, fewer
     config: dict[str, str | int | bool] = {
         "acks": acks,
-        "min_isr": min(made.min_insync_replicas.value, 9),
+        "min_isr": min(min_isr, _MOST_WANTED),
         "unclean": made.unclean_election.value,
         "truncation": _TRUNCATION[made.truncation.value],
         "epoch_reached": made.expansion_waits_for_epoch.value,
@@ -102,8 +109,23 @@ def partition(settings: Settings) -> PartitionModel:
     models = kafka()
     names = _names(settings, replicas)
     return PartitionModel(
-        models["kafka"], models["unattended"], names, config, ephemeral, tuple(approximations)
+        models["kafka"],
+        models["unattended"],
+        names,
+        config,
+        ephemeral,
+        tuple(approximations),
+        min(wanted, _MOST_WANTED),
     )
+
+
+def _of_fewer(min_isr: int, replicas: int) -> int:
+    """As many in-sync replicas of the most that are modelled, so that writes go on with as many missing.
+
+    Where both numbers cannot be kept, three may be missing; what nobody can meet stays so.
+    """
+    missing = min(replicas - min_isr, _MOST_MISSING)
+    return min_isr if missing < 0 else min(min_isr, MOST_BROKERS - missing)
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:

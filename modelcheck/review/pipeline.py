@@ -19,7 +19,7 @@ from modelcheck.answers.pipelines.report import (
     of_diagnostic,
 )
 from modelcheck.review.answers import Answer
-from modelcheck.review.changes import REPLICAS, in_words
+from modelcheck.review.changes import REPLICAS, circumstances, in_words
 from modelcheck.review.overview import TopicRow
 from modelcheck.review.questions import GUARANTEES, Guarantee
 from modelcheck.review.releases import entry
@@ -129,9 +129,9 @@ def _remedies(review: Review, answer: Answer) -> list[str]:
     """What would have prevented it, where that was looked for."""
     if answer is not review.loss or review.remedies is None or not review.remedies.found:
         return []
-    release, brokers = review.settings.version.value, review.settings.brokers.value
+    about = circumstances(review.settings)
     texts = [
-        " and ".join(in_words(change, release, brokers).what for change in remedy.changes)
+        " and ".join(in_words(change, about).what for change in remedy.changes)
         for remedy in review.remedies.found
     ]
     return [f"prevented by {' or '.join(texts)}"]

@@ -118,8 +118,9 @@ def decoded(name: str, data: bytes) -> str:
     if len(_CONTROLS.findall(data[:65536].decode("latin-1"))) > 0 and _is_binary(data):
         advice = "give text: properties, YAML, or the output of Kafka's tools"
         raise SpecError([_whole(name, "R0704", "the file is binary, not text", advice)])
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     return text if "\n" in text else text.replace("\r", "\n")

@@ -4,7 +4,8 @@ Every switch of the model and the number of replicas is tried at every safer
 value: first one change at a time, then two, until some number of changes
 helps.  A change counts when the same faults, as many of each as in the
 story and in any order, no longer break the guarantee, and when writes are
-still taken while nothing is wrong.
+still taken while nothing is wrong.  Where the story moves the leadership,
+which is no fault, it is moved as often as a review asks about.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.review.answers import Answer
 from modelcheck.review.asking import Asking
-from modelcheck.review.changes import SwitchChange, changed, in_words, single_changes
+from modelcheck.review.changes import Circumstances, SwitchChange, changed, in_words, single_changes
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import PartitionModel
 from modelcheck.review.questions import GUARANTEES, Guarantee, Posed, family_of, group_of, of_mixture, posed
-from modelcheck.review.versions import Version
 from spec.frozen import frozen
 from spec.ir import Budget
 
@@ -66,14 +66,6 @@ class Search:
         return self.tried == self.candidates
 
 
-@frozen
-class Circumstances:
-    """What decides which changes can be made, and how they are worded."""
-
-    release: Version
-    brokers: int
-
-
 def remedies(asking: Asking, partition: PartitionModel, about: Circumstances, answer: Answer) -> Search:
     """The remedies of the smallest number of changes.
 
@@ -109,7 +101,7 @@ def _candidates(partition: PartitionModel, number: int) -> Iterator[tuple[Switch
 
 
 def _is_upgrade(changes: tuple[SwitchChange, ...], about: Circumstances) -> bool:
-    return any(in_words(change, about.release, about.brokers).upgrade for change in changes)
+    return any(in_words(change, about).upgrade for change in changes)
 
 
 def _least(
@@ -142,8 +134,9 @@ def _try(
 
 
 def _posed(other: PartitionModel, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
-    """Whether these faults, and the moves of a loss, break a guarantee of a changed partition."""
-    question = of_mixture((guarantee,), faults, sum(step.action == "move" for step in loss.steps))
+    """Whether these faults, and moves where a loss has some, break a guarantee of a changed partition."""
+    has_moves = any(step.action == "move" for step in loss.steps)
+    question = of_mixture((guarantee,), faults, other.moves if has_moves else 0)
     family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes
     return posed(other, question, family)
 

@@ -12,7 +12,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
-from modelcheck.review.changes import in_words
+from modelcheck.review.changes import circumstances, in_words
 from modelcheck.review.questions import GUARANTEES
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review, broken
@@ -157,10 +157,7 @@ def _lead(search: Search) -> str:
 
 
 def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
-    changes = [
-        in_words(change, review.settings.version.value, review.settings.brokers.value)
-        for change in remedy.changes
-    ]
+    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
     after = {
         True: "writes go on through these faults",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from modelcheck.review.catalogue import MODELLED
 from modelcheck.review.circumstances import chosen_topic, stated_brokers, stated_version, topics_in
@@ -13,7 +14,7 @@ from modelcheck.review.found import Given, Reading, SettingLayer, Topic
 from modelcheck.review.internal import as_made, internal, of_brokers
 from modelcheck.review.placement import find_misplaced, together
 from modelcheck.review.stated import Remark, ResolutionDiagnostics, Stated
-from modelcheck.review.switches import Known, Switches, switches
+from modelcheck.review.switches import Known, Switches, min_insync, switches
 from modelcheck.review.versions import Version
 from modelcheck.review.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
@@ -27,7 +28,8 @@ class Settings:
     `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
     are diagnostics that do not stop a review; `voters` are the controllers that files name, and
-    `together` is how many replicas the fullest rack has.
+    `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
+    it is given, whatever the number of replicas is.
     """
 
     version: Stated[Version]
@@ -43,6 +45,7 @@ class Settings:
     warnings: tuple[Diagnostic, ...]
     notes: tuple[str, ...]
     together: Stated[int]
+    in_sync_wanted: int
     voters: Voters | None = None
 
     @property
@@ -109,7 +112,8 @@ def resolve(
     }
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
-    made = switches(Known(version.value, values, readings, factor, producer))
+    about = Known(version.value, values, readings, factor, producer)
+    made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
     voters = stated_voters(readings, made.controller.value, findings)
@@ -122,7 +126,7 @@ def resolve(
         brokers=count,
         topic=chosen,
         topics=topics_in(readings),
-        values=tuple(values.values()),
+        values=tuple(_settled(found, values, made) for found in values.values()),
         switches=made,
         outside=tuple(findings.outside),
         ignored=tuple(findings.ignored),
@@ -133,8 +137,25 @@ def resolve(
             *findings.notes,
         ),
         together=together(readings, count.value, chosen, factor.value),
+        in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
         voters=voters,
     )
+
+
+def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
+    """A value that nobody gives, as it is where other settings decide it."""
+    acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
+    if found.origin is not None or found.value is None:
+        return found
+    if found.key == "acks" and found.value != acks.value:
+        return replace(found, value=acks.value, why=acks.reason)
+    if found.key == "enable.idempotence" and found.value and acks.value != "all":
+        return replace(found, value=False, why=f"{acks.reason} switches it off")
+    if found.key == "enable.idempotence" and not found.value and transactional.value:
+        return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
+    if found.key == "eligible.leader.replicas.version" and found.value and not elr.value:
+        return replace(found, value=0, why=elr.reason)
+    return found
 
 
 def _is_about(one: Given, topic: Topic | None) -> bool:

@@ -7,15 +7,17 @@ decides it: the protocol that a cluster is held back to, the format on disk, the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from enum import StrEnum
 
 from modelcheck.asking.overrides import as_typed
+from modelcheck.review.catalogue import known as key_named
 from modelcheck.review.circumstances import facts_about
 from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
 from modelcheck.review.found import About, Reading, SettingLayer
-from modelcheck.review.keys import NEVER
+from modelcheck.review.keys import NEVER, BadValueError, parse
 from modelcheck.review.releases import protocol_of, release_of
 from modelcheck.review.stated import Stated
 from modelcheck.review.versions import ProtocolVersion, Version, of, protocol
@@ -116,7 +118,7 @@ def switches(known: Known) -> Switches:
     return Switches(
         acks=_acks(known),
         replication_factor=known.factor,
-        min_insync_replicas=_at_most_the_replicas(known, _min_insync(known, elr=elr.value)),
+        min_insync_replicas=_at_most_the_replicas(known, min_insync(known, elr=elr.value)),
         unclean_election=_unclean(known, controller),
         controller=controller,
         truncation=_truncation(known, controller.value, live),
@@ -144,7 +146,8 @@ def _acks(known: Known) -> Stated[str]:
     return Stated(str(acks.value), known.said("acks"))
 
 
-def _min_insync(known: Known, *, elr: bool) -> Stated[int]:
+def min_insync(known: Known, *, elr: bool) -> Stated[int]:
+    """The number that is asked for, before a release bounds it by the replicas that there are."""
     found = known.values["min.insync.replicas"]
     number = found.value if isinstance(found.value, int) else 1
     said = known.said("min.insync.replicas")
@@ -158,11 +161,11 @@ def _min_insync(known: Known, *, elr: bool) -> Stated[int]:
     controllers = [home for home, value in roles.items() if "controller" in value]
     if found.origin.home in controllers or (not controllers and found.origin.home not in roles):
         return Stated(number, said)
-    for one in given:
-        if one.key == "min.insync.replicas" and one.home in controllers and one.value.strip().isdigit():
-            return Stated(
-                int(one.value), f"min.insync.replicas={one.value.strip()} at {one.place}: {for_all}"
-            )
+    last = {one.home: one for one in given if one.key == "min.insync.replicas" and one.home in controllers}
+    for one in last.values():
+        with suppress(BadValueError):  # reported when the setting itself is read
+            theirs = parse(key_named(one.key), one.value, known.release)
+            return Stated(int(theirs), f"min.insync.replicas={theirs} at {one.place}: {for_all}")
     where = "the controllers' file does not give it" if controllers else "no file of a controller is given"
     return Stated(1, f"{for_all}, and {where}, which makes it 1", assumed=not controllers)
 

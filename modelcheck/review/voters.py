@@ -53,10 +53,11 @@ def stated_voters(
 
 def _listed(readings: Sequence[Reading], key: str) -> Iterator[Fact]:
     """How many nodes each setting of this key lists, once for each file and node."""
-    for one in (one for reading in readings for one in reading.given):
+    given = (one for reading in readings for one in reading.given if one.layer is SettingLayer.BROKER_STATIC)
+    last = {one.home: one for one in given if one.key == key}
+    for one in last.values():
         nodes = {part.strip() for part in one.value.split(",") if part.strip()}
-        is_known = nodes and not any(sign in one.value for sign in _TEMPLATES)
-        if one.key == key and one.layer is SettingLayer.BROKER_STATIC and is_known:
+        if nodes and not any(sign in one.value for sign in _TEMPLATES):
             yield Fact(About.VOTERS, str(len(nodes)), one.source, one.span, key)
 
 

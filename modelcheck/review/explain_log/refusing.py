@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from counterexamples.nearest import guard_text, refusing
 from counterexamples.trace import Trace
-from modelcheck.review.changes import REPLICAS, SwitchChange, in_words, single_changes
+from modelcheck.review.changes import REPLICAS, Circumstances, SwitchChange, in_words, single_changes
 from modelcheck.review.explain_log.observations import SETTING
 from modelcheck.review.explain_log.spine import FIRST
 from modelcheck.review.partition import PartitionModel
@@ -39,12 +39,15 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Ru
         yield from _unchanged(trace, losses)
     config = {name.removesuffix(FIRST): value for name, value in config.items()}
     names = trace.scope.sorts["Broker"]
-    partition = PartitionModel(trace.model, trace.model, names, config, ephemeral=False, approximations=())
+    wanted = int(config["min_isr"])
+    partition = PartitionModel(
+        trace.model, trace.model, names, config, ephemeral=False, approximations=(), in_sync_wanted=wanted
+    )
     for change in single_changes(partition):
         if change.switch != REPLICAS and f"{change.switch}{FIRST}" not in trace.scope.config:
             found = _under(trace, change, losses)
             if found is not None:
-                what = in_words(change, version(release), len(names)).what
+                what = in_words(change, Circumstances(version(release), len(names), version(release))).what
                 yield RunRefusal(what, *found)
 
 

@@ -62,7 +62,8 @@ def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:
         at = (Span(*found.span(1)), Span(*found.span(2)))
         gathered.add(found[1], found[2], SettingLayer.BROKER_STATIC, at, entity)
     key, sign, value = node.text.partition("=")
-    if sign and (find(key) is not None or is_irrelevant(key)):
+    is_argument = bool(sign) and "\n" not in value  # of several lines, it is a text with settings of its own
+    if is_argument and (find(key) is not None or is_irrelevant(key)):
         start = text.find(key, node.span.start, node.span.end)
         at = (Span(start, start + len(key)), Span(start + len(key) + 1, start + len(node.text)))
         gathered.add(key, value, SettingLayer.BROKER_STATIC, at, entity)

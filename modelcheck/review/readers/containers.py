@@ -24,7 +24,7 @@ def read_container(
     image = get(node, "image")
     read_commands(gathered, node, entity)
     if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
-        read_variables(gathered, [one for one in variables if client_key(one.name.text)])
+        read_variables(gathered, [one for one in variables if client_key(one.name.text)], entity)
         return False
     if isinstance(image, ScalarNode):
         read_image(gathered, image)

@@ -80,12 +80,12 @@ def is_a_controller(variables: Iterable[EnvironmentVariable]) -> bool:
 
 
 def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable], entity: str = "") -> None:
-    """Add the settings that variables stand for, a broker's under the name of its container."""
+    """Add the settings that variables stand for, under the name of their container."""
     for one in variables:
         key, client = broker_key(one.name.text), client_key(one.name.text)
         at = (one.name.span, one.value.span)
         if client is not None:
-            gathered.add(client[1], one.value.text, client[0], at)
+            gathered.add(client[1], one.value.text, client[0], at, entity)
         elif one.name.text == "KAFKA_CREATE_TOPICS":
             _created(gathered, one)
         elif key is not None:

@@ -113,7 +113,13 @@ def test_with_elr_the_controllers_own_value_is_that_of_the_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "counts"), [("", 1), ("min.insync.replicas=2\n", 2), ("min.insync.replicas=3\n", 3)]
+    ("own", "counts"),
+    [
+        ("", 1),
+        ("min.insync.replicas=2\n", 2),
+        ("min.insync.replicas=3\n", 3),
+        ("min.insync.replicas=1\nmin.insync.replicas=+3\n", 3),
+    ],
 )
 def test_the_controllers_file_says_what_counts(own: str, counts: int) -> None:
     controller = f"process.roles=controller\nnode.id=100\n{own}"
@@ -121,6 +127,13 @@ def test_the_controllers_file_says_what_counts(own: str, counts: int) -> None:
 
     assert found.switches.min_insync_replicas.value == counts
     assert not found.switches.min_insync_replicas.assumed
+
+
+def test_a_controllers_value_that_is_none_is_a_mistake() -> None:
+    for value in ("\u00b2", "two"):
+        with pytest.raises(SpecError) as caught:
+            review(BROKER + ELR, f"process.roles=controller\nmin.insync.replicas={value}\n", kafka="4.1.0")
+        assert [told.code for told in caught.value.diagnostics] == ["R0713"]
 
 
 def test_a_process_of_both_roles_a_topic_and_a_cluster_without_elr_count_as_ever() -> None:
@@ -134,3 +147,43 @@ def test_a_process_of_both_roles_a_topic_and_a_cluster_without_elr_count_as_ever
     )
     assert review(BROKER, kafka="4.0.0").switches.min_insync_replicas.value == 2
     assert review(BROKER + ELR, topic, kafka="4.1.0").switches.min_insync_replicas.value == 3
+
+
+@pytest.mark.parametrize("kafka", ["0.8.1", "1.0", "3.7"])
+def test_another_library_reads_both_names_of_acks_whatever_the_cluster_is(kafka: str) -> None:
+    for name, value in (("acks", "all"), ("request.required.acks", "1"), ("request.required.acks", "all")):
+        found = review(CLUSTER, f"{name}={value}\nqueue.buffering.max.kbytes=9\n", kafka=kafka)
+        assert (found.switches.acks.value, codes(found).count("R0715")) == (value, kafka == "0.8.1")
+
+
+def test_the_old_producers_name_does_not_count_beside_the_new_one() -> None:
+    lines = ["acks=all\n", "request.required.acks=0\n"]
+    for text in ("".join(lines), "".join(reversed(lines))):
+        found = review(CLUSTER, text, kafka="1.0")
+        assert (found.switches.acks.value, codes(found)) == ("all", ["R0714"])
+
+
+def test_producers_of_two_services_are_two() -> None:
+    services = "".join(
+        f"  {name}:\n    image: me/app\n    environment:\n      KAFKA_PRODUCER_ACKS: '{acks}'\n"
+        for name, acks in (("one", "0"), ("two", "1"))
+    )
+    found = review(CLUSTER, "services:\n" + services)
+
+    assert (found.switches.acks.value, codes(found)) == ("0", ["R0724"])
+
+
+@pytest.mark.parametrize(
+    ("given", "client", "key", "expected"),
+    [
+        ("enable.idempotence=true", "2.8", "acks", "all"),
+        ("acks=1", "3.7", "enable.idempotence", False),
+        ("transactional.id=t", "2.8", "enable.idempotence", True),
+        ("linger.ms=1", "sarama", "enable.idempotence", None),
+        ("linger.ms=1", "3.7", "enable.idempotence", True),
+    ],
+)
+def test_a_default_is_told_as_other_settings_leave_it(
+    given: str, client: str, key: str, expected: object
+) -> None:
+    assert review(CLUSTER, f"bootstrap.servers=a:1\n{given}\n", client=client).value(key).value == expected

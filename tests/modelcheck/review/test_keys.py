@@ -161,3 +161,29 @@ def test_a_value_that_kafka_refuses_is_refused(key: str, text: str, release: str
         parse(known(key), text, version(release))
 
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("min.insync.replicas", "-+2"),
+        ("min.insync.replicas", "+-2"),
+        ("min.insync.replicas", "\u00b2"),
+        ("min.insync.replicas", "1_0"),
+        ("min.insync.replicas", "2\u00a0"),  # Java's trim takes away what is no larger than a space
+        ("acks", "all\u2003"),
+        ("unclean.leader.election.enable", "\u00a0true"),
+    ],
+)
+def test_what_java_does_not_read_is_no_value(key: str, text: str) -> None:
+    with pytest.raises(BadValueError):
+        parse(known(key), text, version("3.7"))
+
+
+def test_a_number_may_have_a_sign_and_zeros() -> None:
+    found = [
+        parse(known("min.insync.replicas"), text, version("3.7"))
+        for text in ("+2", "\x0b2\x1f", "0" * 30 + "2")
+    ]
+
+    assert found == [2, 2, 2]

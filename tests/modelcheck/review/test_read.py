@@ -74,6 +74,7 @@ def test_a_connect_worker_speaks_for_its_producers() -> None:
     reading = read_bytes("f", b"key.converter=c\nproducer.acks=1\noffset.storage.topic=t\n")
 
     assert [(g.key, g.value, g.layer) for g in reading.given] == [("acks", "1", SettingLayer.PRODUCER)]
+    assert reading.problems == ()
 
 
 def test_the_standard_input_is_a_file_too() -> None:
@@ -125,6 +126,13 @@ def test_a_byte_order_mark_is_told_of() -> None:
 
     assert [warning.code for warning in reading.warnings] == ["R0725"]
     assert reading.given[0].key == "broker.id"
+
+
+def test_a_byte_order_mark_is_no_letter_where_the_rest_is_latin_1() -> None:
+    reading = read_bytes("f", b"\xef\xbb\xbfmin.insync.replicas=2\n# caf\xe9\n")
+
+    assert [each.key for each in reading.given] == ["min.insync.replicas"]
+    assert reading.problems == ()
 
 
 def test_latin_1_and_all_ends_of_lines_are_read() -> None:

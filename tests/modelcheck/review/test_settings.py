@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelcheck.review.found import Reading
+from modelcheck.review.partition import partition
 from modelcheck.review.read import read_bytes, read_files
 from modelcheck.review.settings import Settings, resolve
 from modelcheck.review.switches import BrokerStorage, Controller, Flush, Truncation
@@ -415,3 +416,57 @@ def test_the_old_consumer_s_zookeeper_is_not_the_broker_s() -> None:
     assert found.value("zookeeper.connect").origin is None
     assert [remark.given.key for remark in found.outside] == ["isolation.level"]
     assert found.warnings == ()
+
+
+def test_the_last_protocol_version_of_a_file_shows_the_release() -> None:
+    text = "inter.broker.protocol.version=2.0\ninter.broker.protocol.version=3.0\n"
+
+    assert str(review(text).version.value) == "3.0"
+
+
+def test_a_value_that_kafka_never_sees_is_no_mistake() -> None:
+    lag = "replica.lag.time.max.ms"
+    found = review(f"min.insync.replicas=two\n{lag}=x\nmin.insync.replicas=2\n{lag}=5\n", kafka="3.7")
+
+    assert found.value("min.insync.replicas").value == 2
+    assert warned(found) == ["R0714", "R0716"]
+    assert [(each.given.key, each.given.value) for each in found.outside] == [(lag, "5")]
+    assert [each.given.value for each in found.ignored] == ["x"]
+
+
+def test_a_feature_that_the_metadata_version_leaves_off_is_not_told_as_on() -> None:
+    found = review("process.roles=broker\nmetadata.version=4.0\n", kafka="4.1")
+
+    assert found.value("eligible.leader.replicas.version").value == 0
+    assert found.switches.eligible_leader_replicas.value is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Topic: t\tPartitionCount: 1\tReplicationFactor: 0\tConfigs: \n",
+        "Topic: t\tPartition: 0\tLeader: none\tReplicas: \tIsr: \n",
+        "kind: KafkaTopic\nmetadata: {name: t}\nspec: {replicas: 0}\n",
+    ],
+)
+def test_a_topic_without_replicas_keeps_nothing(text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        review(text, kafka="3.7")
+
+    assert [told.code for told in caught.value.diagnostics] == ["R0741"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "wanted", "modelled"),
+    [(7, 5, 5), (8, 2, 2), (8, 7, 6), (9, 8, 6), (9, 9, 7), (12, 6, 4), (8, 9, 9)],
+)
+def test_many_replicas_are_modelled_as_seven_that_can_be_written(
+    replicas: int, wanted: int, modelled: int
+) -> None:
+    text = f"default.replication.factor={replicas}\nmin.insync.replicas={wanted}\n"
+    found = partition(review(text, kafka="3.6"))
+
+    assert (found.replicas, found.config["min_isr"]) == (7, modelled)
+    assert (f"min.insync.replicas={wanted} as {modelled}" in str(found.approximations)) is (
+        wanted != modelled
+    )

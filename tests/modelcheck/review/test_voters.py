@@ -43,6 +43,7 @@ def voters(*texts: str, kafka: str = "3.7") -> tuple[int, bool, bool] | None:
     [
         (COMBINED, (3, False, True)),
         ("node.id=7\nprocess.roles=controller\n" + THREE, (3, False, False)),
+        ("process.roles=controller\ncontroller.quorum.voters=1@a:9093\n" + THREE, (3, False, False)),
         ("node.id=7\nprocess.roles=broker\n" + THREE, (3, False, False)),
         ("process.roles=broker\ncontroller.quorum.bootstrap.servers=a:1,b:1\n", (2, True, False)),
         ("process.roles=broker\ncontroller.quorum.voters=${VOTERS}\n", None),
