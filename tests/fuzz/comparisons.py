@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
@@ -22,9 +23,10 @@ from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from spark_explore.engine import SparkEngine
-from spec.ir import Budget, Check
+from spec.ir import Budget, Check, Value
 from spec.kinds import OF_FAIR_RUNS
-from spec.values import ModelError
+from spec.types import is_scalar
+from spec.values import ModelError, members
 from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
@@ -156,6 +158,7 @@ def family(case: Case) -> Differences | None:
             budget=Budget(
                 total, kinds and {name: chance.choice([most, most, None, 1]) for name, most in kinds.items()}
             ),
+            scope=replace(case.asked.scope, config=_some_config(case, chance)),
             only=tuple(name for name in names if chance.random() < 0.7),
             expect=case.asked.expect if chance.random() < 0.5 else (),
         )
@@ -169,6 +172,15 @@ def family(case: Case) -> Differences | None:
             return None
         found |= {f"{name}, with faults {each.budget}": pair for name, pair in one.items()}
     return found
+
+
+def _some_config(case: Case, chance: Random) -> dict[str, Value]:
+    """Any values of the config entries of which there are few, and those of the check for the others."""
+    types = {entry.name: entry.type for entry in case.model.configs}
+    return {
+        name: chance.choice(list(members(types[name], case.asked.scope))) if is_scalar(types[name]) else value
+        for name, value in case.asked.scope.config.items()
+    }
 
 
 # ------------------------------------------------------------------ symmetry
