@@ -180,6 +180,8 @@ const Search = (() => {
       const seeds = [], paid = canFail && faults < most;
       if (faults) space.turnLayer();
       for (;;) {
+        look.depth = depth;
+        if (look.isDue()) return look.dearer();
         if (entering.has(depth)) {
           const [first, end] = entering.get(depth);
           entering.delete(depth);
@@ -209,14 +211,14 @@ const Search = (() => {
           break;
         }
       }
-      if (space.number(count) <= space.number(local)) return null;
+      if (look.isDue(Infinity) || space.number(count) <= space.number(local)) return look.dearer();
       entering = new Map();
       let before = 0;
       for (const [at, behind] of seeds) {
         if (behind > before) entering.set(at, [before, behind]);
         before = behind;
       }
-      if (!entering.size) return null;
+      if (!entering.size) return look.dearer();
     }
   }
 
@@ -227,6 +229,7 @@ const Search = (() => {
     const steps = used.ofSteps.flatMap((name, i) => (wanted.includes(name) ? [[name, used.context.broken + 2 * i]] : []));
     const isDead = used.deadlock !== null && wanted.includes(used.deadlock);
     let kept = null; // found, but a state of the level before may be without steps
+    let dearer = null; // a fault that breaks what is wanted, and what it comes to: one fault more than its state
     const asked = goal === null ? null : kernel.call[used.asked[goal]];
 
     function sooner() {
@@ -245,10 +248,10 @@ const Search = (() => {
         if (space.get(place) !== NOWHERE) return { path: space.path(space.number(place)), property };
       }
       for (const [property, word] of steps) {
-        for (const byFault of [0, 1]) {
-          const number = space.at(word + byFault);
-          if (number !== NOWHERE) return { path: space.path(Number(number)), property, breaks: true };
-        }
+        const at = [0, 1].map((byFault) => space.at(word + byFault));
+        const [free, paid] = at.map((number) => number === NOWHERE ? null : { path: space.path(Number(number)), property, breaks: true });
+        if (free) return free;
+        if (paid) dearer ||= { faults: look.faults + 1, depth: look.depth + 1, found: paid };
       }
       if (asked) {
         const fresh = space.number(used.shard.new), first = space.number(used.shard.local) - fresh;
@@ -259,14 +262,22 @@ const Search = (() => {
       return null;
     }
 
-    return {
+    const look = {
       faults: 0,
+      depth: 0,
       now(before) {
         kept ||= find(before);
         return isDead ? null : kept;
       },
       late() { return sooner() || kept; },
+      // Whether nothing that is still to be found can be cheaper than a fault that breaks what is wanted.
+      isDue(depth = look.depth) { return dearer !== null && dearer.faults === look.faults && dearer.depth <= depth; },
+      dearer() {
+        look.faults = dearer?.faults ?? look.faults;
+        return dearer && dearer.found;
+      },
     };
+    return look;
   }
 
   // The same, to its end at once.

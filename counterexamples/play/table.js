@@ -53,10 +53,10 @@ const Table = (() => {
             const property = this.#shows(number, wanted, goal);
             if (property) return answer({ path: path(number), property }, faults);
             for (const each of this.tell([number])) {
-              if (each.outcome === "error") return answer({ path: path(number), error: true }, faults);
-              if (each.outcome !== "taken") continue;
               const cost = faults + isFault.has(each.action);
               if (cost > most) continue;
+              if (each.outcome === "error") return answer({ path: path(number), error: true }, faults);
+              if (each.outcome !== "taken") continue;
               const breaks = each.broken.find((name) => wanted.includes(name));
               if (breaks && (!best || cost < best.faults || (cost === best.faults && depth + 1 < best.depth))) {
                 best = { faults: cost, depth: depth + 1, found: { path: path(number), property: breaks, breaks: true } };

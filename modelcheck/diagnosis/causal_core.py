@@ -48,7 +48,7 @@ class _Reduction:
             without = [self._without(at) for at in range(len(self._numbers))]
         except Exhausted:
             without = []
-        names = map(self._stage.machine.name, self._course.run.steps)
+        names = (self._stage.machine.name(self._trace.steps[number]) for number in self._numbers)
         reasons = without or [""] * len(self._numbers)
         steps = zip(self._numbers, names, reasons, strict=True)
         core = Core(

@@ -74,7 +74,7 @@ class _Run:
             say("interrupted")
         self._tell()
         for name, count in sorted(self.looks.items()):
-            say(f"  {name:<24}{count:>9,}")
+            say(f"  {name:<28}{count:>9,}")
         return 1 if self.found else 0
 
     def _take(self, job: Job, answer: Answer | Lost, queue: Queue[Job]) -> None:

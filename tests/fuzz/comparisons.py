@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
@@ -22,14 +23,28 @@ from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from spark_explore.engine import SparkEngine
-from spec.format import format_text
-from spec.ir import Budget, Check
+from spec.ir import Budget, Check, Value
 from spec.kinds import OF_FAIR_RUNS
-from spec.load import loads
-from spec.values import ModelError
+from spec.types import is_scalar
+from spec.values import ModelError, members
 from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
+from tests.fuzz.of_chains import chains
+from tests.fuzz.of_explanations import cores, explained, no_return
+from tests.fuzz.of_pages import page, table
+from tests.fuzz.of_runs import reordered, shrunk, simulated, ways, written
+from tests.fuzz.of_sweeps import swept
+from tests.fuzz.same_meaning import (
+    as_a_variant,
+    formatted,
+    imported,
+    in_another_order,
+    overridden,
+    renamed,
+    renamed_by_editor,
+)
+from tests.fuzz.without_parts import parts_needed
 from tests.modelcheck.explicit.test_tiers import Switching, searched, task_of
 from tests.modelcheck.symbolic.proved import asked as asked_of_solvers
 from tests.modelcheck.symbolic.proved import wrong
@@ -143,6 +158,7 @@ def family(case: Case) -> Differences | None:
             budget=Budget(
                 total, kinds and {name: chance.choice([most, most, None, 1]) for name, most in kinds.items()}
             ),
+            scope=replace(case.asked.scope, config=_some_config(case, chance)),
             only=tuple(name for name in names if chance.random() < 0.7),
             expect=case.asked.expect if chance.random() < 0.5 else (),
         )
@@ -156,6 +172,15 @@ def family(case: Case) -> Differences | None:
             return None
         found |= {f"{name}, with faults {each.budget}": pair for name, pair in one.items()}
     return found
+
+
+def _some_config(case: Case, chance: Random) -> dict[str, Value]:
+    """Any values of the config entries of which there are few, and those of the check for the others."""
+    types = {entry.name: entry.type for entry in case.model.configs}
+    return {
+        name: chance.choice(list(members(types[name], case.asked.scope))) if is_scalar(types[name]) else value
+        for name, value in case.asked.scope.config.items()
+    }
 
 
 # ------------------------------------------------------------------ symmetry
@@ -298,18 +323,6 @@ def files(case: Case) -> Differences | None:
     return None if found is None else differences(case.by_reference(asked).facts, found.facts)
 
 
-# ------------------------------------------------------------------ the language
-
-
-def formatted(case: Case) -> Differences | None:
-    """The same model in canonical layout, and the layout once more."""
-    text = format_text(case.text)
-    again = loads(text)
-    a = {m.name: [v.type for v in m.variables] for m in loads(case.text)}
-    b = {m.name: [v.type for v in m.variables] for m in again}
-    return differences({"models": a, "layout": text}, {"models": b, "layout": format_text(text)})
-
-
 COMPARISONS = (
     Comparison("explicit, 1 thread", 1, one_thread),
     Comparison("explicit, 2 threads", 2, two_threads),
@@ -325,7 +338,29 @@ COMPARISONS = (
     Comparison("induction", 53, induction),
     Comparison("ic3", 59, ic3),
     Comparison("proofs", 29, proofs, of_tiny=2),
-    Comparison("layout", 97, formatted),
+    # the language
+    Comparison("layout", 23, formatted),
+    Comparison("other names", 8, renamed),
+    Comparison("other names, by an editor", 12, renamed_by_editor),
+    Comparison("another order", 6, in_another_order),
+    Comparison("variant", 6, as_a_variant),
+    Comparison("import", 12, imported),
+    Comparison("settings", 10, overridden),
+    # runs
+    Comparison("trace files", 3, written),
+    Comparison("runs in another order", 3, reordered),
+    Comparison("shrink", 3, shrunk),
+    Comparison("distinct", 3, ways),
+    Comparison("simulate", 7, simulated),
+    Comparison("core", 3, cores),
+    Comparison("no return", 3, no_return),
+    Comparison("explanation", 5, explained),
+    # questions
+    Comparison("necessity", 37, parts_needed),
+    Comparison("rates", 3, chains),
+    Comparison("sweep", 97, swept),
+    Comparison("play", 211, page),
+    Comparison("play, table", 151, table),
 )
 
 

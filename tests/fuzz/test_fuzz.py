@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +29,11 @@ from tests.fuzz.pool import Lost, Queue, answers
 from tests.fuzz.shrink import smallest
 
 ROOT = Path(__file__).parents[2]
+SELDOM = [  # what is asked once in so many models, and of no engine
+    *("other names", "other names, by an editor", "another order", "variant", "import", "settings"),
+    *("trace files", "runs in another order", "shrink", "distinct", "simulate"),
+    *("core", "no return", "explanation", "necessity", "rates", "sweep", "play", "play, table"),
+]
 
 
 def test_a_handful_of_models_has_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +57,17 @@ def test_a_handful_of_inputs_has_no_traceback(capsys: pytest.CaptureFixture[str]
 def test_what_is_looked_at_rarely_is_looked_at(name: str) -> None:
     comparison = next(each for each in COMPARISONS if each.name == name)
     found = [differing(comparison, case_of(seed, text_of(seed))) for seed in range(20, 28)]
+
+    assert {} in found
+    assert all(each is None or not each for each in found)
+
+
+@pytest.mark.parametrize("name", SELDOM)
+def test_what_else_is_asked_of_a_model_is_asked(name: str) -> None:
+    if name.startswith("play") and shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+    comparison = next(each for each in COMPARISONS if each.name == name)
+    found = [differing(comparison, case_of(seed, text_of(seed))) for seed in (36, 50)]
 
     assert {} in found
     assert all(each is None or not each for each in found)

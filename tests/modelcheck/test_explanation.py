@@ -456,6 +456,28 @@ def test_a_step_is_needed_because_another_is_impossible_or_all_is_harmless_witho
     ]
 
 
+def test_a_needed_step_is_named_as_it_is_in_the_run_also_where_another_choice_would_do() -> None:
+    (model,) = loads("""protocol choices
+        state { most: 0..1 = 0  chosen: bool = false }
+        action more() { require most == 0  most := 1 }
+        action pick() { choose which in (0 .. most)  chosen := true }
+        invariant nothing: not chosen
+        check it {}
+    """)
+    machine = Machine(model, model.checks[0].scope)
+    states, steps = [machine.initial()[0]], list[Step]()
+    for name in ("more", "pick"):
+        *_, last = (each for each in machine.steps(states[-1], None, [name]) if isinstance(each, Taken))
+        states.append(last.state)
+        steps.append(last.step)
+    trace = Trace(model, machine.scope, tuple(states), tuple(steps), BadState(), "nothing")
+
+    core, least = causal_core(certify(trace).trace)
+
+    assert [(each.number, each.name) for each in core.steps] == [(2, "pick | which = 1")]
+    assert [machine.name(each) for each in least.steps] == ["pick | which = 0"]
+
+
 def test_steps_that_have_nothing_to_do_with_it_are_told_from_the_core() -> None:
     model, asked = named("kafka", "jepsen")
     findings = check(model, asked, engine=RandomRuns(5000, 1, 60)).findings

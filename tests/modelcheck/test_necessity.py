@@ -542,3 +542,15 @@ def test_the_readme_shows_what_the_command_says(
     main(command.split())
 
     in_document(page, shown, capsys.readouterr().out)
+
+
+def test_what_makes_the_scope_cut_all_steps_of_an_action_may_be_needed() -> None:
+    rows = rows_of("""protocol beyond
+        nat N
+        state { x: N = 0  lost: bool = false }
+        action go() { x := 3  lost := true }
+        invariant kept: not lost
+        check it { scope N = 2 }
+    """)
+
+    assert {name: row.needed for name, row in rows.items()} == {"go: x := 3": True, "go: lost := true": False}

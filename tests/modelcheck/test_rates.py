@@ -443,6 +443,16 @@ def test_a_plain_action_has_no_rate(rates: Run) -> None:
     assert "`left` is neither a fault nor a repair" in err
 
 
+def test_a_model_without_an_initial_state_is_refused(rates: Run) -> None:
+    text = MIRROR.replace("fault fail", "init { choose v in {true} where false }\nfault fail")
+
+    code, _, err = rates(text, "--check", "three")
+
+    assert code == 2
+    assert "R0921" in err
+    assert "no initial state" in err
+
+
 def test_immediate_steps_that_never_stop_are_refused(rates: Run) -> None:
     steps = "require place >= 2  place := if place == 4 then 3 else 4"
     text = CHOICE.replace("require place == 1  place := 3", steps)

@@ -315,3 +315,14 @@ def test_a_seed_without_random_runs_is_a_mistake(capsys: pytest.CaptureFixture[s
 
     assert code == 2
     assert "--simulate N" in err
+
+
+def test_a_model_without_an_initial_state_has_no_random_run() -> None:
+    text = COUNTER.replace("action up", "init { choose v in {true} where false }\naction up")
+
+    outcome = simulated(text)
+
+    assert outcome.findings.sample is not None
+    assert (outcome.findings.sample.runs, outcome.findings.stats.states) == (0, 0)
+    said = "the model has no initial state, so there is no run"
+    assert [each.verdict for each in outcome.findings.results] == [Unknown(said)] * 3

@@ -3,7 +3,7 @@
 First each check is answered as it stands.  What it finds to hold is then asked of each
 mutant, the check with the fewest states first, until one is violated or makes an error.
 A check is passed over where its own search shows that the mutant has the same runs in it:
-the guard never said no, or no step was ever taken that would change.
+the guard never said no, or no step was ever taken, nor cut by the scope, that would change.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Check, Expr, Guard, Model
+from spec.ir import Check, Expr, Fit, Guard, Model
 from spec.source import Span
-from spec.walk import walk
+from spec.totality import names_scope
+from spec.walk import expressions, walk, walk_statements
 
 LIMITS = Limits(states=2_000_000)  # of each search
 T = TypeVar("T")
@@ -191,7 +192,7 @@ class NecessitySearch:
             PartKind.DURABLE,
             PartKind.RESET,
         }:  # a quorum may be what keeps an action from happening
-            idle |= stands.unused
+            idle |= {name for name in stands.unused if not (stands.cut and _is_of_scope(asked.model, name))}
         return not actions <= idle
 
     def _row(
@@ -256,6 +257,12 @@ def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: Unmutat
     names = [guard.name or model.source.at(guard.span) for guard in guards]
     own = next(name for name, guard in zip(names, guards, strict=True) if guard.span == part.span)
     return (action, own) in stands.unrefused and names.count(own) == 1
+
+
+def _is_of_scope(model: Model, name: str) -> bool:
+    """Whether a limit of the scope may cut steps of an action: what cuts all of them may be what goes."""
+    every = (part for each in walk_statements(model.action(name).body) for part in expressions(each))
+    return any(isinstance(each, Fit) and names_scope(each.type) for part in every for each in walk(part))
 
 
 def _refuse(model: Model, what: str, help_: str) -> NoReturn:

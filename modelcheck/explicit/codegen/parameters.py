@@ -26,6 +26,7 @@ class Parameters:
     def __init__(self, task: Task, *, folded: bool) -> None:
         self._task = task
         self._unions = {union.name: union for union in task.model.unions}
+        self._types = {entry.name: entry.type for entry in task.model.configs}
         self._own = _values(task)
         self._places = {} if folded else {name: place for place, name in enumerate(_varying(task))}
 
@@ -35,12 +36,12 @@ class Parameters:
         return [self._own.get(name, 0) for name in self._places]
 
     def config(self, fn: Function, expr: ir.Config) -> Live:
-        """The value of a config."""
+        """The value of a config; where it varies, as its own type has it, whatever type is asked for there."""
         given, unions, scope = self._task.scope.config[expr.name], self._unions, self._task.scope
         place = self._places.get(("config", expr.name))
         if place is None:
             return known(of_value(expr.type, given, scope, unions), given)
-        return value(fn, packing(expr.type, scope, unions), fn.read(PLACE, place))
+        return value(fn, packing(self._types[expr.name], scope, unions), fn.read(PLACE, place))
 
     def most(self, fn: Function, action: ir.Action) -> V:
         """How many faults of a kind there may be: 0 for none, and 1 for any number."""

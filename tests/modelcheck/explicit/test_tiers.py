@@ -267,6 +267,41 @@ def test_one_kernel_for_many_questions_answers_each_as_its_own_does(
     assert kernels < len(list((tmp_path / "own").iterdir()))
 
 
+WANTED_AS_ANOTHER_TYPE = """
+    protocol wanted
+    enum Colour { red, green, blue }
+    config on: bool = false
+    config many: 2..3 = 2
+    config colour: Colour = red
+    state { x: bool = false  n: 0..5 = 2  c: Colour = green }
+    fun maybe(b: bool?): bool? = b
+    fun number(v: 2..3?): 2..3? = v
+    fun shade(v: Colour?): Colour? = v
+    action go { x := not x }
+    invariant flag: not (x in maybe(on))
+    invariant same: true in maybe(on)
+    invariant amount: number(many) == n
+    invariant paint: shade(colour) != c
+    check off {}
+    check on { config on = true, many = 3, colour = green }
+"""
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_a_config_that_varies_is_what_it_is_also_where_an_option_is_asked_for() -> None:
+    (model,) = loads(WANTED_AS_ANOTHER_TYPE)
+    shared = families([(model, each) for each in model.checks])
+    engine = ExplicitEngine(series=True)
+
+    for asked, family in zip(model.checks, shared, strict=True):
+        assert family is not None
+        assert family.configs == {"on", "many", "colour"}
+        known = check(model, asked, engine="reference").findings
+        found = check(model, asked, engine=engine, family=family, threads=1).findings
+        verdicts = [[(each.property, type(each.verdict)) for each in f.results] for f in (known, found)]
+        assert verdicts[0] == verdicts[1], asked.name
+
+
 WAY_BACK = """
     protocol way_back
     state { x: 0..3 = 0 }

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -283,6 +283,64 @@ def test_a_step_that_breaks_a_property_is_found_as_soon(node: str, tmp_path: Pat
 
     assert answer["found"] == {"path": [0, 0], "property": "slow", "breaks": True}
     assert len(verdict.trace.steps) == 3  # of which the last is the one that breaks it
+
+
+DEARER_AT_ONCE = """
+protocol dearer
+state { n: 0..9 = 0 }
+action walk { require n < 3
+  n := n + 1 }
+action leap { require n == 3
+  n := n + 5 }
+fault slip { require n < 9
+  n := 9 }
+step slow: n <= old(n) + 1
+check all { faults any }
+"""
+
+
+def searches(node: str, folder: Path, model: Model, **ask: Json) -> Iterator[Json]:
+    """What pages find, one with a kernel and one with a table."""
+    asked = model.checks[0]
+    yield answers(node, folder, model, asked, **ask)["found"]
+    code, told, made = playable_beforehand(model, asked, 100)
+    assert made.used["whole"]
+    yield asked_of_node(node, folder, code, told, **ask)["found"]
+
+
+def test_a_page_counts_the_fault_that_breaks_a_property(node: str, tmp_path: Path) -> None:
+    verdict = check(*whole(DEARER_AT_ONCE)).verdict("slow")
+    assert isinstance(verdict, Violated)
+    assert verdict.trace is not None
+    assert (verdict.trace.faults, len(verdict.trace.steps)) == (0, 4)
+
+    for answer in searches(node, tmp_path, whole(DEARER_AT_ONCE)[0], wanted=["slow"]):
+        assert answer["found"] == {"path": [0, 0, 0], "property": "slow", "breaks": True}
+        assert answer["faults"] == 0
+
+    (model, _) = whole(DEARER_AT_ONCE.replace("n == 3", "n == 9"))
+    for answer in searches(node, tmp_path, model, wanted=["slow"]):
+        assert answer["found"] == {"path": [], "property": "slow", "breaks": True}
+        assert answer["faults"] == 1
+
+
+def test_a_page_takes_no_fault_beyond_the_budget_for_an_error(node: str, tmp_path: Path) -> None:
+    (model, asked) = whole("""protocol beyond
+        state { n: 0..1 = 0  s: set[bool] = {} }
+        fault first { require n == 0  n := 1 }
+        fault second { require n == 1  let x = the(s)  n := 0 }
+        invariant low: n <= 1
+        check all { faults <= 1 }
+    """)
+    assert check(model, asked).findings.error is None
+
+    for answer in searches(node, tmp_path, model, wanted=["low"], faults=1):
+        assert answer["found"] is None
+
+
+def whole(text: str) -> tuple[Model, Check]:
+    (model,) = loads(text)
+    return model, model.checks[0]
 
 
 # ------------------------------------------------------------- states that were computed beforehand
