@@ -36,7 +36,7 @@ class Parameters:
         return [self._own.get(name, 0) for name in self._places]
 
     def config(self, fn: Function, expr: ir.Config) -> Live:
-        """The value of a config; where it varies, as its own type has it, whatever type is asked for there."""
+        """The value of a config: where it varies, by its own type, whatever type is asked for there."""
         given, unions, scope = self._task.scope.config[expr.name], self._unions, self._task.scope
         place = self._places.get(("config", expr.name))
         if place is None:
