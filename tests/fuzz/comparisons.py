@@ -343,8 +343,8 @@ COMPARISONS = (
     Comparison("other names", 8, renamed),
     Comparison("other names, by an editor", 12, renamed_by_editor),
     Comparison("another order", 6, in_another_order),
-    Comparison("variant", 6, as_a_variant),
-    Comparison("import", 12, imported),
+    Comparison("variant", 9, as_a_variant),
+    Comparison("import", 16, imported),
     Comparison("settings", 10, overridden),
     # runs
     Comparison("trace files", 3, written),
@@ -360,7 +360,7 @@ COMPARISONS = (
     Comparison("rates", 3, chains),
     Comparison("sweep", 97, swept),
     Comparison("play", 211, page),
-    Comparison("play, table", 151, table),
+    Comparison("play, table", 211, table),
 )
 
 
