@@ -154,13 +154,30 @@ def chosen_topic(
             advice = suggest(asked, names) or (f"there are: {_list(names)}" if names else "")
             message = f"no file names a topic `{asked}`"
             findings.errors.append(Diagnostic("R0722", source, Span(0, len(asked)), message, help=advice))
-        return found
+        return _agreed(found, readings, findings)
     if len(topics) > 1:
         at = topics[1]
         message = f"there are {len(topics)} topics, and a review is of one"
         advice = f"choose one with --topic, or --all-topics: {_list(names)}"
         findings.errors.append(Diagnostic("R0721", at.source, at.span, message, help=advice))
-    return topics[0] if topics else None
+    return _agreed(topics[0] if topics else None, readings, findings)
+
+
+def _agreed(
+    topic: Topic | None, readings: Iterable[Reading], findings: ResolutionDiagnostics
+) -> Topic | None:
+    """The topic, with a warning where two places differ in its replicas; the first is taken."""
+    same = [t for reading in readings for t in reading.topics if topic is not None and t.name == topic.name]
+    for other in same:
+        if topic is not None and other.replication_factor not in (None, topic.replication_factor):
+            number = topic.replication_factor
+            message = (
+                f"the files do not agree on the replicas of topic {topic.name}; it is reviewed with {number}"
+            )
+            note = Note(other.source, other.span, f"here it is {other.replication_factor}")
+            findings.warnings.append(Diagnostic("R0736", topic.source, topic.span, message, notes=(note,)))
+            break
+    return topic
 
 
 def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:

@@ -41,7 +41,8 @@ def any_of(values: Mapping[str, Sequence[str]]) -> st.SearchStrategy[dict[str, s
 
 def configured(kafka: str, broker: Keys, producer: Keys, topic: Keys, factor: int) -> Configuration:
     """A configuration whose brokers use ZooKeeper as long as there is one: some forms say so anyway."""
-    own = {"broker.id": "1"} if kafka >= "4" else {"broker.id": "1", "zookeeper.connect": "z"}
+    deciding = ("controlled.shutdown.enable", "true") if kafka >= "4" else ("zookeeper.connect", "z")
+    own = dict([("broker.id", "1"), deciding])  # without one that decides, some forms are nothing of Kafka's
     newer = {key for key in broker if key.endswith(".version") and protocol(broker[key]) > protocol(kafka)}
     started = {key: value for key, value in broker.items() if key not in newer}
     return Configuration(kafka, own | started, producer, topic, factor)
