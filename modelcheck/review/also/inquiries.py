@@ -33,6 +33,7 @@ from modelcheck.review.versions import of
 SEVERAL_DIRECTORIES = of(3, 7)  # with KRaft (KIP-858)
 REMEMBERS_IDS = of(3, 7, 1)  # KAFKA-16234
 APPENDS_REFUSED = of(2, 8)  # KAFKA-10778
+KEEPS_ELIGIBLE = of(4, 3)  # github.com/apache/kafka/pull/20716
 WAITS_FOR_ALL = of(3, 8)  # the end of a move (KAFKA-15665)
 _NUMBERS = ("no", "one", "two", "three")
 _TAKEN = "whether writes go on where more are down: they take the majority of controllers with them"
@@ -110,12 +111,13 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
         return Inquiries((), (f"{why}, as by a fault of the kind disk",))
     file, many = "kafka_rolling_restart", partition.replicas
     each: dict[str, Plain] = {"rolls": many}
+    forgets: dict[str, Plain] = {"directory_keeps_eligible": settings.version.value >= KEEPS_ELIGIBLE}
     every: dict[str, int | None] = {kind.fault: None for kind in fault_kinds(partition)}
     waits = "the next broker is shut down when all replicas are in sync"
     hasty = "it is shut down as soon as the last one runs"
     asked = [
-        Inquiry("durable", f"{says}; any faults", (file, model), _KEPT, every, each, 0, many, ANY)
-        for says, model in ((waits, "careful"), (hasty, "kafka"))
+        Inquiry("durable", f"{says}; any faults", (file, model), _KEPT, every, each | forgets, 0, many, ANY)
+        for says, model in ((waits, "careful"), (hasty, "forgets_eligible"))
     ]
     down, back = "a broker is down for it, and others crash", "the same, until it is started again"
     crash: dict[str, int | None] = {"crash": None}

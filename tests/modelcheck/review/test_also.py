@@ -214,6 +214,18 @@ def test_with_acks_one_a_rolling_restart_loses_without_any_fault(asked: Run) -> 
     assert lost_with(found)[:2] == [("durable", 0), ("durable", 0)]
 
 
+@pytest.mark.parametrize(("kafka", "fewest"), [("4.2", 1), ("4.3", None)])
+def test_up_to_4_2_who_is_down_for_a_restart_is_not_eligible_when_another_has_a_new_disk(
+    kafka: str, fewest: int | None, asked: Run
+) -> None:
+    own = "process.roles=broker,controller"  # so that it is the controllers who say what is in sync
+    found = asked("rolling", 2, "min.insync.replicas=2", own, kafka=kafka)
+    ways = [[step["action"] for step in case["run"]] for case in found["cases"][:2]]
+
+    assert lost_with(found)[:2] == [("durable", fewest), ("durable", fewest)]
+    assert [{"disk_loss", "assign_directory"} <= {*way} for way in ways] == [fewest is not None] * 2
+
+
 def test_a_restart_on_ephemeral_storage_is_a_lost_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
