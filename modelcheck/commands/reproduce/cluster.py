@@ -28,10 +28,7 @@ LAST_LINES = 12  # lines of a process that did not start
 FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
-NAMED_SINCE = (
-    3,
-    9,
-)  # a controller tells where it is reached; before that only the configuration does (KIP-853)
+NAMED_SINCE = (3, 9)  # a controller tells where it is reached; before only the configuration did (KIP-853)
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
