@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
+from typing import ClassVar
 
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
@@ -100,11 +101,14 @@ def _is_in_finaliser(frame: FrameType | None) -> bool:
 class _Watch:
     """One watch: a thread that checks the limits, and a signal handler in the main thread."""
 
+    _innermost: ClassVar[_Watch | None] = None  # of those that are handled
+
     def __init__(self, seconds: float | None, memory: int | None, last_word: LastWord | None) -> None:
         self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
         self._last_word = last_word
         self._passed: End | None = None
-        self._last_raised: float | None = None  # in the main thread
+        self._last_raised: float | None = None  # in the main thread, by this watch or by one in it
+        self._around: _Watch | None = None
         self._over = threading.Event()
         self._is_handled = False
         self._thread = threading.Thread(target=self._look, daemon=True, name=LOOKS)
@@ -121,8 +125,10 @@ class _Watch:
         def stop(number: int, frame: FrameType | None) -> None:
             passed = self._passed
             if passed is not None and not _is_in_finaliser(frame):
-                self._passed, self._last_raised = None, monotonic()
-                raise Stopped(passed)
+                self._passed = None
+                if self._may_raise():
+                    self._raised()
+                    raise Stopped(passed)
             if passed is None and callable(before):  # the signal was for the watch around this one
                 before(number, frame)
 
@@ -135,9 +141,11 @@ class _Watch:
         signal.signal(signal.SIGALRM, stop)
         sys.unraisablehook = lost
         self._is_handled = True
+        self._around, _Watch._innermost = _Watch._innermost, self
         try:
             yield
         finally:
+            _Watch._innermost = self._around
             if sys.unraisablehook is lost:  # and no other hook around it
                 sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
@@ -152,15 +160,26 @@ class _Watch:
         self._thread.join()
         self._passed = None
 
-    def _is_due(self) -> bool:
-        """Whether to signal, for the first time or again: some code swallows what is raised in it."""
-        return self._passed is None and (self._last_raised is None or monotonic() - self._last_raised > AGAIN)
+    def _may_raise(self) -> bool:
+        """Whether it is the first time, or long enough ago: some code swallows what is raised in it."""
+        return self._last_raised is None or monotonic() - self._last_raised > AGAIN
+
+    def _raised(self) -> None:
+        """Note that Stopped is raised; a watch around this one has often the same limit, and waits too.
+
+        Otherwise it would stop the telling of what was found up to the limit.
+        """
+        watch: _Watch | None = self
+        while watch is not None:
+            watch._last_raised = monotonic()
+            watch = watch._around
 
     def _look(self) -> None:
         while not self._over.wait(LOOK):
             if (
                 self._is_handled
-                and self._is_due()
+                and self._passed is None
+                and self._may_raise()
                 and (passed := self._soft.passed(self._started)) is not None
             ):
                 self._passed = passed

@@ -197,6 +197,18 @@ def test_who_keeps_a_stop_to_himself_is_stopped_again() -> None:
         work()
 
 
+def test_what_a_watch_has_stopped_is_not_stopped_at_once_by_the_one_around_it() -> None:
+    """Both have often the same limit, and what was found up to it is told between the two."""
+    told = False
+    with watched(0.2, None):
+        with suppress(Stopped), watched(0.1, None):
+            wait_for_ever()
+        time.sleep(0.5)  # seconds, in which the limit of the outer one is passed by far too
+        told = True
+
+    assert told
+
+
 def test_a_wait_is_stopped_too() -> None:
     began = time.monotonic()
     with pytest.raises(Stopped), watched(0.1, None):
