@@ -34,7 +34,7 @@ def answered(what: str, engine: str, folder: Path, capsys: pytest.CaptureFixture
     """The exit code of a check, which has shown no traceback."""
     path = folder / "m.rsm"
     path.write_text(f"protocol m\n{MODELS[what]}check c {{ }}\n", encoding="utf-8")
-    words = ["check", str(path), "--engine", engine, "--max-time", "2", "-v", "--itf", str(folder)]
+    words = ["check", str(path), "--engine", engine, "--max-time", "0.5", "-v", "--itf", str(folder)]
     if what not in PROCESS:
         code, err = main(words), capsys.readouterr().err
     else:
