@@ -79,8 +79,8 @@ class LocalStore:
 
 ARROWS = {"s3a": "s3", "s3n": "s3"}  # as Hadoop calls them
 HADOOP = (
-    "HDFS needs the library libhdfs.so of a Hadoop installation on every machine: set HADOOP_HOME, and "
-    "CLASSPATH to what `hadoop classpath --glob` says"
+    "HDFS needs the library libhdfs.so of a Hadoop installation, and a Java, on every machine: set "
+    "HADOOP_HOME, JAVA_HOME, and CLASSPATH to what `hadoop classpath --glob` says"
 )
 
 
@@ -96,7 +96,8 @@ class ArrowStore:
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
             raise OSError(str(error)) from None
         except OSError as error:
-            raise OSError(HADOOP if "libhdfs" in str(error) else str(error)) from None
+            is_hadoop_missing = any(library in str(error) for library in ("libhdfs", "libjvm"))
+            raise OSError(HADOOP if is_hadoop_missing else str(error)) from None
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}" if name else str(self._root)

@@ -171,7 +171,9 @@
       return [element("h4", {}, title), element("ol", {}, ...own.map((step) => element("li", {}, button(step, ++number, kind))))];
     });
     const errors = records(at).filter((each) => each.outcome === "error");
-    for (const each of errors) parts.push(element("p", { class: "verdict bad" }, `✗ ${each.action} makes an error of the model here.`));
+    for (const action of new Set(errors.map((each) => each.action))) {
+      parts.push(element("p", { class: "verdict bad" }, `✗ ${action} makes an error of the model here.`));
+    }
     const isKnown = kernel.knows(at.words);
     if (!isKnown) parts.push(element("p", { class: "verdict" }, "The states of this page end here: it does not know what can happen next. More of them are written by `modelcheck play --precomputed N`."));
     else if (!able.length && !errors.length) parts.push(element("p", {}, "Nothing can happen here."));

@@ -19,8 +19,10 @@ def forgive_half_made_values() -> None:
     before = sys.unraisablehook
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
+        # Which object it was, only Python before 3.14 says.
+        where = lost.exc_traceback.tb_frame.f_globals if lost.exc_traceback is not None else {}
         is_half_made = isinstance(lost.exc_value, AttributeError)
-        if not is_half_made or not str(getattr(lost.object, "__module__", "")).startswith("z3."):
+        if not is_half_made or not str(where.get("__name__", "")).startswith("z3."):
             before(lost)
 
     sys.unraisablehook = hook

@@ -135,6 +135,7 @@ _REFUSED = {
     "viewstamped": "possible members",
     "vr_vanlightly": "possible members",
     "bags_in_small_tables": "a set whose members hold",
+    "sets_of_two_sizes": "possible members",
 }
 
 DEPTH = 3  # steps of the runs that a bounded search looks at

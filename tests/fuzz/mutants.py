@@ -258,7 +258,7 @@ MUTANTS = (
            "for each, value in zip(axes, values, strict=True):\n        if each.name in switches",
            "for each, value in ((a, a.values[0]) for a in axes):\n        if each.name in switches", "sweep"),
     Mutant("a page takes a broken property for the next one", f"{EXPLICIT}/wasm/records.py",
-           "self.fn.shl(breaks, i64(number + 1))", "self.fn.shl(breaks, i64(number + 2))", "play"),
+           "fn.shl(breaks, i64(number + 1))", "fn.shl(breaks, i64(number + 2))", "play"),
     Mutant("a table says of no state that nothing can happen", "modelcheck/answers/precomputed.py",
            "return YES if self._deadlock is not None and self._truth(self._deadlock, state) == NO else NO",
            "return NO", "play, table"),

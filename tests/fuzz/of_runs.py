@@ -24,7 +24,7 @@ from counterexamples.trace import (
 )
 from modelcheck.api import check
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.result import Distinct, Findings, Holds, Outcome, Violated
+from modelcheck.contract.result import Distinct, End, Findings, Holds, Outcome, Violated
 from modelcheck.diagnosis.distinct.search import distinct
 from modelcheck.diagnosis.shrink import shrink
 from modelcheck.search.first_names import RenamedRun, with_first_names
@@ -290,8 +290,8 @@ def simulated(case: Case) -> Differences | None:
     found: dict[str, tuple[object, object]] = {}
     best, shown = runs_in(known), runs_in(told)
     for name, run in shown.items():
-        if known.error is not None:
-            continue  # the search has not seen what comes behind the error
+        if known.error is not None or (name == "error" and known.end is not End.COMPLETE):
+            continue  # the search has not seen what comes behind the error, or behind its last violation
         least = best.get(name)
         found |= differences({f"{name} is known": True}, {f"{name} is known": least is not None})
         if least is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 import spec.ir as ir
-from modelcheck.explicit.codegen.arithmetic import V, const, i64
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
 from modelcheck.explicit.codegen.context import CURSOR, Context
 from modelcheck.explicit.codegen.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.layout import WORD, PackedLayout
@@ -103,6 +103,7 @@ class RecordWriter(Steps):
 
     def _write(self) -> None:
         self._is_said = self.fn.cell(64, i64(0))
+        self._errs = self.fn.cell(1, FALSE)  # whether a property of steps makes an error
         super()._write()
 
     def _fail(self) -> None:
@@ -163,12 +164,21 @@ class RecordWriter(Steps):
         super()._choose(statement, go_on)
 
     def _finish(self, args: tuple[Live, ...]) -> None:
+        fn = self.fn
         self._spend()
+        fn.store(self._errs, FALSE)
         broken = i64(0)
         for number, _ in enumerate(self.context.of_steps):
-            breaks = self.fn.resize(self._breaks(number, args), 64)
-            broken = self.fn.or_(broken, self.fn.shl(breaks, i64(number + 1)))
-        self._record(StepOutcome.TAKEN, broken=broken)
+            breaks = fn.resize(self._breaks(number, args), 64)
+            broken = fn.or_(broken, fn.shl(breaks, i64(number + 1)))
+        errs = fn.load(self._errs)
+        with fn.when(errs):
+            self._record(StepOutcome.ERROR)
+        with fn.when(fn.not_(errs)):
+            self._record(StepOutcome.TAKEN, broken=broken)
+
+    def _find(self, word: int) -> None:  # noqa: ARG002 - a search keeps the first of each kind, a page all
+        self.fn.store(self._errs, TRUE)
 
     # ------------------------------------------------------------------ records
 

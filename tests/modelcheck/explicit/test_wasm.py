@@ -285,6 +285,29 @@ def test_a_step_that_breaks_a_property_is_found_as_soon(node: str, tmp_path: Pat
     assert len(verdict.trace.steps) == 3  # of which the last is the one that breaks it
 
 
+def test_a_property_of_steps_that_makes_an_error_is_told_instead_of_the_step(
+    node: str, tmp_path: Path
+) -> None:
+    model, asked = whole("""protocol errs
+        state { n: 0..3 = 0 }
+        action go(k: 0..1) { require n < 3  n := n + 1 }
+        fault slip { n := 3 }
+        step slow: n + (10 / (n - 3)) < 99
+        check all { faults any }
+    """)
+    laid = layout(model, asked.scope, dict(asked.budget.counted))
+    ask = [[f"{word:x}" for word in laid.pack((n,))] for n in (0, 2)]
+
+    first, last = answers(node, tmp_path, model, asked, states=ask)["about"]
+
+    assert [(each[0], each[1].partition("(")[0]) for each in first["records"]] == [
+        ("taken", "go"), ("taken", "go"), ("error", "slip"),
+    ]  # fmt: skip
+    assert {(each[0], each[1].partition("(")[0]) for each in last["records"]} == {
+        ("error", "go"), ("error", "slip"),
+    }  # fmt: skip
+
+
 DEARER_AT_ONCE = """
 protocol dearer
 state { n: 0..9 = 0 }

@@ -122,14 +122,10 @@ def test_what_cannot_be_tried_is_said_before_anything_starts(
     ],
 )
 def test_what_a_release_has_not_got_is_refused(
-    release: str, words: tuple[str, ...], said: str, tmp_path: Path, run: Command
+    release: str, words: tuple[str, ...], said: str, false_home: Callable[..., Path], run: Command
 ) -> None:
     pytest.importorskip("kafka")
-    libs = tmp_path / "libs"
-    libs.mkdir()
-    for name in (f"kafka-clients-{release}.jar", f"kafka_2.13-{release}.jar"):
-        (libs / name).touch()
-    code, _, told = run("reproduce", *words, "--kafka-home", str(tmp_path))
+    code, _, told = run("reproduce", *words, "--kafka-home", str(false_home("exit 1", release)))
 
     assert code == Exit.WRONG
     assert said in " ".join(told.split())

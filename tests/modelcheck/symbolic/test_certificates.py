@@ -156,7 +156,7 @@ def test_the_shipped_certificates_still_stand(path: Path) -> None:
     assert main(["certify", str(path), str(protocol)]) == Exit.EXPECTED
 
 
-@pytest.mark.parametrize("text", ["[" * 3000, "9" * 5000], ids=["nested", "long"])
+@pytest.mark.parametrize("text", ["[" * 1_000_000, "9" * 5000], ids=["nested", "long"])
 def test_what_no_parser_can_read_is_no_certificate(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
