@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -119,6 +120,8 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
     log = settings.log or folder / "spark.log"
     process = _launched(conf, where, find(), folder, log)
     logging.getLogger().addFilter(_is_no_word_of_py4j)
+    # It concerns frames of pandas, and there are none here.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         port, secret = _gateway(process, folder, log)
         context = _context(process, conf, port, secret, patience)
