@@ -396,6 +396,7 @@ TEMPLATES: tuple[Template, ...] = (
         rf"UNCLEAN partition change for {TP} with topic ID [^:]*:"
         rf" (?:.*?isr: \[{NUMBERS}\] -> \[(?P<isr>{NUMBERS})\])?"
         r"(?:.*?leader: -?\d+ -> (?P<leader>-?\d+))?.*?leaderEpoch: \d+ -> (?P<epoch>\d+),"
+        rf"(?: (?:elr|lastKnownElr): \[{NUMBERS}\] -> \[{NUMBERS}\],)*"
         r" partitionEpoch: \d+ -> (?P<version>\d+)",
         "3.3",
         "",
