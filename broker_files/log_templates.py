@@ -60,7 +60,7 @@ class Template:
     """A message: since and until which release, by which loggers, at which level, in which source file.
 
     `literal` stands in every such line, so that a line without it need not be matched.  `until` is empty
-    where the newest release that was looked at, 4.3, still says it.  A `source` is a file of Kafka's.
+    where the newest release that was looked at, 4.4, still says it.  A `source` is a file of Kafka's.
     """
 
     says: Says
@@ -84,7 +84,7 @@ CLUSTER = ("kafka.cluster.Partition",)
 LOGS = ("kafka.log.Log", "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog")
 REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
 HEARTBEATS = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
-MANAGER = ("kafka.log.LogManager",)
+MANAGER = ("kafka.log.LogManager", "org.apache.kafka.storage.internals.log.LogManager")
 FETCHERS = ("kafka.server.ReplicaFetcherThread", "kafka.server.ReplicaFetcherManager")
 SERVERS = ("kafka.server.KafkaServer", "kafka.server.KafkaRaftServer", "kafka.server.BrokerServer")
 
@@ -396,6 +396,7 @@ TEMPLATES: tuple[Template, ...] = (
         rf"UNCLEAN partition change for {TP} with topic ID [^:]*:"
         rf" (?:.*?isr: \[{NUMBERS}\] -> \[(?P<isr>{NUMBERS})\])?"
         r"(?:.*?leader: -?\d+ -> (?P<leader>-?\d+))?.*?leaderEpoch: \d+ -> (?P<epoch>\d+),"
+        rf"(?: (?:elr|lastKnownElr): \[{NUMBERS}\] -> \[{NUMBERS}\],)*"
         r" partitionEpoch: \d+ -> (?P<version>\d+)",
         "3.3",
         "",
@@ -514,7 +515,7 @@ TEMPLATES: tuple[Template, ...] = (
         r" since no clean shutdown file was found",
         "2.6",
         "",
-        (*MANAGER, "org.apache.kafka.storage.internals.log.LogManager"),
+        MANAGER,
         "INFO",
         "core/src/main/scala/kafka/log/LogManager.scala",
     ),
@@ -525,7 +526,7 @@ TEMPLATES: tuple[Template, ...] = (
         r" since clean shutdown file was found",
         "2.6",
         "",
-        (*MANAGER, "org.apache.kafka.storage.internals.log.LogManager"),
+        MANAGER,
         "INFO",
         "core/src/main/scala/kafka/log/LogManager.scala",
     ),
@@ -555,7 +556,10 @@ TEMPLATES: tuple[Template, ...] = (
         r"\bKafka version ?: (?P<release>\d+\.[\w.-]+)",
         "0.10",
         "",
-        ("org.apache.kafka.common.utils.AppInfoParser",),
+        (
+            "org.apache.kafka.common.utils.AppInfoParser",
+            "org.apache.kafka.common.utils.internals.AppInfoParser",
+        ),
         "INFO",
         "clients/src/main/java/org/apache/kafka/common/utils/AppInfoParser.java",
     ),

@@ -15,6 +15,7 @@ from broker_files.metadata_records import (
     BrokerRemoved,
     ConfigSet,
     ControllerRegistered,
+    ControllerRemoved,
     ElrCleared,
     FeatureLevel,
     MetadataRecord,
@@ -99,6 +100,8 @@ class MetadataImage:
                 self.brokers.pop(broker, None)
             case ControllerRegistered(controller):
                 self.controllers.add(controller)
+            case ControllerRemoved(controller):
+                self.controllers.discard(controller)
             case FeatureLevel(name, level):
                 self.features[name] = level
             case ConfigSet(kind, resource, name, value):

@@ -100,6 +100,13 @@ class ControllerRegistered:
 
 
 @frozen
+class ControllerRemoved:
+    """A node is a controller no more, as an operator said (Kafka 4.4)."""
+
+    controller: int
+
+
+@frozen
 class FeatureLevel:
     """A feature has a level; 0 is none."""
 
@@ -155,6 +162,7 @@ MetadataRecord = (
     | BrokerChanged
     | BrokerRemoved
     | ControllerRegistered
+    | ControllerRemoved
     | FeatureLevel
     | ConfigSet
     | ElrCleared
@@ -174,7 +182,6 @@ OTHERS = {
     21: "ZooKeeper migration",
     22: "SCRAM credential removed",
     26: "delegation token removed",
-    29: "controller unregistered",
 }
 FRAME = 1  # the version of what stands round every record
 
@@ -298,4 +305,5 @@ DECODERS: dict[int, tuple[int, Decoder]] = {  # by kind: the newest version that
     25: (0, lambda _f, _v: TransactionMark("abort")),
     27: (0, lambda fields, _: ControllerRegistered(fields.int32())),
     28: (0, lambda fields, _: ElrCleared(fields.text())),
+    29: (0, lambda fields, _: ControllerRemoved(fields.int32())),
 }

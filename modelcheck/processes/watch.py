@@ -107,8 +107,8 @@ class _Watch:
         self._soft, self._hard = _soft(seconds, memory), _hard(seconds, memory)
         self._last_word = last_word
         self._passed: End | None = None
-        self._last_raised: float | None = None  # in the main thread, by this watch or by one in it
-        self._around: _Watch | None = None
+        self.last_raised: float | None = None  # in the main thread, by this watch or by one in it
+        self.around: _Watch | None = None
         self._over = threading.Event()
         self._is_handled = False
         self._thread = threading.Thread(target=self._look, daemon=True, name=LOOKS)
@@ -134,18 +134,18 @@ class _Watch:
 
         def lost(args: sys.UnraisableHookArgs) -> None:
             if isinstance(args.exc_value, Stopped):  # in a callback of the garbage collector
-                self._last_raised = None
+                self.last_raised = None
             else:
                 hook(args)
 
         signal.signal(signal.SIGALRM, stop)
         sys.unraisablehook = lost
         self._is_handled = True
-        self._around, _Watch._innermost = _Watch._innermost, self
+        self.around, _Watch._innermost = _Watch._innermost, self
         try:
             yield
         finally:
-            _Watch._innermost = self._around
+            _Watch._innermost = self.around
             if sys.unraisablehook is lost:  # and no other hook around it
                 sys.unraisablehook = hook
             signal.signal(signal.SIGALRM, before)
@@ -162,7 +162,7 @@ class _Watch:
 
     def _may_raise(self) -> bool:
         """Whether it is the first time, or long enough ago: some code swallows what is raised in it."""
-        return self._last_raised is None or monotonic() - self._last_raised > AGAIN
+        return self.last_raised is None or monotonic() - self.last_raised > AGAIN
 
     def _raised(self) -> None:
         """Note that Stopped is raised; a watch around this one has often the same limit, and waits too.
@@ -171,8 +171,8 @@ class _Watch:
         """
         watch: _Watch | None = self
         while watch is not None:
-            watch._last_raised = monotonic()
-            watch = watch._around
+            watch.last_raised = monotonic()
+            watch = watch.around
 
     def _look(self) -> None:
         while not self._over.wait(LOOK):

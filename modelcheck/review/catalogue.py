@@ -1,8 +1,8 @@
 """The keys that decide what a Kafka partition may lose, and those that matter beside the model.
 
 Defaults and first releases are those of apache/kafka's sources: the classes
-KafkaConfig, ProducerConfig, TopicConfig and their successors, tags 0.8.0 to 4.x; those of 4.1.0, 4.2.2
-and 4.3.1 were compared with what the ConfigDefs of their classes hold, and are the same in all three.
+KafkaConfig, ProducerConfig, TopicConfig and their successors, tags 0.8.0 to 4.x; those of 4.1.0, 4.2.2,
+4.3.1 and 4.4.0 were compared with what the ConfigDefs of their classes hold, and are the same in all four.
 Where the model has them, they stand there (NOTE(releases)).
 """
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from modelcheck.review.catalogue import MODELLED, NAME_LIFETIMES, find, is_irrelevant, known, meant
 from modelcheck.review.clients import Client
 from modelcheck.review.found import PRECEDENCE, Given, SettingLayer
+from modelcheck.review.irrelevant import PRODUCER_TOO
 from modelcheck.review.keys import BadValueError, CatalogueKey, Reader, Standing, Value, parse
 from modelcheck.review.stated import FILLED_IN, Remark, ResolutionDiagnostics
 from modelcheck.review.versions import NEWEST, Version
@@ -62,6 +63,8 @@ def sorted_out(
         release = cluster if key is None else _release(key, cluster, client)
         if one.layer is SettingLayer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
             findings.ignored.append(Remark(one, "a consumer's setting"))
+        elif one.layer is SettingLayer.PRODUCER and one.key in PRODUCER_TOO:
+            findings.ignored.append(Remark(one, "of a producer it has no part in durability or availability"))
         elif key is None:
             _unplaced(one, slips, findings)
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):

@@ -58,7 +58,8 @@ BROKER_ONLY = frozenset(
     unstable.api.versions.enable unstable.feature.versions.enable
     auto.include.jmx.reporter inter.broker.protocol.security client.quota.callback.class
     monitoring.interval kafka.csv.metrics.dir kafka.csv.metrics.reporter.enabled
-    cordoned.log.dirs max.decompressed.message.bytes remote.fetch.max.wait.ms
+    cordoned.log.dirs remote.fetch.max.wait.ms log.remote.copy.lag.bytes log.remote.copy.lag.ms
+    errors.deadletterqueue.auto.create.topics.enable errors.deadletterqueue.topic.name.prefix
     remote.list.offsets.request.timeout.ms add.partitions.to.txn.retry.backoff.ms
     add.partitions.to.txn.retry.backoff.max.ms internal.metadata.delete.delay.millis
     internal.metadata.max.batch.size.in.bytes internal.metadata.max.fetch.size.in.bytes
@@ -74,6 +75,7 @@ TOPIC_ONLY = frozenset(
     message.timestamp.type message.timestamp.difference.max.ms message.timestamp.before.max.ms
     message.timestamp.after.max.ms message.downconversion.enable local.retention.ms
     local.retention.bytes remote.log.copy.disable remote.log.delete.on.disable
+    remote.copy.lag.bytes remote.copy.lag.ms
     leader.replication.throttled.replicas follower.replication.throttled.replicas
     internal.segment.bytes errors.deadletterqueue.group.enable
     """.split()
@@ -83,7 +85,8 @@ PRODUCER_ONLY = frozenset(
     """
     key.serializer value.serializer batch.size buffer.memory linger.ms max.block.ms
     max.request.size partitioner.class partitioner.ignore.keys partitioner.adaptive.partitioning.enable
-    partitioner.availability.timeout.ms transaction.timeout.ms block.on.buffer.full
+    partitioner.availability.timeout.ms partitioner.rack.aware transaction.timeout.ms
+    buffer.memory.allocation.strategy block.on.buffer.full
     metadata.max.idle.ms metadata.fetch.timeout.ms timeout.ms metadata.broker.list
     serializer.class key.serializer.class compressed.topics compression.codec request.timeout.ms
     retry.backoff.ms topic.metadata.refresh.interval.ms queue.buffering.max.ms
@@ -91,6 +94,9 @@ PRODUCER_ONLY = frozenset(
     queue.time queue.size broker.list zk.read.num.retries max.message.size
     """.split()
 )
+
+# Keys of consumers that a producer reads too, for which partition a record goes to (4.4, KIP-1123).
+PRODUCER_TOO = frozenset({"client.rack"})
 
 CONSUMER_ONLY = frozenset(
     """
@@ -114,7 +120,8 @@ SHARED = frozenset(
     metrics.recording.level metrics.sample.window.ms enable.metrics.push receive.buffer.bytes
     reconnect.backoff.ms reconnect.backoff.max.ms retry.backoff.max.ms security.protocol
     security.providers socket.connection.setup.timeout.ms socket.connection.setup.timeout.max.ms
-    config.providers
+    config.providers bootstrap.resolve.timeout.ms metadata.cluster.check.enable
+    max.decompressed.message.bytes
     """.split()
 )
 

@@ -11,6 +11,7 @@ from modelcheck.review.irrelevant import (
     IRRELEVANT,
     LOGGING_PREFIXES,
     PRODUCER_ONLY,
+    PRODUCER_TOO,
     TOPIC_ONLY,
     ZOOKEEPER,
 )
@@ -95,7 +96,8 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
     reader = _READS[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
-    if readers and reader not in readers and kind is not FileKind.CONSUMER:
+    too = kind is FileKind.PRODUCER and entry.key in PRODUCER_TOO
+    if readers and reader not in readers and kind is not FileKind.CONSUMER and not too:
         reader = readers[-1]
         warnings.append(_misplaced(source, kind, reader, entry))
     return Given(entry.key, entry.value, _LAYER[reader], source, entry.key_span, entry.value_span)

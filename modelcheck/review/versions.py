@@ -1,6 +1,6 @@
 """Kafka's releases and protocol versions, in their order.
 
-The lines of releases are those of apache/kafka up to 4.3; the internal
+The lines of releases are those of apache/kafka up to 4.4; the internal
 versions (`3.7-IV4`) are those of its class MetadataVersion.
 """
 
@@ -108,7 +108,7 @@ LINES: tuple[tuple[int, ...], ...] = (
     *((1, n) for n in range(2)),
     *((2, n) for n in range(9)),
     *((3, n) for n in range(10)),
-    *((4, n) for n in range(4)),
+    *((4, n) for n in range(5)),
 )
 OLDEST = of(*LINES[0])
 NEWEST = of(*LINES[-1])

@@ -133,6 +133,11 @@ def power_loss(cluster: Cluster) -> Sequence[Again]:
     return [Again((1, 2, 3)), Again((2, 1, 3), by_hand=True)]
 
 
+def power_loss_newer(cluster: Cluster) -> Sequence[Again]:
+    """The same on a newer release: a controller begins with a snapshot, and other classes recover logs."""
+    return power_loss(cluster)
+
+
 def recovery_point(folder: Path) -> int:
     """The recovery point of the topic as the file has it; a partition that it leaves out has none, 0."""
     text = (folder / "recovery-point-offset-checkpoint").read_text()
@@ -259,6 +264,7 @@ ALL = (
     leader_ahead,
     last_lost,
     power_loss,
+    power_loss_newer,
     eligible,
     eligible_killed,
     truncated,

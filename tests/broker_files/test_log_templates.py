@@ -59,6 +59,24 @@ def release(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(".")))
 
 
+# As a controller of Kafka 4.4.0 writes it, with eligible leader replicas.
+ELECTED = (
+    "[2026-11-26 05:11:31,873] INFO [QuorumController id=10] UNCLEAN partition change for orders-0 with topic"
+    " ID TWeaKWuPRR20Lom5u0g9wA: isr: [] -> [2], leader: -1 -> 2, leaderRecoveryState: RECOVERED ->"
+    " RECOVERING, leaderEpoch: 1 -> 2, elr: [1] -> [], lastKnownElr: [1] -> [], partitionEpoch: 4 -> 5"
+    " (org.apache.kafka.controller.ReplicationControlManager)\n"
+)
+
+
+def test_an_unclean_election_where_replicas_were_eligible_is_read(tmp_path: Path) -> None:
+    (tmp_path / "controller.log").write_text(ELECTED)
+    found = read_log_file(tmp_path / "controller.log", [TopicPartition("orders", 0)], lambda _: None)
+
+    assert [(line.says, line.values) for line in found.matched] == [
+        (Says.ELECTED, {"isr": "2", "leader": "2", "epoch": "2", "version": "5"})
+    ]
+
+
 def test_a_leader_of_4_2_and_later_says_what_it_was_told() -> None:
     log = (
         Path(__file__).parent / "clusters" / "elected_unclean_newer" / "logs" / "broker1" / "state-change.log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,8 +20,8 @@ from broker_files.metadata_log import read_metadata
 from broker_files.metadata_records import (
     BrokerChanged,
     BrokerRegistered,
+    ControllerRegistered,
     MetadataRecord,
-    Other,
     PartitionChanged,
     PartitionCreated,
     TopicCreated,
@@ -30,6 +31,7 @@ from broker_files.metadata_records import (
 )
 from tests.broker_files.written import batch, uvarint
 
+CLUSTERS = Path(__file__).parent / "clusters"
 TOPIC = UUID(int=7)
 BROKERS = st.lists(st.integers(0, 9), max_size=4, unique=True).map(tuple)
 MAYBE = st.none() | BROKERS
@@ -152,8 +154,32 @@ def test_records_of_brokers_with_cordoned_directories_are_read() -> None:
     assert decode(bytes.fromhex(SHUTTING_DOWN)) == BrokerChanged(3, 41, shutting_down=True)
 
 
-def test_a_controller_that_is_unregistered_decides_nothing() -> None:
-    assert decode(framed(29, 0, struct.pack(">i", 3000) + b"\0")) == Other("controller unregistered")
+# As MetadataRecordSerde of Kafka 4.4.0 writes it: controller 3000.
+UNREGISTERED = "011d0000000bb800"
+
+
+def test_a_controller_that_is_unregistered_is_none_any_more() -> None:
+    image = MetadataImage()
+    for record in (
+        ControllerRegistered(3000),
+        ControllerRegistered(3001),
+        decode(bytes.fromhex(UNREGISTERED)),
+    ):
+        image.apply(record)
+
+    assert image.controllers == {3001}
+
+
+def test_a_controller_of_4_4_begins_with_a_snapshot_and_has_its_log_behind_it(tmp_path: Path) -> None:
+    folder = CLUSTERS / "power_loss_newer" / "controller" / "__cluster_metadata-0"
+    begin = folder / "00000000000000000000-0000000000.checkpoint"
+    shutil.copy(begin, tmp_path)
+    whole, formatted = read_metadata(folder), read_metadata(tmp_path)
+
+    assert (whole.snapshot, whole.end > 0, len(whole.image.topics)) == (begin, True, 2)
+    assert (formatted.end, formatted.image.topics) == (0, {})
+    assert whole.image.features == formatted.image.features
+    assert formatted.image.features["metadata.version"] == 33
 
 
 FIRST = PartitionCreated(0, TOPIC, (1, 2, 3), (1, 2, 3), 1, 5, 9)

@@ -15,7 +15,7 @@ from typing import Any
 TOPIC = "orders"
 PARTITION = 0
 PREFERRED = 0  # kind of an election
-PRODUCE = 7  # version of the request, which releases from 2.1 to 4.3 know
+PRODUCE = 7  # version of the request, which releases from 2.1 to 4.4 know
 SIZE = struct.Struct(">i")  # of what follows
 CONNECTING = 20.0  # seconds
 COMMITTING = 600_000  # milliseconds for a write that later steps may let through

@@ -17,7 +17,7 @@ from spec.frozen import frozen
 from spec.load import loads, read
 
 # The level of the feature metadata.version from which on a cluster is of that release: MetadataVersion of
-# Kafka 4.3.1, whose last one for production is 30.
+# Kafka 4.4.0, whose last one for production is 33.
 RELEASES: tuple[tuple[int, str], ...] = (
     (1, "3.0-IV1"),
     (2, "3.1-IV0"),
@@ -35,6 +35,8 @@ RELEASES: tuple[tuple[int, str], ...] = (
     (26, "4.1-IV0"),
     (28, "4.2-IV0"),
     (30, "4.3-IV0"),
+    (31, "4.4-IV0"),
+    (33, "4.4-IV2"),
 )
 ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 

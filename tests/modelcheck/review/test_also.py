@@ -214,7 +214,7 @@ def test_with_acks_one_a_rolling_restart_loses_without_any_fault(asked: Run) -> 
     assert lost_with(found)[:2] == [("durable", 0), ("durable", 0)]
 
 
-@pytest.mark.parametrize(("kafka", "fewest"), [("4.2", 1), ("4.3", None)])
+@pytest.mark.parametrize(("kafka", "fewest"), [("4.2", 1), ("4.3", None), ("4.4", None)])
 def test_up_to_4_2_who_is_down_for_a_restart_is_not_eligible_when_another_has_a_new_disk(
     kafka: str, fewest: int | None, asked: Run
 ) -> None:

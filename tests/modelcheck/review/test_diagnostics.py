@@ -131,7 +131,7 @@ server.properties:2:1: error[R0723]: `acks` is a producer setting; in broker pro
         "acks=all\n",
         "7.6",
         """\
---kafka:1:1: error[R0710]: there is no Kafka 7.6 that is known here; the newest known is 4.3
+--kafka:1:1: error[R0710]: there is no Kafka 7.6 that is known here; the newest known is 4.4
     1 | 7.6
       | ^^^
   help: Confluent Platform 7.6 carries Kafka 3.6""",

@@ -271,7 +271,7 @@ def test_min_insync_above_the_replicas_counts_from_3_7_as_the_replicas() -> None
 @pytest.mark.parametrize(
     ("texts", "version", "words"),
     [
-        (["broker.id=1\n"], "4.3", "the newest known is assumed"),
+        (["broker.id=1\n"], "4.4", "the newest known is assumed"),
         (["zookeeper.connect=z\n"], "3.9", "the newest with `zookeeper.connect`"),
         (["request.required.acks=1\n"], "1.1", "the newest with `request.required.acks`"),
         (["inter.broker.protocol.version=2.4\nzookeeper.connect=z\n"], "2.4", "needs at least that release"),
@@ -353,6 +353,15 @@ def test_keys_of_ones_own_are_listed_and_no_mistake() -> None:
 )
 def test_what_is_odd_but_runs_is_a_warning(texts: list[str], kafka: str, code: str) -> None:
     assert code in warned(review(*texts, kafka=kafka))
+
+
+def test_a_rack_of_a_producer_is_not_taken_for_that_of_a_consumer() -> None:
+    producer, consumer = "acks=all\nlinger.ms=5\nclient.rack=a\n", "group.id=g\nclient.rack=b\n"
+    found = review("node.id=1\n", producer, consumer, kafka="4.4")
+
+    assert warned(found) == []
+    assert ("client.rack", "a") in [(each.given.key, each.given.value) for each in found.ignored]
+    assert [(each.given.key, each.given.value) for each in found.outside] == [("client.rack", "b")]
 
 
 def test_min_insync_of_one_broker_with_eligible_leaders() -> None:

@@ -50,13 +50,13 @@ def test_a_version_is_shown_as_its_release(text: str, shown: str) -> None:
         ("0.7.2", "Kafka 0.7.2 has no replication to check", "partitions have replicas since Kafka 0.8.0"),
         (
             "7.6",
-            "there is no Kafka 7.6 that is known here; the newest known is 4.3",
+            "there is no Kafka 7.6 that is known here; the newest known is 4.4",
             "Confluent Platform 7.6 carries Kafka 3.6",
         ),
         (
             "99.1",
-            "there is no Kafka 99.1 that is known here; the newest known is 4.3",
-            "write a release between 0.8.0 and 4.3",
+            "there is no Kafka 99.1 that is known here; the newest known is 4.4",
+            "write a release between 0.8.0 and 4.4",
         ),
     ],
 )
@@ -69,7 +69,7 @@ def test_what_is_no_version_is_refused_with_advice(text: str, message: str, advi
 
 def test_a_later_minor_is_newer_than_known_and_no_mistake() -> None:
     assert is_newer_than_known(version("4.17"))
-    assert not is_newer_than_known(version("4.3.99"))
+    assert not is_newer_than_known(version("4.4.99"))
 
 
 def test_protocols_are_ordered_by_release_and_internal_number() -> None:

@@ -37,7 +37,17 @@ def of_level(level: int) -> Setting:
 
 @pytest.mark.parametrize(
     ("level", "release"),
-    [(25, "4.0-IV0"), (26, "4.1-IV0"), (27, "4.1-IV0"), (28, "4.2-IV0"), (29, "4.2-IV0"), (30, "4.3-IV0")],
+    [
+        (25, "4.0-IV0"),
+        (26, "4.1-IV0"),
+        (27, "4.1-IV0"),
+        (28, "4.2-IV0"),
+        (29, "4.2-IV0"),
+        (30, "4.3-IV0"),
+        (31, "4.4-IV0"),
+        (32, "4.4-IV0"),
+        (33, "4.4-IV2"),
+    ],
 )
 def test_a_level_of_metadata_version_is_of_a_release(level: int, release: str) -> None:
     found = of_level(level)
@@ -46,13 +56,13 @@ def test_a_level_of_metadata_version_is_of_a_release(level: int, release: str) -
 
 
 def test_a_level_that_is_newer_than_known_is_told() -> None:
-    found = of_level(31)
+    found = of_level(34)
 
-    assert found.release == "4.3-IV0"
-    assert found.assumed == ("metadata.version 31 is newer than any known here; taken as 4.3.",)
+    assert found.release == "4.4-IV2"
+    assert found.assumed == ("metadata.version 34 is newer than any known here; taken as 4.4.",)
 
 
-@pytest.mark.parametrize(("level", "is_explained"), [(26, True), (29, True), (30, False)])
+@pytest.mark.parametrize(("level", "is_explained"), [(26, True), (29, True), (30, False), (33, False)])
 def test_a_new_directory_empties_the_elr_up_to_4_2(level: int, *, is_explained: bool) -> None:
     image = MetadataImage()
     image.apply(FeatureLevel("metadata.version", level))
