@@ -62,7 +62,7 @@ def _of_slots(fn: Function, op: Op, a: Live, b: Live) -> Live:
         missed = fn.cell(1, FALSE)
         _each(fn, a, lambda member: fn.store(missed, fn.or_(fn.load(missed), fn.not_(has(fn, b, member)))))
         return truth(fn.not_(fn.load(missed)))
-    kept = CollectionCell(fn, collection(a))
+    kept = CollectionCell(fn, a.packing if isinstance(a.packing, Mask) else packed_as(a, Slots))
 
     def keep(member: Live) -> None:
         inside = has(fn, b, member)
