@@ -14,6 +14,13 @@ from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
 _TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
+_READERS = {
+    SettingLayer.PRODUCER: Reader.PRODUCER,
+    SettingLayer.TOPIC: Reader.TOPIC,
+    SettingLayer.BROKER_DYNAMIC: Reader.BROKER,
+    SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
+    SettingLayer.BROKER_STATIC: Reader.BROKER,
+}
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
 
@@ -67,6 +74,7 @@ def sorted_out(
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
+            _misplaced(key, one, findings)
             groups[key.name].append(one)
         elif seen[_place(one)] is not one:
             findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
@@ -135,6 +143,16 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
     findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, label))
     findings.ignored.append(Remark(one, f"{when}, so Kafka {release} does not read it"))
     return False
+
+
+def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
+    """A warning where the setting stands in the configuration of somebody who does not read it."""
+    reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
+    if reader is not None and reader not in owners:
+        message = f"`{one.key}` is a {owners[-1]} setting; a {reader}'s configuration does not set it"
+        label = f"taken as the {owners[-1]}'s"
+        advice = f"move it to the {owners[-1]}'s configuration, and check what the {owners[-1]}s really use"
+        findings.warn("R0723", one, message, label=label, advice=advice)
 
 
 def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:

@@ -174,5 +174,9 @@ def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
         return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
     found = values["default.replication.factor"]
     number = found.value if isinstance(found.value, int) else 1
-    reason = f"default.replication.factor={number} ({found.why}), for a topic that does not say"
-    return Stated(number, reason, assumed=True)
+    said = f"default.replication.factor={number} ({found.why})"
+    if topic is not None and topic.left_at is not None:
+        line = topic.source.position(topic.left_at.start)[0]
+        reason = f"{said}, which topic {topic.name} takes by -1 at {topic.source.name}:{line}"
+        return Stated(number, reason, assumed=found.origin is None)
+    return Stated(number, f"{said}, for a topic that does not say", assumed=True)

@@ -249,7 +249,9 @@ def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
     given = tuple(one for one in reading.given if (key := find(one.key)) is None or key.name not in keys)
     topics = reading.topics
     if FACTOR in keys:
-        topics = tuple(replace(topic, replication_factor=None, partitions=()) for topic in topics)
+        topics = tuple(
+            replace(topic, replication_factor=None, left_at=None, partitions=()) for topic in topics
+        )
     return replace(reading, given=given, topics=topics)
 
 

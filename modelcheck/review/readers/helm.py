@@ -71,7 +71,8 @@ def _topic(gathered: Gathered, node: Node) -> None:
     name = get(node, "name")
     factor = entry(node, "replicationFactor", "replicas", "replication_factor")
     if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
-        gathered.topic(name, factor[1], get(node, "partitions"), (factor[0].text, "partitions"))
+        words = (factor[0].text, "partitions")
+        gathered.topic(name, factor[1], get(node, "partitions"), words, leaves=True)
         gathered.passed.append(factor[0].span)
         gathered.settings(get(node, "config"), SettingLayer.TOPIC, name.text)
 

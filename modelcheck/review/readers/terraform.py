@@ -31,6 +31,7 @@ def read_terraform(source: Source) -> Reading:
         if reader is not None:
             reader(gathered, block)
         read_commands(gathered, block.body)
+        gathered.repeated(block.body)
     return gathered.reading()
 
 
@@ -86,9 +87,8 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
         if not isinstance(named, ScalarNode):
             return
         number = entry(block.body, factor)
-        gathered.topic(
-            named, number[1] if number else None, get(block.body, partitions), (factor, partitions)
-        )
+        replicas, words = number[1] if number else None, (factor, partitions)
+        gathered.topic(named, replicas, get(block.body, partitions), words, leaves=True)
         if number is not None:
             gathered.passed.append(number[0].span)
         pair = entry(block.body, *_CONFIGS)
