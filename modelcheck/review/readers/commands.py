@@ -7,7 +7,7 @@ import re
 from modelcheck.review.catalogue import find, is_irrelevant
 from modelcheck.review.found import SettingLayer, Topic
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, ScalarNode, walk
+from modelcheck.review.readers.tree import Node, ScalarNode, get, walk
 from spec.source import Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
@@ -15,6 +15,9 @@ _TOPIC = re.compile(r"--topic[= ]+[\"']?([^\s\"'\\]+)")
 _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
+_COMMANDS = ("entrypoint", "command", "args")
+_TOOL = re.compile(r"\bkafka-(?:topics|configs|acls|console-\w+|broker-api-versions|consumer-groups)\b")
+_START = re.compile(r"kafka-server-start|start-kafka|docker/(?:run|launch)\b|kafka/(?:run|entrypoint)\.sh")
 _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 
 
@@ -29,6 +32,13 @@ def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
 def starts_a_broker(below: Node) -> bool:
     """Whether a command among the plain values of a tree starts a broker."""
     return any(isinstance(node, ScalarNode) and "kafka-server-start" in node.text for node in walk(below))
+
+
+def runs_a_tool(container: Node) -> bool:
+    """Whether a container has one of Kafka's tools for its command, and none that starts a broker."""
+    told = [one for name in _COMMANDS if (one := get(container, name)) is not None]
+    texts = [node.text for one in told for node in walk(one) if isinstance(node, ScalarNode)]
+    return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))
 
 
 def _topics(gathered: Gathered, node: ScalarNode) -> None:

@@ -12,6 +12,7 @@ from modelcheck.review.readers.environment import read_image, read_variables, va
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker
 from modelcheck.review.readers.manifests import read_text_of_properties
+from modelcheck.review.readers.msk import read_cloud_formation
 from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
 from spec.source import Span
 
@@ -27,6 +28,7 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
     for document in documents:
         _below(gathered, document)
         _brokers(gathered, document)
+        read_cloud_formation(gathered, get(document, "Resources"))
         read_commands(gathered, document)
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from modelcheck.review.found import About, FileKind, Reading, SettingLayer
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.hcl import Block, HclError, read_hcl
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
+from modelcheck.review.readers.msk import MskCluster, read_msk_defaults, read_msk_version
+from modelcheck.review.readers.tree import MappingNode, ScalarNode, entries, entry, get, items, text_of
 from modelcheck.review.stated import FILLED_IN
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
 _CONFIGS = ("config", "configs", "configuration", "topic_config")
-_NOT_VERSION = (".x", ".kraft", ".tiered")
 
 
 def read_terraform(source: Source) -> Reading:
@@ -32,11 +32,30 @@ def read_terraform(source: Source) -> Reading:
             reader(gathered, block)
         read_commands(gathered, block.body)
         gathered.repeated(block.body)
+    configured = [
+        found
+        for block in _resources(blocks, "aws_msk_configuration")
+        if (found := entry(block.body, "server_properties"))
+    ]
+    if configured:
+        read_msk_defaults(gathered, configured[0][0], _msk(_resources(blocks, "aws_msk_cluster")))
     return gathered.reading()
 
 
+def _resources(blocks: Sequence[Block], kind: str) -> list[Block]:
+    return [one for one in blocks if one.type == "resource" and one.labels and one.labels[0].text == kind]
+
+
+def _msk(clusters: Sequence[Block]) -> MskCluster:
+    """What the clusters say of zones and storage; a subnet stands in a zone of its own."""
+    subnets = [get(one.body, "broker_node_group_info", "client_subnets") for one in clusters]
+    counts = {len(items(one)) for one in subnets}
+    tiered = [(text_of(get(one.body, "storage_mode")) or "") == "TIERED" for one in clusters]
+    return MskCluster(counts.pop() if len(counts) == 1 else None, bool(tiered) and all(tiered))
+
+
 def _msk_cluster(gathered: Gathered, block: Block) -> None:
-    _version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
+    read_msk_version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
     gathered.fact(About.BROKERS, get(block.body, "number_of_broker_nodes"), "number_of_broker_nodes")
     if entry(block.body, "configuration_info") is None:
         message = "the cluster names no configuration, and Amazon's defaults are not Kafka's"
@@ -58,25 +77,12 @@ def _refuse(gathered: Gathered, block: Block, message: str) -> None:
 
 def _msk_configuration(gathered: Gathered, block: Block) -> None:
     for version in items(get(block.body, "kafka_versions"))[:1]:
-        _version(gathered, version, "kafka_versions of MSK")
+        read_msk_version(gathered, version, "kafka_versions of MSK")
     found = get(block.body, "server_properties")
     if isinstance(found, ScalarNode) and not found.computed:
         gathered.properties(found, SettingLayer.BROKER_STATIC)
     elif found is not None:
         gathered.wrong(found, "`server_properties` is worked out by Terraform", FILLED_IN)
-
-
-def _version(gathered: Gathered, node: Node | None, words: str) -> None:
-    """The release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`."""
-    text = text_of(node)
-    if text is None:
-        return
-    for end in reversed(_NOT_VERSION):
-        text = text.removesuffix(end)
-    kraft = "kraft" in (text_of(node) or "")
-    gathered.fact(About.VERSION, node, words, text)
-    if kraft:
-        gathered.fact(About.CONTROLLER, node, words, "kraft")
 
 
 def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block], None]:
@@ -103,7 +109,7 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
 
 def _aiven_cluster(gathered: Gathered, block: Block) -> None:
     user = get(block.body, "kafka_user_config")
-    _version(gathered, get(user, "kafka_version"), "kafka_version of Aiven")
+    gathered.fact(About.VERSION, get(user, "kafka_version"), "kafka_version of Aiven")
     for key, value in entries(get(user, "kafka")):
         gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=key.text.replace("_", "."))
 

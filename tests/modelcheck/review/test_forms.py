@@ -106,3 +106,126 @@ def test_acks_among_the_settings_of_brokers_are_told_to_have_no_effect_there() -
     found = settings("kind: Kafka\nspec: {kafka: {replicas: 3, config: {acks: 1}}}\n")
 
     assert (found.switches.acks.value, [told.code for told in found.warnings]) == ("1", ["R0723"])
+
+
+# ------------------------------------------------------------------ Amazon MSK
+
+MSK = """\
+resource "aws_msk_configuration" "c" {
+  kafka_versions    = ["3.6.0"]
+  server_properties = <<-EOT
+    log.retention.hours = 168
+  EOT
+}
+resource "aws_msk_cluster" "m" {
+  kafka_version          = "3.6.0"
+  number_of_broker_nodes = 3
+  broker_node_group_info { client_subnets = [aws_subnet.a.id, aws_subnet.b.id, aws_subnet.c.id] }
+  configuration_info { revision = 1 }
+}
+"""
+
+
+def made(found: Settings) -> tuple[int, int, bool, str]:
+    switches = found.switches
+    return (
+        switches.replication_factor.value,
+        switches.min_insync_replicas.value,
+        switches.unclean_election.value,
+        str(switches.controller.value),
+    )
+
+
+def test_what_a_configuration_of_msk_leaves_out_is_amazons_default_and_not_kafkas() -> None:
+    assert made(settings(MSK)) == (3, 2, True, "zookeeper")
+    assert made(settings(MSK.replace(", aws_subnet.c.id", ""))) == (2, 1, True, "zookeeper")
+    assert made(settings(MSK.replace("3.6.0", "3.9.x.kraft"))) == (3, 2, True, "kraft")
+    assert made(settings(MSK.replace("revision = 1", 'revision = 1 }\n storage_mode = "TIERED"\n x {'))) == (
+        3,
+        2,
+        False,
+        "zookeeper",
+    )
+    text = MSK.replace("log.retention.hours = 168", "unclean.leader.election.enable=false")
+    assert made(settings(text)) == (3, 2, False, "zookeeper")
+
+
+def test_where_the_zones_of_msk_are_not_told_the_user_is() -> None:
+    found = settings(MSK.partition('resource "aws_msk_cluster"')[0])
+
+    assert made(found) == (1, 1, True, "zookeeper")
+    assert "no client_subnets here say how many there are" in str(found.notes)
+
+
+def test_msk_in_cloud_formation_has_the_same_defaults() -> None:
+    text = (
+        "Resources:\n  C:\n    Type: AWS::MSK::Configuration\n    Properties:\n      ServerProperties: |\n"
+        "        min.insync.replicas=1\n  M:\n    Type: AWS::MSK::Cluster\n    Properties:\n"
+        "      KafkaVersion: 3.6.0\n      NumberOfBrokerNodes: 6\n      BrokerNodeGroupInfo:\n"
+        "        ClientSubnets: [a, b, c]\n"
+    )
+    found = settings(text)
+
+    assert (str(found.version.value), found.brokers.value) == ("3.6", 6)
+    assert made(found) == (3, 1, True, "zookeeper")
+
+
+# ------------------------------------------------------------------ containers
+
+
+def compose(*services: str) -> str:
+    return "services:\n" + "".join(f"  s{at}:\n{text}" for at, text in enumerate(services))
+
+
+BROKER = "    image: {0}\n    environment:\n      {1}NODE_ID: 1\n      {1}{2}: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("image", "read_as", "not_read"),
+    [
+        ("bitnami/kafka:3.6", "KAFKA_CFG_", "KAFKA_"),
+        ("public.ecr.aws/bitnami/kafka", "KAFKA_CFG_", "KAFKA_"),
+        ("bitnamilegacy/kafka:3.9", "KAFKA_CFG_", "KAFKA_"),
+        ("apache/kafka:3.9.0", "KAFKA_", "KAFKA_CFG_"),
+        ("confluentinc/cp-kafka:7.5.0", "KAFKA_", "KAFKA_CFG_"),
+    ],
+)
+def test_an_image_makes_settings_of_variables_of_its_own_form_alone(
+    image: str, read_as: str, not_read: str
+) -> None:
+    found = settings(compose(BROKER.format(image, read_as, "MIN_INSYNC_REPLICAS")))
+    assert found.value("min.insync.replicas").value == 2
+
+    with pytest.raises(SpecError) as caught:
+        settings(compose(BROKER.format(image, not_read, "MIN_INSYNC_REPLICAS")))
+    assert [(told.code, told.help) for told in caught.value.diagnostics] == [
+        ("R0712", f"did you mean `{read_as}MIN_INSYNC_REPLICAS`?")
+    ]
+
+
+def test_older_names_of_bitnamis_image_and_all_names_of_an_unknown_one_are_read() -> None:
+    factor = BROKER.format("bitnami/kafka:3.6", "KAFKA_", "DEFAULT_REPLICATION_FACTOR")
+    assert settings(compose(factor, factor)).value("default.replication.factor").value == 2
+    for prefix in ("KAFKA_", "KAFKA_CFG_"):
+        unknown = compose(BROKER.format("me/kafka", prefix, "MIN_INSYNC_REPLICAS"))
+        assert settings(unknown).value("min.insync.replicas").value == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "    entrypoint: [/bin/sh, -c]\n    command: |\n      kafka-topics --bootstrap-server k:1 --list\n",
+        (
+            "    command: \"bash -c 'kafka-topics --create --topic t --replication-factor 1 --partitions 1'\"\n"
+            "    environment:\n      KAFKA_BROKER_ID: ignored\n      KAFKA_ZOOKEEPER_CONNECT: ignored\n"
+        ),
+    ],
+)
+def test_a_container_that_runs_a_tool_with_a_brokers_image_is_no_broker(command: str) -> None:
+    image = "    image: confluentinc/cp-kafka:7.5.0\n"
+    broker = image + "    environment:\n      KAFKA_BROKER_ID: 1\n"
+    both = broker + "    command: sh -c '(sleep 9; kafka-topics --list)& /etc/confluent/docker/run'\n"
+    looks = broker + "    healthcheck:\n      test: kafka-topics --bootstrap-server localhost:9092 --list\n"
+
+    assert settings(compose(broker, image + command)).brokers.value == 1
+    assert settings(compose(both, looks, image + command)).brokers.value == 2
