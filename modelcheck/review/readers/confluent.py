@@ -38,6 +38,12 @@ def _cluster(gathered: Gathered, node: Node) -> None:
     for one in variables_of(get(spec, "configOverrides", "server")):
         at = (one.name.span, one.value.span)
         gathered.add(one.name.text.strip(), one.value.text.strip(), SettingLayer.BROKER_STATIC, at, name)
+    said = {one.key for one in gathered.given if one.entity == name}
+    if left := {"default.replication.factor", "min.insync.replicas"} - said:
+        gathered.notes.append(
+            f"`{name}` does not say {' and '.join(sorted(left))}: the operator sets it by the number of "
+            "brokers, and Kafka's defaults are taken; what kafka-configs prints of a broker has them"
+        )
     gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")
     for field, kind in (("kRaftController", "kraft"), ("zookeeper", "zookeeper")):
         found = entry(get(spec, "dependencies"), field)

@@ -84,6 +84,7 @@ def _brokers(gathered: Gathered, document: Node) -> None:
     inner = [value for key, value in entries(document) if key.text in ("kafka", "cp-kafka")]
     roots: list[Node] = [one for one in inner if isinstance(one, MappingNode)]
     for root in roots or [document]:
+        _storage(gathered, root, sure=bool(inner or gathered.given))
         found = [(name, _count_at(get(root, name))) for name in ("broker", "controller")]
         sure = [(name, at) for name, at in found if at is not None and _is_positive(gathered, at[1])]
         at = sure[0][1] if sure else _count_at(root)
@@ -91,6 +92,17 @@ def _brokers(gathered: Gathered, document: Node) -> None:
             words = f"{at[0].text}" + (f" of {sure[0][0]}" if sure else "")
             span = Span(at[0].span.start, at[1].span.end)
             gathered.facts.append(Fact(About.BROKERS, str(number), gathered.source, span, words))
+
+
+def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
+    """That pods keep no disk, where a chart of brokers says so: `sure`, or one that counts them."""
+    separate = text_of(get(root, "controller", "controllerOnly")) == "true"
+    parts = [root, get(root, "broker"), None if separate else get(root, "controller")]
+    for part in parts:
+        switch = get(part, "persistence", "enabled") if sure or _count_at(part) is not None else None
+        if isinstance(switch, ScalarNode) and switch.text == "false":
+            words = "persistence.enabled=false"
+            gathered.facts.append(Fact(About.STORAGE, "ephemeral", gathered.source, switch.span, words))
 
 
 def _count_at(node: Node | None) -> tuple[ScalarNode, Node] | None:

@@ -7,6 +7,7 @@ import pytest
 from modelcheck.review.found import Reading
 from modelcheck.review.read import read_text
 from modelcheck.review.settings import Settings, resolve
+from modelcheck.review.switches import BrokerStorage
 from spec.diagnostics import SpecError
 from spec.source import Source
 
@@ -216,7 +217,7 @@ def test_older_names_of_bitnamis_image_and_all_names_of_an_unknown_one_are_read(
     [
         "    entrypoint: [/bin/sh, -c]\n    command: |\n      kafka-topics --bootstrap-server k:1 --list\n",
         (
-            "    command: \"bash -c 'kafka-topics --create --topic t --replication-factor 1 --partitions 1'\"\n"
+            "    command: \"bash -c 'kafka-topics --create --topic t --replication-factor 1'\"\n"
             "    environment:\n      KAFKA_BROKER_ID: ignored\n      KAFKA_ZOOKEEPER_CONNECT: ignored\n"
         ),
     ],
@@ -229,3 +230,88 @@ def test_a_container_that_runs_a_tool_with_a_brokers_image_is_no_broker(command:
 
     assert settings(compose(broker, image + command)).brokers.value == 1
     assert settings(compose(both, looks, image + command)).brokers.value == 2
+
+
+def test_a_service_that_extends_one_of_another_file_is_told() -> None:
+    text = BROKER.format("apache/kafka", "KAFKA_", "MIN_INSYNC_REPLICAS")
+
+    assert not settings(compose(text)).notes
+    extending = settings(compose(text + "    extends: {file: base.yml, service: a}\n"))
+    assert "extends one of base.yml, which is not opened" in str(extending.notes)
+
+
+# ------------------------------------------------------------------ operators, charts and applications
+
+
+def strimzi(name: str, spec: str, kind: str = "Kafka", of: str = "") -> str:
+    label = f", labels: {{strimzi.io/cluster: {of}}}" if of else ""
+    return f"kind: {kind}\nmetadata: {{name: {name}{label}}}\nspec: {spec}\n---\n"
+
+
+def test_of_two_clusters_of_strimzi_in_one_file_one_is_read() -> None:
+    found = settings(
+        strimzi("t", "{replicas: 3}", "KafkaTopic", of="a")
+        + strimzi("u", "{replicas: 1}", "KafkaTopic", of="b")
+        + strimzi("a", "{kafka: {replicas: 3, config: {min.insync.replicas: 2}}}")
+        + strimzi("b", "{kafka: {replicas: 1, config: {min.insync.replicas: 1}}}")
+    )
+
+    assert [topic.name for topic in found.topics] == ["t"]
+    assert (found.brokers.value, found.switches.min_insync_replicas.value) == (3, 2)
+    assert [told.code for told in found.warnings] == ["R0736"]
+
+
+def test_producers_of_strimzis_connect_and_bridge_are_read() -> None:
+    connect = strimzi("c", "{config: {group.id: a, producer.acks: 1}}", "KafkaConnect").partition("---")[0]
+    connect = "apiVersion: kafka.strimzi.io/v1\n" + connect
+    bridge = "apiVersion: kafka.strimzi.io/v1\n" + strimzi(
+        "b", "{producer: {config: {acks: 0}}}", "KafkaBridge"
+    )
+
+    assert settings(connect).switches.acks.value == "1"
+    assert settings(bridge).switches.acks.value == "0"
+
+
+@pytest.mark.parametrize(
+    ("values", "durable"),
+    [
+        ("replicaCount: 3\npersistence: {enabled: false}\n", False),
+        ("kafka:\n  persistence: {enabled: false}\n  replicaCount: 3\n", False),
+        ("broker: {replicaCount: 3, persistence: {enabled: false}}\n", False),
+        ("controller: {replicaCount: 3, persistence: {enabled: false}}\n", False),
+        ("broker: {replicaCount: 3, persistence: {enabled: true}}\n", True),
+        (
+            "broker: {replicaCount: 3}\ncontroller: {controllerOnly: true, persistence: {enabled: false}}\n",
+            True,
+        ),
+        ("replicaCount: 3\nzookeeper: {persistence: {enabled: false}}\n", True),
+        ("kafka: {replicaCount: 3}\nredis: {persistence: {enabled: false}}\n", True),
+    ],
+)
+def test_a_chart_without_persistence_keeps_no_disk(values: str, *, durable: bool) -> None:
+    found = settings(values + "min.insync.replicas: 2\n", "values.yaml")
+
+    assert found.switches.storage.value is (BrokerStorage.DURABLE if durable else BrokerStorage.EPHEMERAL)
+
+
+def test_profiles_of_a_spring_application_are_told_apart_and_the_first_counts() -> None:
+    text = "spring: {kafka: {producer: {acks: 1}}}\n---\nspring:\n  config.activate.on-profile: prod\n"
+    found = settings(text + "  kafka: {producer: {acks: all}}\n")
+
+    assert (found.switches.acks.value, [told.code for told in found.warnings]) == ("1", ["R0724"])
+
+
+def test_what_confluents_operator_sets_by_itself_is_told() -> None:
+    text = (
+        "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nmetadata: {name: kafka}\n"
+        "spec: {replicas: 3, configOverrides: {server: [min.insync.replicas=2]}}\n"
+    )
+
+    notes = str(settings(text).notes)
+    assert "`kafka` does not say default.replication.factor: the operator sets" in notes
+
+
+def test_observers_of_confluent_server_are_told_to_be_outside_the_model() -> None:
+    found = settings("min.insync.replicas=2\nconfluent.placement.constraints={}\n", "topic.properties")
+
+    assert [one.given.key for one in found.outside] == ["confluent.placement.constraints"]
