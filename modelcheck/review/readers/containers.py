@@ -37,9 +37,16 @@ def read_container(
     if is_a_controller(variables):
         gathered.notes.append(f"{words} is a controller of its own; it keeps no topics")
         gathered.passed.append(node.span)
+        read_variables(gathered, [one for one in variables if _decides(one)], entity)
         return False
     read_variables(gathered, [one for one in variables if _is_taken(gathered, image, one)], entity)
     return True
+
+
+def _decides(one: EnvironmentVariable) -> bool:
+    """Whether a variable is a setting of the model, some of which a controller takes from its own."""
+    known = find(broker_key(one.name.text) or "")
+    return known is not None and known.standing is Standing.MODELLED
 
 
 def _is_taken(gathered: Gathered, image: Node | None, one: EnvironmentVariable) -> bool:

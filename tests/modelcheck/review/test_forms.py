@@ -315,3 +315,85 @@ def test_observers_of_confluent_server_are_told_to_be_outside_the_model() -> Non
     found = settings("min.insync.replicas=2\nconfluent.placement.constraints={}\n", "topic.properties")
 
     assert [one.given.key for one in found.outside] == ["confluent.placement.constraints"]
+
+
+# ------------------------------------------------------------------ controllers of their own
+
+OF_A_BROKER = "process.roles=broker\nnode.id=1\nmin.insync.replicas=2\nunclean.leader.election.enable={}\n"
+OF_A_CONTROLLER = "process.roles={}\nnode.id=9\nmin.insync.replicas=1\nunclean.leader.election.enable={}\n"
+
+
+@pytest.mark.parametrize("roles", ["controller", "broker,controller"])
+@pytest.mark.parametrize("unclean", [True, False])
+def test_controllers_decide_of_unclean_elections_in_whatever_order_files_come(
+    roles: str, *, unclean: bool
+) -> None:
+    broker = read(OF_A_BROKER.format(str(not unclean).lower()), "broker.properties")
+    controller = read(OF_A_CONTROLLER.format(roles, str(unclean).lower()), "controller.properties")
+
+    for files in ([broker, controller], [controller, broker]):
+        assert resolve(files, kafka="3.9").switches.unclean_election.value is unclean
+
+
+def test_what_a_controller_alone_says_of_min_isr_is_no_brokers_setting() -> None:
+    broker, controller = OF_A_BROKER.format("false"), OF_A_CONTROLLER.format("controller", "false")
+    files = [read(controller, "controller.properties"), read(broker, "broker.properties")]
+    factor = read("Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n", "topics.txt")
+
+    for order in (files, files[::-1]):
+        assert resolve([*order, factor], kafka="3.9").switches.min_insync_replicas.value == 2
+        assert resolve([*order, factor], kafka="4.1").switches.min_insync_replicas.value == 1
+
+
+def test_min_isr_of_controllers_counts_with_elr_where_no_broker_gives_it() -> None:
+    controller = read("process.roles=controller\nnode.id=9\nmin.insync.replicas=2\n", "controller.properties")
+    broker = read("process.roles=broker\nnode.id=1\n", "broker.properties")
+    topic = read("Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n", "topics.txt")
+
+    for files in ([broker, controller, topic], [controller, broker, topic]):
+        assert resolve(files, kafka="4.1").switches.min_insync_replicas.value == 2
+        assert resolve(files, kafka="3.9").switches.min_insync_replicas.value == 1
+
+
+def test_a_controller_of_a_compose_file_allows_unclean_elections() -> None:
+    image = "    image: apache/kafka:3.9.0\n    environment:\n      KAFKA_NODE_ID: {0}\n"
+    roles = image + "      KAFKA_PROCESS_ROLES: {1}\n      KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE: '{2}'\n"
+    found = settings(compose(roles.format(9, "controller", "true"), roles.format(1, "broker", "false")))
+
+    assert (found.brokers.value, found.switches.unclean_election.value) == (1, True)
+
+
+def test_controllers_of_confluents_operator_allow_unclean_elections() -> None:
+    text = (
+        "apiVersion: platform.confluent.io/v1beta1\nkind: {0}\nmetadata: {{name: {0}}}\n"
+        "spec: {{replicas: 3, configOverrides: {{server: [unclean.leader.election.enable={1}]}}}}\n---\n"
+    )
+    found = resolve(
+        [read(text.format("KRaftController", "true") + text.format("Kafka", "false"))], kafka="3.9"
+    )
+
+    assert (found.brokers.value, found.switches.unclean_election.value) == (3, True)
+
+
+def test_replicas_of_a_topic_that_leaves_them_are_the_controllers_default() -> None:
+    topic = read(
+        'resource "kafka_topic" "t" {\n  name = "t"\n  replication_factor = -1\n  partitions = 1\n}\n'
+    )
+    broker = read(OF_A_BROKER.format("false") + "default.replication.factor=3\n", "broker.properties")
+    controller = read(OF_A_CONTROLLER.format("controller", "false"), "controller.properties")
+    combined = read(
+        OF_A_BROKER.replace("=broker", "=broker,controller").format("false"), "combined.properties"
+    )
+    three = read(
+        OF_A_CONTROLLER.format("controller", "false") + "default.replication.factor=3\n",
+        "controller.properties",
+    )
+
+    def replicas(*files: Reading) -> int:
+        return resolve(files, kafka="3.9").switches.replication_factor.value
+
+    assert replicas(topic, broker) == 3
+    assert replicas(topic, broker, controller) == 1
+    assert replicas(topic, broker, combined) == 1
+    assert replicas(topic, broker, three) == 3
+    assert replicas(broker, controller) == 3
