@@ -16,7 +16,11 @@ _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 _COMMANDS = ("entrypoint", "command", "args")
-_TOOL = re.compile(r"\bkafka-(?:topics|configs|acls|console-\w+|broker-api-versions|consumer-groups)\b")
+_TOOL = re.compile(
+    r"\bkafka-(?:topics|configs|acls|features|console-\w+|broker-api-versions|consumer-groups|get-offsets"
+    r"|(?:producer|consumer)-perf-test|verifiable-\w+|reassign-partitions|leader-election|mirror-maker)\b"
+    r"|\bzookeeper-(?:server-start|shell)\b|\bconnect-(?:distributed|standalone)\b"
+)
 _START = re.compile(r"kafka-server-start|start-kafka|docker/(?:run|launch)\b|kafka/(?:run|entrypoint)\.sh")
 _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 
@@ -35,7 +39,7 @@ def starts_a_broker(below: Node) -> bool:
 
 
 def runs_a_tool(container: Node) -> bool:
-    """Whether a container has one of Kafka's tools for its command, and none that starts a broker."""
+    """Whether a container has something else of Kafka's for its command, and nothing that starts a broker."""
     told = [one for name in _COMMANDS if (one := get(container, name)) is not None]
     texts = [node.text for one in told for node in walk(one) if isinstance(node, ScalarNode)]
     return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))

@@ -9,6 +9,7 @@ from modelcheck.review.versions import platform_release
 _IMAGE = re.compile(r"(?:.*/)?(?P<name>[\w.-]+)(?::(?P<tag>[\w.-]+))?(?:@.*)?")
 _BROKERS = frozenset("kafka kafka-native cp-kafka cp-server cp-enterprise-kafka confluent-local".split())
 _PLATFORM = frozenset("cp-kafka cp-server cp-enterprise-kafka confluent-local".split())
+_OTHERS = re.compile(r"zookeeper|connect|registry|kafka-rest|ksql|control-center|exporter|\b(?:ui|init)\b")
 _BITNAMI = re.compile(r"(?:.*/)?bitnami\w*/(?:\w+/)*kafka(?:[:@].*)?")
 _PLAIN = re.compile(r"(?:.*/)?(?:apache/kafka(?:-native)?|confluentinc/(?:cp|confluent)-[\w-]+)(?:[:@].*)?")
 _ALIASES = frozenset(  # the names without CFG_ that Bitnami's image takes too, of before there was CFG_
@@ -25,6 +26,12 @@ def is_of_a_broker(image: str) -> bool:
     """Whether the image is one of those that run a broker."""
     found = _IMAGE.fullmatch(image.strip())
     return found is not None and found["name"] in _BROKERS
+
+
+def is_of_something_else(image: str) -> bool:
+    """Whether the image says that it runs something beside brokers, whatever its variables are."""
+    found = _IMAGE.fullmatch(image.strip())
+    return found is not None and _OTHERS.search(found["name"]) is not None
 
 
 def release_of(image: str) -> str | None:

@@ -28,7 +28,9 @@ def read_workload(gathered: Gathered, node: Node) -> None:
     spec = get(node, "spec")
     pod = get(spec, "jobTemplate", "spec", "template", "spec") or get(spec, "template", "spec") or spec
     name = text_of(get(node, "metadata", "name")) or ""
-    for container in (*items(get(pod, "initContainers")), *items(get(pod, "containers"))):
+    for container in items(get(pod, "initContainers")):  # they end before a broker begins
+        read_commands(gathered, container, name)
+    for container in items(get(pod, "containers")):
         _container(gathered, container, get(spec, "replicas"), name)
     if known == len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes):
         kind = text_of(get(node, "kind"))

@@ -11,7 +11,7 @@ from modelcheck.review.readers.hcl import Block, HclError, read_hcl
 from modelcheck.review.readers.msk import MskCluster, read_msk_defaults, read_msk_version
 from modelcheck.review.readers.tree import MappingNode, ScalarNode, entries, entry, get, items, text_of
 from modelcheck.review.stated import FILLED_IN
-from spec.diagnostics import Diagnostic
+from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
 _CONFIGS = ("config", "configs", "configuration", "topic_config")
@@ -39,7 +39,12 @@ def read_terraform(source: Source) -> Reading:
     ]
     if configured:
         read_msk_defaults(gathered, configured[0][0], _msk(_resources(blocks, "aws_msk_cluster")))
-    return gathered.reading()
+    reading = gathered.reading()
+    if not (reading.given or reading.topics or reading.facts or reading.problems):
+        message = "there is no resource of Kafka in this Terraform that a review reads"
+        advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"
+        raise SpecError([Diagnostic("R0706", source, None, message, help=advice)])
+    return reading
 
 
 def _resources(blocks: Sequence[Block], kind: str) -> list[Block]:

@@ -215,6 +215,7 @@ def test_older_names_of_bitnamis_image_and_all_names_of_an_unknown_one_are_read(
 @pytest.mark.parametrize(
     "command",
     [
+        "    command: kafka-producer-perf-test --topic t --num-records 1\n",
         "    entrypoint: [/bin/sh, -c]\n    command: |\n      kafka-topics --bootstrap-server k:1 --list\n",
         (
             "    command: \"bash -c 'kafka-topics --create --topic t --replication-factor 1'\"\n"
@@ -397,3 +398,42 @@ def test_replicas_of_a_topic_that_leaves_them_are_the_controllers_default() -> N
     assert replicas(topic, broker, combined) == 1
     assert replicas(topic, broker, three) == 3
     assert replicas(broker, controller) == 3
+
+
+# ------------------------------------------------------------------ what runs no broker, and what says nothing
+
+
+def test_a_zookeeper_with_variables_of_kafka_is_no_broker() -> None:
+    zookeeper = "    image: {}\n    environment:\n      - KAFKA_ADVERTISED_HOST_NAME=zookeeper\n"
+    broker = zookeeper.format("wurstmeister/kafka")
+
+    for image in ("wurstmeister/zookeeper", "me/kafka-ui", "me/cp-kafka-connect:7.0.0"):
+        assert settings(compose(broker, zookeeper.format(image))).brokers.value == 1
+    assert settings(compose(broker, zookeeper.format("me/my-kafka"))).brokers.value == 2
+
+
+def test_of_a_pod_the_containers_that_run_a_broker_count() -> None:
+    pods = (
+        "kind: StatefulSet\nmetadata: {{name: {0}}}\nspec:\n  replicas: 3\n  template:\n    spec:\n"
+        "      initContainers: [{{image: 'solsson/kafka:initutils', command: [init.sh]}}]\n"
+        "      containers: [{{image: 'solsson/kafka:2.5.1', command: [{1}]}}]\n---\n"
+    )
+    brokers, zookeepers = (
+        pods.format("k", "kafka-server-start.sh"),
+        pods.format("z", "zookeeper-server-start.sh"),
+    )
+
+    assert settings(brokers + zookeepers).brokers.value == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('resource "aws_s3_bucket" "x" {\n}\n', "R0706"),
+        ("apiVersion: kafka.jikkou.io/v1\nkind: KafkaTopicList\nitems:\n- spec: {replicas: 1}\n", "R0733"),
+    ],
+)
+def test_what_says_nothing_that_is_read_is_refused(text: str, code: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        settings(text)
+    assert [told.code for told in caught.value.diagnostics] == [code]
