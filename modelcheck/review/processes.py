@@ -35,7 +35,7 @@ def counted(
         key = find(one.key)
         if one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
             kept.append(one)
-        elif key.name in theirs and controllers and one.home not in controllers:
+        elif key.name in theirs and controllers and one.home in roles.keys() - controllers:
             findings.ignored.append(Remark(one, "the controllers' own value counts, and their file is given"))
         elif key.name not in theirs and brokers and one.home in alone:
             findings.ignored.append(Remark(one, "of a controller that is no broker; the brokers' own counts"))

@@ -51,6 +51,9 @@ def _cluster(gathered: Gathered, node: Node) -> None:
     gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")
     for field, kind in (("kRaftController", "kraft"), ("zookeeper", "zookeeper")):
         found = entry(get(spec, "dependencies"), field)
+        if found is not None and kind == "kraft":
+            at = (found[0].span, found[0].span)
+            gathered.add("process.roles", "broker", SettingLayer.BROKER_STATIC, at, name)
         if found is not None:
             gathered.fact(About.CONTROLLER, found[0], f"spec.dependencies.{field}", kind)
 

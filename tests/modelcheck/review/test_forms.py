@@ -366,12 +366,12 @@ def test_a_controller_of_a_compose_file_allows_unclean_elections() -> None:
 
 def test_controllers_of_confluents_operator_allow_unclean_elections() -> None:
     text = (
-        "apiVersion: platform.confluent.io/v1beta1\nkind: {0}\nmetadata: {{name: {0}}}\n"
-        "spec: {{replicas: 3, configOverrides: {{server: [unclean.leader.election.enable={1}]}}}}\n---\n"
+        "apiVersion: platform.confluent.io/v1beta1\nkind: {0}\nmetadata: {{name: {0}}}\nspec:\n"
+        "  replicas: 3\n"
+        "  configOverrides: {{server: [unclean.leader.election.enable={1}]}}\n"
     )
-    found = resolve(
-        [read(text.format("KRaftController", "true") + text.format("Kafka", "false"))], kafka="3.9"
-    )
+    brokers = text.format("Kafka", "false") + "  dependencies: {kRaftController: {}}\n"
+    found = resolve([read(text.format("KRaftController", "true") + "---\n" + brokers)], kafka="3.9")
 
     assert (found.brokers.value, found.switches.unclean_election.value) == (3, True)
 
@@ -400,7 +400,7 @@ def test_replicas_of_a_topic_that_leaves_them_are_the_controllers_default() -> N
     assert replicas(broker, controller) == 3
 
 
-# ------------------------------------------------------------------ what runs no broker, and what says nothing
+# ------------------------------------------------------------------ no brokers, and nothing of Kafka
 
 
 def test_a_zookeeper_with_variables_of_kafka_is_no_broker() -> None:
