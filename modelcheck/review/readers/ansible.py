@@ -9,6 +9,7 @@ from modelcheck.review.found import SettingLayer
 from modelcheck.review.keys import Reader
 from modelcheck.review.kinds import LAYER_OF
 from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.helm import read_release
 from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, walk
 
 _FACTOR = ("replica_factor", "replication_factor", "replicas", "replicationFactor")
@@ -31,6 +32,8 @@ def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
         for node in walk(document):
             read_topic(gathered, node)
             _settings(gathered, node)
+    for document in documents:
+        read_release(gathered, document)
 
 
 def read_topic(gathered: Gathered, node: Node) -> bool:

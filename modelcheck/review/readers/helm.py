@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from modelcheck.review.catalogue import find
@@ -13,13 +14,24 @@ from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker
 from modelcheck.review.readers.manifests import read_text_of_properties
 from modelcheck.review.readers.msk import read_cloud_formation
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
+from modelcheck.review.readers.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    entries,
+    entry,
+    get,
+    items,
+    text_of,
+    walk,
+)
 from spec.source import Span
 
 _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
     "provisioning producer consumer".split()
 )
+_RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
 
 
@@ -29,7 +41,20 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
         _below(gathered, document)
         _brokers(gathered, document)
         read_cloud_formation(gathered, get(document, "Resources"))
+        read_release(gathered, document)
         read_commands(gathered, document)
+
+
+def read_release(gathered: Gathered, document: Node) -> None:
+    """Add the release that a `kafka_version` says, where brokers were read: of clients it is their own."""
+    of_brokers = any(one.layer is SettingLayer.BROKER_STATIC for one in gathered.given)
+    if not (of_brokers or any(fact.about is About.BROKERS for fact in gathered.facts)):
+        return
+    for node in walk(document):
+        for key, value in entries(node):
+            said = _RELEASE.fullmatch(text_of(value) or "") if spelled(key.text) == "kafka.version" else None
+            if said is not None:
+                gathered.fact(About.VERSION, value, key.text, said[1])
 
 
 def _below(gathered: Gathered, node: Node) -> None:

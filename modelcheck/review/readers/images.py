@@ -35,9 +35,9 @@ def is_of_something_else(image: str) -> bool:
 
 
 def release_of(image: str) -> str | None:
-    """The release, where the tag of a broker's image says it."""
+    """The release, where the tag of a broker's image says it; that of Debezium's says Debezium's."""
     found = _IMAGE.fullmatch(image.strip())
-    if found is None or found["name"] not in _BROKERS or not found["tag"]:
+    if found is None or found["name"] not in _BROKERS or not found["tag"] or "debezium/" in image:
         return None
     tag = found["tag"]
     number = _AT_END.match(tag) or _AT_START.match(tag)

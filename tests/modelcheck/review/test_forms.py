@@ -437,3 +437,28 @@ def test_what_says_nothing_that_is_read_is_refused(text: str, code: str) -> None
     with pytest.raises(SpecError) as caught:
         settings(text)
     assert [told.code for told in caught.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'kafka_version: "2.8.1"\nserver:\n  min.insync.replicas: 2\n',
+        "kafka:\n  kafkaVersion: 2.13-2.8.1\n  min.insync.replicas: 2\n",
+        "- hosts: a\n  vars:\n    kafka_version: 2.8.1\n    kafka:\n      min.insync.replicas: 2\n",
+    ],
+)
+def test_the_release_that_variables_name_is_that_of_the_brokers(text: str) -> None:
+    assert str(settings(text, "vars.yml").version.value) == "2.8.1"
+
+
+def test_the_release_of_a_client_is_not_that_of_the_brokers() -> None:
+    text = "app:\n  kafka_version: 2.8.1\ntopics:\n- {name: t, partitions: 1, replicas: 3}\n"
+
+    assert settings(text, "values.yaml").version.assumed
+
+
+def test_the_tag_of_debeziums_image_is_no_release_of_kafka() -> None:
+    broker = "    image: quay.io/debezium/kafka:2.4\n    environment:\n      BROKER_ID: 1\n"
+    found = settings(compose(broker))
+
+    assert (found.brokers.value, found.version.assumed) == (1, True)
