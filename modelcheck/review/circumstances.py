@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from modelcheck.review.catalogue import NAME_LIFETIMES, find
+from modelcheck.review.catalogue import NAME_LIFETIMES, find, known
 from modelcheck.review.found import About, Fact, Given, Reading, SettingLayer, Topic
 from modelcheck.review.placement import known_brokers
 from modelcheck.review.stated import ResolutionDiagnostics, Stated
@@ -90,8 +90,16 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
-    """The newest release that still has every setting given."""
+    """The newest release that still has every setting given, and the controller that is shown."""
     newest, reason = NEWEST, "no file says which Kafka; the newest known is assumed"
+    controllers = facts_about(readings, About.CONTROLLER)
+    last_one = known("zookeeper.connect").last
+    if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
+        fact, newest = controllers[0], last_one
+        reason = (
+            f"no file says which Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"({fact.words} at {fact.place})"
+        )
     for given in (g for reading in readings for g in reading.given):
         key = find(given.key)
         last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]

@@ -462,3 +462,20 @@ def test_the_tag_of_debeziums_image_is_no_release_of_kafka() -> None:
     found = settings(compose(broker))
 
     assert (found.brokers.value, found.version.assumed) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Kafka\nspec: {kafka: {replicas: 3}, zookeeper: {replicas: 3}}\n",
+        (
+            "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nmetadata: {name: k}\n"
+            "spec: {replicas: 3, dependencies: {zookeeper: {endpoint: a}}}\n"
+        ),
+    ],
+)
+def test_a_cluster_with_zookeeper_is_no_newer_than_the_last_that_has_it(text: str) -> None:
+    found = settings(text)
+
+    assert (str(found.version.value), str(found.switches.controller.value)) == ("3.9", "zookeeper")
+    assert "the newest with ZooKeeper" in found.version.reason
