@@ -56,6 +56,8 @@ def client_setting(path: str) -> tuple[SettingLayer, str] | None:
 def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
     """`producer.acks`, `producer.properties.enable.idempotence`, `properties.acks` and the like."""
     first, _, rest = path.partition(".")
+    if spelled(path) == "bootstrap.servers":  # no influence, and the sign of a client with defaults
+        return SettingLayer.PRODUCER, "bootstrap.servers"
     if first == "properties":
         return _client(rest)
     if first not in _CLIENTS or not rest:

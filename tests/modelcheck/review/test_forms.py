@@ -479,3 +479,11 @@ def test_a_cluster_with_zookeeper_is_no_newer_than_the_last_that_has_it(text: st
 
     assert (str(found.version.value), str(found.switches.controller.value)) == ("3.9", "zookeeper")
     assert "the newest with ZooKeeper" in found.version.reason
+
+
+def test_a_spring_application_that_leaves_all_to_defaults_is_read_in_both_of_its_forms() -> None:
+    for text, name in (
+        ("spring:\n  kafka:\n    bootstrap-servers: a:9092\n", "application.yml"),
+        ("spring.kafka.bootstrap-servers=a:9092\n", "application.properties"),
+    ):
+        assert [one.given.key for one in settings(text, name).ignored] == ["bootstrap.servers"]
