@@ -14,6 +14,7 @@ _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
 _TOPIC = re.compile(r"--topic[= ]+[\"']?([^\s\"'\\]+)")
 _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
+_ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 _COMMANDS = ("entrypoint", "command", "args")
 _TOOL = re.compile(
@@ -53,12 +54,14 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
         if named is None or "--create" not in command["rest"]:
             continue
         parts = _PARTITIONS.search(text, *command.span("rest"))
+        placed = _ASSIGNMENT.search(text, *command.span("rest"))
+        replicas = placed[1].count(":") + 1 if placed else int(factor[1]) if factor else None
         gathered.topics.append(
             Topic(
                 named[1],
                 gathered.source,
                 Span(*named.span(1)),
-                int(factor[1]) if factor else None,
+                replicas,
                 int(parts[1]) if parts else None,
             )
         )

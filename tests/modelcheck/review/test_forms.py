@@ -487,3 +487,12 @@ def test_a_spring_application_that_leaves_all_to_defaults_is_read_in_both_of_its
         ("spring.kafka.bootstrap-servers=a:9092\n", "application.properties"),
     ):
         assert [one.given.key for one in settings(text, name).ignored] == ["bootstrap.servers"]
+
+
+def test_replicas_that_a_command_places_are_counted() -> None:
+    command = (
+        "    image: apache/kafka:3.9.0\n    command: kafka-topics --create --topic t --replica-assignment "
+    )
+    found = settings(compose(command + "0:1:2,1:2:0\n"))
+
+    assert found.switches.replication_factor.value == 3
