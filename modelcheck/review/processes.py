@@ -25,11 +25,9 @@ def counted(
     not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
     """
     theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
-    static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
-    roles = {one.home: one.value for one in static if one.key == "process.roles"}
+    roles = _roles(given)
     controllers = {home for home, value in roles.items() if "controller" in value}
-    alone = {home for home in controllers if "broker" not in roles[home]}
-    brokers = {one.home for one in static if _is_modelled(one) or one.home in roles} - alone
+    alone, brokers = _alone(given)
     kept = []
     for one in given:
         key = find(one.key)
@@ -42,6 +40,28 @@ def counted(
         else:
             kept.append(one)
     return tuple(kept)
+
+
+def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
+    """The settings without those of controllers that are no brokers, where brokers are in the files."""
+    alone, brokers = _alone(given)
+    return tuple(
+        one
+        for one in given
+        if one.layer is not SettingLayer.BROKER_STATIC or one.home not in alone or not brokers
+    )
+
+
+def _roles(given: Sequence[Given]) -> dict[tuple[str, str], str]:
+    static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
+    return {one.home: one.value for one in static if one.key == "process.roles"}
+
+
+def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Whose settings are a controller's that is no broker, and whose are a broker's."""
+    static, roles = [one for one in given if one.layer is SettingLayer.BROKER_STATIC], _roles(given)
+    alone = {home for home, value in roles.items() if "controller" in value and "broker" not in value}
+    return alone, {one.home for one in static if _is_modelled(one) or one.home in roles} - alone
 
 
 def _is_modelled(one: Given) -> bool:

@@ -496,3 +496,15 @@ def test_replicas_that_a_command_places_are_counted() -> None:
     found = settings(compose(command + "0:1:2,1:2:0\n"))
 
     assert found.switches.replication_factor.value == 3
+
+
+def test_kafkas_own_topics_are_made_by_brokers_and_not_by_controllers() -> None:
+    factor = "offsets.topic.replication.factor={}\n"
+    broker = read(OF_A_BROKER.format("false") + factor.format(2), "broker.properties")
+    controller = read(
+        OF_A_CONTROLLER.format("controller", "false") + factor.format(1), "controller.properties"
+    )
+
+    for files in ([broker, controller], [controller, broker]):
+        found = resolve(files, kafka="3.9", topic="__consumer_offsets")
+        assert found.switches.replication_factor.value == 2
