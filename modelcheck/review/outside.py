@@ -8,7 +8,6 @@ from modelcheck.review.versions import OLDEST, Version, of
 _PRODUCER = (Reader.PRODUCER,)
 _CONSUMER = (Reader.CONSUMER,)
 _BROKER = (Reader.BROKER,)
-_TOPIC = (Reader.TOPIC,)
 _BOTH = (Reader.TOPIC, Reader.BROKER)
 
 
@@ -333,18 +332,10 @@ OUTSIDE: tuple[CatalogueKey, ...] = (
     _outside(
         "remote.storage.enable",
         Type.BOOLEAN,
-        _TOPIC,
+        (Reader.TOPIC,),
         "moves this topic's old segments to a remote store",
         "the model's log is whole on the broker",
         (of(3, 6), "false"),
-    ),
-    _outside(
-        "confluent.placement.constraints",
-        Type.TEXT,
-        _TOPIC,
-        "where Confluent Server puts this topic's replicas, and which of them are observers",
-        "an observer is never waited for, and the model's replicas are all in sync: count them without it",
-        first=of(2, 4),
     ),
     _outside(
         "log.cleanup.policy",

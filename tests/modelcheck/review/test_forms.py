@@ -312,12 +312,6 @@ def test_what_confluents_operator_sets_by_itself_is_told() -> None:
     assert "`kafka` does not say default.replication.factor: the operator sets" in notes
 
 
-def test_observers_of_confluent_server_are_told_to_be_outside_the_model() -> None:
-    found = settings("min.insync.replicas=2\nconfluent.placement.constraints={}\n", "topic.properties")
-
-    assert [one.given.key for one in found.outside] == ["confluent.placement.constraints"]
-
-
 # ------------------------------------------------------------------ controllers of their own
 
 OF_A_BROKER = "process.roles=broker\nnode.id=1\nmin.insync.replicas=2\nunclean.leader.election.enable={}\n"
