@@ -156,11 +156,14 @@ def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -
 
 
 def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:
-    if _value(key, one, release, findings) is not None:
+    if value_of(key, one, release, findings) is not None:
         findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
 
 
-def _value(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> Value | None:
+def value_of(
+    key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics
+) -> Value | None:
+    """The value that a setting has in this release; None for one that it cannot have, which is a mistake."""
     try:
         return parse(key, one.value, release)
     except BadValueError as error:
@@ -195,7 +198,7 @@ def effective(
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
     seen, unseen = _last_ones(ranked), ResolutionDiagnostics()
     values = [
-        (one, _value(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
+        (one, value_of(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
     ]
     valid = [
         (one, value) for one, value in values if value is not None and one.layer is not SettingLayer.DEFAULT
@@ -246,7 +249,7 @@ def _default(
     """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
     text = key.default(release)
     if shown:
-        value = _value(key, shown[0], release, findings)
+        value = value_of(key, shown[0], release, findings)
         why = f"not given; the default that the cluster shows at {shown[0].place}"
         return Effective(key.name, value, None, why)
     if release < key.first:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.review.catalogue import find
+from modelcheck.review.effective import value_of
 from modelcheck.review.found import Given, SettingLayer, Topic
 from modelcheck.review.keys import Standing
 from modelcheck.review.stated import Remark, ResolutionDiagnostics
+from modelcheck.review.versions import Version
 
 # What the active controller takes from its own configuration, whatever brokers have in theirs.
 _OF_CONTROLLERS = frozenset(
@@ -17,28 +19,34 @@ _FACTOR = "default.replication.factor"
 
 
 def counted(
-    given: Sequence[Given], topic: Topic | None, findings: ResolutionDiagnostics
+    given: Sequence[Given], topic: Topic | None, release: Version, findings: ResolutionDiagnostics
 ) -> tuple[Given, ...]:
     """The settings without those of processes that do not use them; these are ignored, with the reason.
 
     A controller alone is no broker, and a broker decides nothing for a controller that is in the files too:
     not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
+    A value that none can have is a mistake all the same: with it the process does not start.
     """
     theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
     roles = _roles(given)
     controllers = {home for home, value in roles.items() if "controller" in value}
     alone, brokers = _alone(given)
-    kept = []
+    kept, dropped = [], {}
     for one in given:
         key = find(one.key)
         if one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
             kept.append(one)
         elif key.name in theirs and controllers and one.home in roles.keys() - controllers:
+            dropped[key, one.home] = one
             findings.ignored.append(Remark(one, "the controllers' own value counts, and their file is given"))
         elif key.name not in theirs and brokers and one.home in alone:
+            dropped[key, one.home] = one
             findings.ignored.append(Remark(one, "of a controller that is no broker; the brokers' own counts"))
         else:
             kept.append(one)
+    for (key, _), last in dropped.items():
+        if key.exists_in(release):
+            value_of(key, last, release, findings)
     return tuple(kept)
 
 

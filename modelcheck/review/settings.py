@@ -106,7 +106,7 @@ def resolve(
     chosen = chosen_topic(readings, topic, findings)
     given = tuple(one for reading in readings for one in reading.given if _is_about(one, chosen))
     producer = of_brokers(version.value) if own else stated_client(readings, client, version.value, findings)
-    given = counted(given, chosen, findings)
+    given = counted(given, chosen, version.value, findings)
     groups = sorted_out(given, version.value, producer.value, findings)
     values = {
         key.name: effective(key, groups[key.name], version.value, producer.value, findings)
