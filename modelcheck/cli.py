@@ -112,7 +112,7 @@ class _Parser(argparse.ArgumentParser):
         _, _, missing = message.partition("arguments are required: ")
         wanted = [a for a in self._actions if a.option_strings and a.option_strings[0] in missing.split(", ")]
         if wanted:
-            return f"add {' '.join(f'{a.option_strings[0]} {a.metavar}' for a in wanted)}"
+            return f"add {' '.join(f'{a.option_strings[0]} {_value(a)}' for a in wanted)}"
         said, _, choices = message.partition(" (choose from ")
         options = [option for action in self._actions for option in action.option_strings]
         known = [choice.strip(" ')") for choice in choices.split(",")] if choices else options
@@ -121,6 +121,11 @@ class _Parser(argparse.ArgumentParser):
         if initial:  # elsewhere a letter is short for such an option
             return f"did you mean `{initial[0]}`?"
         return suggest(word, known) if ": " in said else ""
+
+
+def _value(option: argparse.Action) -> str:
+    """How the value of an option is told: by its name, or by all that it may be."""
+    return str(option.metavar or "|".join(map(str, option.choices or (option.dest.upper(),))))
 
 
 class _Completion(argparse.Action):

@@ -85,6 +85,13 @@ def test_an_option_that_is_missing_is_what_to_add() -> None:
     assert found.stderr.endswith("  help: add --html FILE\n")
 
 
+def test_an_option_with_some_values_that_is_missing_is_told_with_them() -> None:
+    found = run("export", "kafka")
+
+    assert found.returncode == 2
+    assert "help: add --to tla|" in found.stderr
+
+
 # ------------------------------------------------------------------ completion
 
 BASH = shutil.which("bash")

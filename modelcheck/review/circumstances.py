@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from modelcheck.review.catalogue import NAME_LIFETIMES, find
+from modelcheck.review.catalogue import NAME_LIFETIMES, find, known
 from modelcheck.review.found import About, Fact, Given, Reading, SettingLayer, Topic
 from modelcheck.review.placement import known_brokers
 from modelcheck.review.stated import ResolutionDiagnostics, Stated
@@ -89,8 +90,16 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
-    """The newest release that still has every setting given."""
+    """The newest release that still has every setting given, and the controller that is shown."""
     newest, reason = NEWEST, "no file says which Kafka; the newest known is assumed"
+    controllers = facts_about(readings, About.CONTROLLER)
+    last_one = known("zookeeper.connect").last
+    if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
+        fact, newest = controllers[0], last_one
+        reason = (
+            f"no file says which Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"({fact.words} at {fact.place})"
+        )
     for given in (g for reading in readings for g in reading.given):
         key = find(given.key)
         last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]
@@ -127,15 +136,15 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    whole = one if one.replication_factor is not None else other
-    return Topic(
-        one.name,
-        whole.source,
-        whole.span,
-        whole.replication_factor,
-        whole.partition_count,
-        one.partitions or other.partitions,
-    )
+    """What two descriptions say together; of replicas what one file says last, and of files the first."""
+    is_later = one.source == other.source and _says_replicas(other)
+    whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
+    return replace(whole, partitions=whole.partitions or rest.partitions)
+
+
+def _says_replicas(topic: Topic) -> bool:
+    """Whether it gives their number, or leaves it to the brokers."""
+    return topic.replication_factor is not None or topic.left_at is not None
 
 
 def chosen_topic(
@@ -166,18 +175,30 @@ def chosen_topic(
 def _agreed(
     topic: Topic | None, readings: Iterable[Reading], findings: ResolutionDiagnostics
 ) -> Topic | None:
-    """The topic, with a warning where two places differ in its replicas; the first is taken."""
+    """The topic, with a warning where two places differ in its replicas."""
     same = [t for reading in readings for t in reading.topics if topic is not None and t.name == topic.name]
     for other in same:
-        if topic is not None and other.replication_factor not in (None, topic.replication_factor):
-            number = topic.replication_factor
+        if topic is None or not _says_replicas(other) or _replicas(other) == _replicas(topic):
+            continue
+        if other.source == topic.source:
             message = (
-                f"the files do not agree on the replicas of topic {topic.name}; it is reviewed with {number}"
+                f"topic {topic.name} is described twice, and the last number of its replicas counts: "
+                f"{_replicas(topic)}"
             )
-            note = Note(other.source, other.span, f"here it is {other.replication_factor}")
-            findings.warnings.append(Diagnostic("R0736", topic.source, topic.span, message, notes=(note,)))
-            break
+        else:
+            message = (
+                f"the files do not agree on the replicas of topic {topic.name}; "
+                f"it is reviewed with {_replicas(topic)}"
+            )
+        note = Note(other.source, other.span, f"here it is {_replicas(other)}")
+        code = "R0714" if other.source == topic.source else "R0736"
+        findings.warnings.append(Diagnostic(code, topic.source, topic.span, message, notes=(note,)))
+        break
     return topic
+
+
+def _replicas(topic: Topic) -> str:
+    return "the brokers' default" if topic.left_at is not None else str(topic.replication_factor)
 
 
 def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:

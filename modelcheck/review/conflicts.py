@@ -12,6 +12,8 @@ from modelcheck.review.switches import Switches
 from modelcheck.review.versions import Version, of, protocol
 from spec.diagnostics import Diagnostic, Note
 
+_LEAVES_REPLICAS = of(2, 4)
+
 
 def find_conflicts(
     release: Stated[Version],
@@ -24,7 +26,7 @@ def find_conflicts(
     """Add a diagnostic for every contradiction among the settings that count."""
     _min_insync_above_factor(release.value, topic, values, chosen, findings)
     _factor_above_brokers(brokers, topic, values, chosen, findings)
-    _no_replicas(topic, findings)
+    _no_replicas(release, topic, findings)
     _idempotence_without_all(values, findings)
     _two_controllers(release.value, values, findings)
     _unclean_without_effect(release.value, values, chosen, findings)
@@ -93,9 +95,18 @@ def _factor_above_brokers(
         findings.errors.append(Diagnostic("R0717", place.source, place.span, message, help=advice))
 
 
-def _no_replicas(topic: Topic | None, findings: ResolutionDiagnostics) -> None:
+def _no_replicas(release: Stated[Version], topic: Topic | None, findings: ResolutionDiagnostics) -> None:
     """A topic of which nothing could be lost, since nothing is kept."""
-    if topic is not None and topic.replication_factor == 0:
+    if topic is None:
+        return
+    if topic.left_at is not None and release.value < _LEAVES_REPLICAS:
+        message = (
+            f"topic {topic.name} leaves its replicas to the brokers, as Kafka does since {_LEAVES_REPLICAS} "
+            f"(KIP-464), and it is {release.value} ({release.reason})"
+        )
+        advice = "give the number of its replicas, or say with --kafka which release it is"
+        findings.errors.append(Diagnostic("R0741", topic.source, topic.left_at, message, help=advice))
+    if topic.replication_factor == 0:
         message = f"topic {topic.name} has no replicas here, and Kafka makes none without"
         advice = "give its replicas: what kafka-topics --describe prints, or the KafkaTopic"
         findings.errors.append(Diagnostic("R0741", topic.source, topic.span, message, help=advice))

@@ -15,6 +15,13 @@ from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
 _TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
+_READERS = {
+    SettingLayer.PRODUCER: Reader.PRODUCER,
+    SettingLayer.TOPIC: Reader.TOPIC,
+    SettingLayer.BROKER_DYNAMIC: Reader.BROKER,
+    SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
+    SettingLayer.BROKER_STATIC: Reader.BROKER,
+}
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
 
@@ -70,6 +77,7 @@ def sorted_out(
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
+            _misplaced(key, one, findings)
             groups[key.name].append(one)
         elif seen[_place(one)] is not one:
             findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
@@ -140,12 +148,25 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
     return False
 
 
+def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
+    """A warning where the setting stands in the configuration of somebody who does not read it."""
+    reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
+    if reader is not None and reader not in owners:
+        message = f"`{one.key}` is a {owners[-1]} setting; a {reader}'s configuration does not set it"
+        label = f"taken as the {owners[-1]}'s"
+        advice = f"move it to the {owners[-1]}'s configuration, and check what the {owners[-1]}s really use"
+        findings.warn("R0723", one, message, label=label, advice=advice)
+
+
 def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:
-    if _value(key, one, release, findings) is not None:
+    if value_of(key, one, release, findings) is not None:
         findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
 
 
-def _value(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> Value | None:
+def value_of(
+    key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics
+) -> Value | None:
+    """The value that a setting has in this release; None for one that it cannot have, which is a mistake."""
     try:
         return parse(key, one.value, release)
     except BadValueError as error:
@@ -180,7 +201,7 @@ def effective(
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
     seen, unseen = _last_ones(ranked), ResolutionDiagnostics()
     values = [
-        (one, _value(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
+        (one, value_of(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
     ]
     valid = [
         (one, value) for one, value in values if value is not None and one.layer is not SettingLayer.DEFAULT
@@ -231,7 +252,7 @@ def _default(
     """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
     text = key.default(release)
     if shown:
-        value = _value(key, shown[0], release, findings)
+        value = value_of(key, shown[0], release, findings)
         why = f"not given; the default that the cluster shows at {shown[0].place}"
         return Effective(key.name, value, None, why)
     if release < key.first:

@@ -119,7 +119,10 @@ class Partition:
 
 @frozen
 class Topic:
-    """A topic that a file names, with what it says of it."""
+    """A topic that a file names, with what it says of it.
+
+    `left_at` is where it leaves its replicas to the brokers, by a factor of -1 (KIP-464).
+    """
 
     name: str
     source: Source
@@ -127,6 +130,7 @@ class Topic:
     replication_factor: int | None = None
     partition_count: int | None = None
     partitions: tuple[Partition, ...] = ()
+    left_at: Span | None = None
 
     def as_json(self) -> dict[str, object]:
         """The topic in plain values."""

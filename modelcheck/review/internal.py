@@ -18,6 +18,7 @@ from modelcheck.review.clients import JAVA, Client
 from modelcheck.review.effective import Effective, effective
 from modelcheck.review.found import FileKind, Given, Reading, SettingLayer, Topic
 from modelcheck.review.keys import CatalogueKey
+from modelcheck.review.processes import without_controllers
 from modelcheck.review.stated import ResolutionDiagnostics, Stated
 from modelcheck.review.versions import Version, of
 from spec.frozen import frozen
@@ -119,5 +120,6 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
 
 def _decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
     """What counts for a key of the brokers."""
-    given = [one for reading in readings for one in reading.given if one.key in key.names]
+    every = tuple(one for reading in readings for one in reading.given)
+    given = [one for one in without_controllers(every) if one.key in key.names]
     return effective(key, given, release, Client(JAVA, release), ResolutionDiagnostics())

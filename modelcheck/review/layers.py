@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-from modelcheck.review.catalogue import find, meant
+from modelcheck.review.catalogue import find
 from modelcheck.review.found import FileKind, Given, Reading, SettingLayer
-from modelcheck.review.irrelevant import (
-    BROKER_ONLY,
-    CONNECT,
-    CONSUMER_ONLY,
-    IRRELEVANT,
-    LOGGING_PREFIXES,
-    PRODUCER_ONLY,
-    PRODUCER_TOO,
-    TOPIC_ONLY,
-    ZOOKEEPER,
-)
+from modelcheck.review.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
 from modelcheck.review.keys import Reader
+from modelcheck.review.kinds import LAYER_OF, READER_OF, kind_of
 from modelcheck.review.properties import Entry, read_properties
 from modelcheck.review.readers.spring import client_setting, is_spring_properties
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
-
-_LAYER = {
-    Reader.PRODUCER: SettingLayer.PRODUCER,
-    Reader.TOPIC: SettingLayer.TOPIC,
-    Reader.BROKER: SettingLayer.BROKER_STATIC,
-    Reader.CONSUMER: SettingLayer.CONSUMER,
-}
-_READS = {
-    FileKind.BROKER: Reader.BROKER,
-    FileKind.PRODUCER: Reader.PRODUCER,
-    FileKind.CONSUMER: Reader.CONSUMER,
-    FileKind.TOPIC: Reader.TOPIC,
-}
-_ONLY = {
-    FileKind.BROKER: BROKER_ONLY,
-    FileKind.PRODUCER: PRODUCER_ONLY,
-    FileKind.CONSUMER: CONSUMER_ONLY,
-    FileKind.TOPIC: TOPIC_ONLY,
-    FileKind.CONNECT: CONNECT,
-    FileKind.ZOOKEEPER: ZOOKEEPER,
-}
-_ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
 
 
 def read_settings(source: Source, *, bom: bool = False) -> Reading:
@@ -52,7 +21,7 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
     found = read_properties(source)
     if is_spring_properties([entry.key for entry in found.entries]):
         return _spring(source, found.entries)
-    kind = _kind(source, found.entries)
+    kind = kind_of(source, found.entries)
     if kind is None:
         raise SpecError([_unknown(source, found.entries)])
     warnings = [_byte_order_mark(source, found.entries[0])] if bom and found.entries else []
@@ -65,42 +34,16 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
     return Reading(source, kind, given, problems=found.problems, warnings=tuple(warnings))
 
 
-def _kind(source: Source, entries: tuple[Entry, ...]) -> FileKind | None:
-    """The kind most keys speak for; keys that several kinds share speak last, for the broker first."""
-    names = {entry.key for entry in entries}
-    if any(name.startswith(LOGGING_PREFIXES[:4]) for name in names):
-        return None
-    votes = {kind: len(names & only) for kind, only in _ONLY.items()}
-    for name in names:
-        key = find(name)
-        readers = key.readers_of(name) if key else ()
-        if len(readers) == 1:
-            votes[next(kind for kind, reader in _READS.items() if reader is readers[0])] += 1
-    best = max(votes, key=lambda kind: votes[kind])
-    if votes[best]:
-        return best
-    shared = {Reader.TOPIC, Reader.BROKER} if any(find(name) for name in names) else set()
-    if shared:
-        return FileKind.TOPIC if "topic" in source.name.lower() else FileKind.BROKER
-    if names & IRRELEVANT:
-        return FileKind.PRODUCER if "bootstrap.servers" in names else FileKind.BROKER
-    slips = (find(meant(name)) for name in sorted(names)[:_ASKED])
-    key = next((key for key in slips if key), None)
-    return (
-        None if key is None else next(kind for kind, reader in _READS.items() if reader in key.readers[-1:])
-    )
-
-
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
     """The setting at the layer its file stands for, or at its own where the file's reader ignores it."""
-    reader = _READS[kind]
+    reader = READER_OF[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
     too = kind is FileKind.PRODUCER and entry.key in PRODUCER_TOO
     if readers and reader not in readers and kind is not FileKind.CONSUMER and not too:
         reader = readers[-1]
         warnings.append(_misplaced(source, kind, reader, entry))
-    return Given(entry.key, entry.value, _LAYER[reader], source, entry.key_span, entry.value_span)
+    return Given(entry.key, entry.value, LAYER_OF[reader], source, entry.key_span, entry.value_span)
 
 
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:

@@ -151,6 +151,8 @@ def _read_tree(source: Source) -> Reading:
     gathered = Gathered(source, kinds[0], problems=list(problems))
     for form, same in sorted_.items():
         TREES[form].read(gathered, same)
+    for document in found:
+        gathered.repeated(document)
     reading = gathered.reading()
     if not (reading.given or reading.topics or reading.facts or reading.problems):
         advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"

@@ -13,6 +13,7 @@ from modelcheck.review.effective import Effective, effective, sorted_out
 from modelcheck.review.found import Given, Reading, SettingLayer, Topic
 from modelcheck.review.internal import as_made, internal, of_brokers
 from modelcheck.review.placement import find_misplaced, together
+from modelcheck.review.processes import counted
 from modelcheck.review.stated import Remark, ResolutionDiagnostics, Stated
 from modelcheck.review.switches import Known, Switches, min_insync, switches
 from modelcheck.review.versions import Version
@@ -103,8 +104,9 @@ def resolve(
     if own is not None:
         readings = as_made(own, readings, version.value)
     chosen = chosen_topic(readings, topic, findings)
-    given = [one for reading in readings for one in reading.given if _is_about(one, chosen)]
+    given = tuple(one for reading in readings for one in reading.given if _is_about(one, chosen))
     producer = of_brokers(version.value) if own else stated_client(readings, client, version.value, findings)
+    given = counted(given, chosen, version.value, findings)
     groups = sorted_out(given, version.value, producer.value, findings)
     values = {
         key.name: effective(key, groups[key.name], version.value, producer.value, findings)
@@ -174,5 +176,9 @@ def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
         return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
     found = values["default.replication.factor"]
     number = found.value if isinstance(found.value, int) else 1
-    reason = f"default.replication.factor={number} ({found.why}), for a topic that does not say"
-    return Stated(number, reason, assumed=True)
+    said = f"default.replication.factor={number} ({found.why})"
+    if topic is not None and topic.left_at is not None:
+        line = topic.source.position(topic.left_at.start)[0]
+        reason = f"{said}, which topic {topic.name} takes by -1 at {topic.source.name}:{line}"
+        return Stated(number, reason, assumed=found.origin is None)
+    return Stated(number, f"{said}, for a topic that does not say", assumed=True)

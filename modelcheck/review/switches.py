@@ -151,7 +151,7 @@ def min_insync(known: Known, *, elr: bool) -> Stated[int]:
     found = known.values["min.insync.replicas"]
     number = found.value if isinstance(found.value, int) else 1
     said = known.said("min.insync.replicas")
-    if not elr or found.origin is None or found.origin.layer is not SettingLayer.BROKER_STATIC:
+    if not elr or (found.origin is not None and found.origin.layer is not SettingLayer.BROKER_STATIC):
         return Stated(number, said, assumed=found.origin is None)
     for_all = "with eligible leader replicas the active controller's own value is the cluster's (KAFKA-16540)"
     given = [
@@ -159,13 +159,17 @@ def min_insync(known: Known, *, elr: bool) -> Stated[int]:
     ]
     roles = {one.home: one.value for one in given if one.key == "process.roles"}
     controllers = [home for home, value in roles.items() if "controller" in value]
-    if found.origin.home in controllers or (not controllers and found.origin.home not in roles):
+    if found.origin is not None and (
+        found.origin.home in controllers or (not controllers and found.origin.home not in roles)
+    ):
         return Stated(number, said)
     last = {one.home: one for one in given if one.key == "min.insync.replicas" and one.home in controllers}
     for one in last.values():
         with suppress(BadValueError):  # reported when the setting itself is read
             theirs = parse(key_named(one.key), one.value, known.release)
             return Stated(int(theirs), f"min.insync.replicas={theirs} at {one.place}: {for_all}")
+    if found.origin is None:
+        return Stated(number, said, assumed=True)
     where = "the controllers' file does not give it" if controllers else "no file of a controller is given"
     return Stated(1, f"{for_all}, and {where}, which makes it 1", assumed=not controllers)
 

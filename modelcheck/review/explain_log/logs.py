@@ -126,7 +126,7 @@ def _has_directories(path: Path) -> bool:
         return is_log_directory(path) or any(
             is_log_directory(each) for each in path.iterdir() if each.is_dir()
         )
-    except OSError:
+    except (OSError, UnreadableError):
         return True  # what is wrong is said where directories are read
 
 

@@ -245,11 +245,17 @@ def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[R
 
 
 def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
-    """A reading without what it says of some keys; of replicas also where a topic is described."""
-    given = tuple(one for one in reading.given if (key := find(one.key)) is None or key.name not in keys)
+    """A reading without what it gives for some keys; of replicas also where a topic is described."""
+    given = tuple(
+        one
+        for one in reading.given
+        if one.layer is SettingLayer.DEFAULT or (key := find(one.key)) is None or key.name not in keys
+    )
     topics = reading.topics
     if FACTOR in keys:
-        topics = tuple(replace(topic, replication_factor=None, partitions=()) for topic in topics)
+        topics = tuple(
+            replace(topic, replication_factor=None, left_at=None, partitions=()) for topic in topics
+        )
     return replace(reading, given=given, topics=topics)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from modelcheck.review.catalogue import find
 from modelcheck.review.found import SettingLayer
 from modelcheck.review.keys import Reader
+from modelcheck.review.kinds import LAYER_OF
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.manifests import LAYER_OF
+from modelcheck.review.readers.helm import read_release
 from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, walk
 
 _FACTOR = ("replica_factor", "replication_factor", "replicas", "replicationFactor")
@@ -31,6 +32,8 @@ def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
         for node in walk(document):
             read_topic(gathered, node)
             _settings(gathered, node)
+    for document in documents:
+        read_release(gathered, document)
 
 
 def read_topic(gathered: Gathered, node: Node) -> bool:
@@ -41,7 +44,8 @@ def read_topic(gathered: Gathered, node: Node) -> bool:
         return False
     if entry(node, "partitions") is None:
         return False
-    gathered.topic(name[1], factor[1], get(node, "partitions"), (factor[0].text, "partitions"))
+    words = (factor[0].text, "partitions")
+    gathered.topic(name[1], factor[1], get(node, "partitions"), words, leaves=True)
     gathered.passed.append(factor[0].span)
     for option in _OPTIONS:
         gathered.settings(get(node, option), SettingLayer.TOPIC, name[1].text, option)

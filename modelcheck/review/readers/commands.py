@@ -7,14 +7,22 @@ import re
 from modelcheck.review.catalogue import find, is_irrelevant
 from modelcheck.review.found import SettingLayer, Topic
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, ScalarNode, walk
+from modelcheck.review.readers.tree import Node, ScalarNode, get, walk
 from spec.source import Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
 _TOPIC = re.compile(r"--topic[= ]+[\"']?([^\s\"'\\]+)")
 _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
+_ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
+_COMMANDS = ("entrypoint", "command", "args")
+_TOOL = re.compile(
+    r"\bkafka-(?:topics|configs|acls|features|console-\w+|broker-api-versions|consumer-groups|get-offsets"
+    r"|(?:producer|consumer)-perf-test|verifiable-\w+|reassign-partitions|leader-election|mirror-maker)\b"
+    r"|\bzookeeper-(?:server-start|shell)\b|\bconnect-(?:distributed|standalone)\b"
+)
+_START = re.compile(r"kafka-server-start|start-kafka|docker/(?:run|launch)\b|kafka/(?:run|entrypoint)\.sh")
 _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 
 
@@ -31,6 +39,13 @@ def starts_a_broker(below: Node) -> bool:
     return any(isinstance(node, ScalarNode) and "kafka-server-start" in node.text for node in walk(below))
 
 
+def runs_a_tool(container: Node) -> bool:
+    """Whether a container has something else of Kafka's for its command, and nothing that starts a broker."""
+    told = [one for name in _COMMANDS if (one := get(container, name)) is not None]
+    texts = [node.text for one in told for node in walk(one) if isinstance(node, ScalarNode)]
+    return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))
+
+
 def _topics(gathered: Gathered, node: ScalarNode) -> None:
     text = gathered.source.text
     for command in _CREATE.finditer(text, node.span.start, node.span.end):
@@ -39,12 +54,14 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
         if named is None or "--create" not in command["rest"]:
             continue
         parts = _PARTITIONS.search(text, *command.span("rest"))
+        placed = _ASSIGNMENT.search(text, *command.span("rest"))
+        replicas = placed[1].count(":") + 1 if placed else int(factor[1]) if factor else None
         gathered.topics.append(
             Topic(
                 named[1],
                 gathered.source,
                 Span(*named.span(1)),
-                int(factor[1]) if factor else None,
+                replicas,
                 int(parts[1]) if parts else None,
             )
         )

@@ -10,7 +10,7 @@ from modelcheck.review.readers.environment import (
     variables_of,
 )
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, get
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, get, text_of
 
 
 def is_compose(node: Node) -> bool:
@@ -38,5 +38,9 @@ def _service(gathered: Gathered, name: ScalarNode, service: MappingNode) -> None
     copies = gathered.count(get(service, "deploy", "replicas") or get(service, "scale"), "replicas")
     number = str(1 if copies is None else copies)
     gathered.fact(About.BROKERS, name, f"service {name.text}", number)
+    if (other := text_of(get(service, "extends", "file"))) is not None:
+        gathered.notes.append(
+            f"service {name.text} extends one of {other}, which is not opened; give it as well"
+        )
     if get(service, "env_file") is not None:
         gathered.notes.append(f"service {name.text} has an env_file, which is not opened; give it as well")

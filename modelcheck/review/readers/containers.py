@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.review.readers.commands import read_commands, starts_a_broker
+from modelcheck.review.catalogue import find
+from modelcheck.review.keys import Standing
+from modelcheck.review.readers.commands import read_commands, runs_a_tool, starts_a_broker
 from modelcheck.review.readers.environment import (
     EnvironmentVariable,
+    broker_key,
     client_key,
     is_a_controller,
     read_image,
@@ -14,7 +17,9 @@ from modelcheck.review.readers.environment import (
     runs_a_broker,
 )
 from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.images import meant_variable
 from modelcheck.review.readers.tree import Node, ScalarNode, get, text_of
+from spec.diagnostics import Diagnostic
 
 
 def read_container(
@@ -23,7 +28,8 @@ def read_container(
     """Add what image, commands and variables of a container say; whether it runs a broker with topics."""
     image = get(node, "image")
     read_commands(gathered, node, entity)
-    if not (runs_a_broker(text_of(image) or "", variables) or starts_a_broker(node)):
+    is_broker = runs_a_broker(text_of(image) or "", variables) and not runs_a_tool(node)
+    if not (is_broker or starts_a_broker(node)):
         read_variables(gathered, [one for one in variables if client_key(one.name.text)], entity)
         return False
     if isinstance(image, ScalarNode):
@@ -31,6 +37,27 @@ def read_container(
     if is_a_controller(variables):
         gathered.notes.append(f"{words} is a controller of its own; it keeps no topics")
         gathered.passed.append(node.span)
+        read_variables(gathered, [one for one in variables if _decides(one)], entity)
         return False
-    read_variables(gathered, variables, entity)
+    read_variables(gathered, [one for one in variables if _is_taken(gathered, image, one)], entity)
     return True
+
+
+def _decides(one: EnvironmentVariable) -> bool:
+    """Whether a variable is a setting of the model, some of which a controller takes from its own."""
+    known = find(broker_key(one.name.text) or "")
+    return known is not None and known.standing is Standing.MODELLED
+
+
+def _is_taken(gathered: Gathered, image: Node | None, one: EnvironmentVariable) -> bool:
+    """Whether the image takes the variable for a setting; a problem (R0712) where it decides and does not."""
+    key, wanted = broker_key(one.name.text), meant_variable(text_of(image) or "", one.name.text)
+    known = find(key) if key is not None and wanted else None
+    if known is None:
+        return True
+    message = f"the image {text_of(image)} makes no setting of `{one.name.text}`"
+    label, advice = known.does, f"did you mean `{wanted}`?"
+    found = Diagnostic("R0712", gathered.source, one.name.span, message, label, advice)
+    (gathered.problems if known.standing is Standing.MODELLED else gathered.warnings).append(found)
+    gathered.passed.append(one.name.span)
+    return False

@@ -172,6 +172,7 @@ def read_topics(source: Source) -> Reading:
     """
     given: list[Given] = []
     topics: dict[str, Topic] = {}
+    earlier: list[Topic] = []
     moves: dict[str, str] = {}  # a note for each topic
     problems: list[Diagnostic] = []
     passed: list[Span] = []
@@ -182,6 +183,9 @@ def read_topics(source: Source) -> Reading:
             continue
         topic = topics.get(name.text, Topic(name.text, source, name.span))
         if "partitioncount" in fields:
+            if topic.replication_factor is not None:  # described before, at another time or place
+                earlier.append(topic)
+                topic = Topic(name.text, source, name.span)
             topic = replace(
                 topic,
                 replication_factor=_number(source, fields.get("replicationfactor"), problems),
@@ -194,7 +198,7 @@ def read_topics(source: Source) -> Reading:
             given += _pairs(source, fields["configs"].span, _Entity(SettingLayer.TOPIC, name.text))
         topics[name.text] = topic
         passed.append(Span(*line.span()))
-    whole = tuple(_with_factor(topic) for topic in topics.values())
+    whole = (*earlier, *(_with_factor(topic) for topic in topics.values()))
     notes = tuple(filter(None, moves.values()))
     return Reading(
         source,

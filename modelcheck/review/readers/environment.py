@@ -13,7 +13,7 @@ from modelcheck.review.catalogue import find, is_irrelevant
 from modelcheck.review.found import About, FileKind, Reading, SettingLayer, Topic
 from modelcheck.review.keys import Reader
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.images import is_of_a_broker, release_of
+from modelcheck.review.readers.images import is_of_a_broker, is_of_something_else, release_of
 from modelcheck.review.readers.tree import Node, ScalarNode, entries, get, items
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -70,7 +70,7 @@ def client_key(name: str) -> tuple[SettingLayer, str] | None:
 def runs_a_broker(image: str, variables: Iterable[EnvironmentVariable]) -> bool:
     """Whether a container with this image and these variables is a broker."""
     keys = {broker_key(one.name.text) for one in variables}
-    return is_of_a_broker(image) or bool(keys & _OF_A_BROKER)
+    return is_of_a_broker(image) or (bool(keys & _OF_A_BROKER) and not is_of_something_else(image))
 
 
 def is_a_controller(variables: Iterable[EnvironmentVariable]) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from modelcheck.review.found import About, Fact, FileKind, Given, Reading, SettingLayer, Topic
 from modelcheck.review.properties import read_properties
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries
+from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, repeated, text_of
 from modelcheck.review.stated import FILLED_IN
-from spec.diagnostics import Diagnostic
+from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
+_LEFT = "-1"  # of a topic that takes what is the brokers' default
 _NOTHING = ("", "null", "~")
 _BLANK = re.compile(r"[^\r\n]")
 
@@ -122,10 +123,30 @@ class Gathered:
         factor: Node | None,
         partitions: Node | None = None,
         words: tuple[str, str] = ("spec.replicas", "spec.partitions"),
+        *,
+        leaves: bool = False,
     ) -> None:
-        """A topic with its replicas and partitions, where they are said; `words` are the fields' names."""
-        replicas, parts = self.count(factor, words[0]), self.count(partitions, words[1])
-        self.topics.append(Topic(name.text, self.source, name.span, replicas, parts))
+        """A topic with its replicas and partitions, where they are said; `words` are the fields' names.
+
+        `leaves` says that its form may leave either to the brokers, by -1 (KIP-464).
+        """
+        left = factor.span if leaves and factor is not None and text_of(factor) == _LEFT else None
+        replicas = None if left else self.count(factor, words[0])
+        parts = None if leaves and text_of(partitions) == _LEFT else self.count(partitions, words[1])
+        self.topics.append(Topic(name.text, self.source, name.span, replicas, parts, left_at=left))
+
+    def repeated(self, below: Node) -> None:
+        """Add a warning (R0714) for each key that a mapping gives two values.
+
+        Not of settings, of which it is known later whether they count.
+        """
+        settings = {one.key_span for one in self.given}
+        for earlier, later in repeated(below):
+            if earlier[0].span not in settings and later[0].span not in settings:
+                message = f"`{later[0].text}` is given twice, and the last one counts"
+                note = Note(self.source, earlier[0].span, "it is given here too")
+                at = later[0].span
+                self.warnings.append(Diagnostic("R0714", self.source, at, message, notes=(note,)))
 
     def wrong(self, node: Node, message: str, advice: str = "") -> None:
         """A field that is not what it must be."""

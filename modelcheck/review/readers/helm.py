@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from modelcheck.review.catalogue import find
@@ -12,13 +13,25 @@ from modelcheck.review.readers.environment import read_image, read_variables, va
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.images import is_of_a_broker
 from modelcheck.review.readers.manifests import read_text_of_properties
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
+from modelcheck.review.readers.msk import read_cloud_formation
+from modelcheck.review.readers.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    entries,
+    entry,
+    get,
+    items,
+    text_of,
+    walk,
+)
 from spec.source import Span
 
 _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
     "provisioning producer consumer".split()
 )
+_RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
 
 
@@ -27,7 +40,21 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
     for document in documents:
         _below(gathered, document)
         _brokers(gathered, document)
+        read_cloud_formation(gathered, get(document, "Resources"))
+        read_release(gathered, document)
         read_commands(gathered, document)
+
+
+def read_release(gathered: Gathered, document: Node) -> None:
+    """Add the release that a `kafka_version` says, where brokers were read: of clients it is their own."""
+    of_brokers = any(one.layer is SettingLayer.BROKER_STATIC for one in gathered.given)
+    if not (of_brokers or any(fact.about is About.BROKERS for fact in gathered.facts)):
+        return
+    for node in walk(document):
+        for key, value in entries(node):
+            said = _RELEASE.fullmatch(text_of(value) or "") if spelled(key.text) == "kafka.version" else None
+            if said is not None:
+                gathered.fact(About.VERSION, value, key.text, said[1])
 
 
 def _below(gathered: Gathered, node: Node) -> None:
@@ -71,7 +98,8 @@ def _topic(gathered: Gathered, node: Node) -> None:
     name = get(node, "name")
     factor = entry(node, "replicationFactor", "replicas", "replication_factor")
     if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
-        gathered.topic(name, factor[1], get(node, "partitions"), (factor[0].text, "partitions"))
+        words = (factor[0].text, "partitions")
+        gathered.topic(name, factor[1], get(node, "partitions"), words, leaves=True)
         gathered.passed.append(factor[0].span)
         gathered.settings(get(node, "config"), SettingLayer.TOPIC, name.text)
 
@@ -81,6 +109,7 @@ def _brokers(gathered: Gathered, document: Node) -> None:
     inner = [value for key, value in entries(document) if key.text in ("kafka", "cp-kafka")]
     roots: list[Node] = [one for one in inner if isinstance(one, MappingNode)]
     for root in roots or [document]:
+        _storage(gathered, root, sure=bool(inner or gathered.given))
         found = [(name, _count_at(get(root, name))) for name in ("broker", "controller")]
         sure = [(name, at) for name, at in found if at is not None and _is_positive(gathered, at[1])]
         at = sure[0][1] if sure else _count_at(root)
@@ -88,6 +117,17 @@ def _brokers(gathered: Gathered, document: Node) -> None:
             words = f"{at[0].text}" + (f" of {sure[0][0]}" if sure else "")
             span = Span(at[0].span.start, at[1].span.end)
             gathered.facts.append(Fact(About.BROKERS, str(number), gathered.source, span, words))
+
+
+def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
+    """That pods keep no disk, where a chart of brokers says so: `sure`, or one that counts them."""
+    separate = text_of(get(root, "controller", "controllerOnly")) == "true"
+    parts = [root, get(root, "broker"), None if separate else get(root, "controller")]
+    for part in parts:
+        switch = get(part, "persistence", "enabled") if sure or _count_at(part) is not None else None
+        if isinstance(switch, ScalarNode) and switch.text == "false":
+            words = "persistence.enabled=false"
+            gathered.facts.append(Fact(About.STORAGE, "ephemeral", gathered.source, switch.span, words))
 
 
 def _count_at(node: Node | None) -> tuple[ScalarNode, Node] | None:

@@ -44,8 +44,9 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
 def _resources(documents: Iterable[Node]) -> Iterator[Node]:
     for node in documents:
         kind = text_of(get(node, "kind")) or ""
-        if kind == "List" or (kind.endswith("List") and get(node, "items") is not None):
-            yield from _resources(items(get(node, "items")))
+        parts = items(get(node, "items"))
+        if kind == "List" or (kind.endswith("List") and all(map(is_resource, parts))):
+            yield from _resources(parts)
         elif kind:
             yield node
 
@@ -65,7 +66,7 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
         read_workload(gathered, node)
     elif kind == "ConfigMap":
         read_config_map(gathered, node)
-    elif kind in _CLUSTERS and group:
+    elif kind.removesuffix("List") in _CLUSTERS and group:
         message = f"`kind: {kind}` of {group} is none of Strimzi's or Confluent's, and is not read here"
         advice = "give what its operator makes of it: the broker's properties, or kafka-configs --describe"
         gathered.problems.append(Diagnostic("R0733", gathered.source, at.span, message, help=advice))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from modelcheck.review.catalogue import find
 from modelcheck.review.found import About, SettingLayer
+from modelcheck.review.irrelevant import IRRELEVANT
 from modelcheck.review.keys import Reader
+from modelcheck.review.kinds import LAYER_OF, READER_OF, kind_of
 from modelcheck.review.properties import read_properties
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.containers import read_container
@@ -26,7 +28,9 @@ def read_workload(gathered: Gathered, node: Node) -> None:
     spec = get(node, "spec")
     pod = get(spec, "jobTemplate", "spec", "template", "spec") or get(spec, "template", "spec") or spec
     name = text_of(get(node, "metadata", "name")) or ""
-    for container in (*items(get(pod, "initContainers")), *items(get(pod, "containers"))):
+    for container in items(get(pod, "initContainers")):  # they end before a broker begins
+        read_commands(gathered, container, name)
+    for container in items(get(pod, "containers")):
         _container(gathered, container, get(spec, "replicas"), name)
     if known == len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes):
         kind = text_of(get(node, "kind"))
@@ -55,29 +59,22 @@ def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
     ]
     read_variables(gathered, variables, name)
     for one in variables:
-        if (found := find(one.name.text)) is not None:
-            layer = LAYER_OF[found.readers_of(one.name.text)[-1]]
+        found = find(one.name.text)
+        if found is not None or one.name.text in IRRELEVANT:
+            reader = Reader.BROKER if found is None else found.readers_of(one.name.text)[-1]
+            layer = LAYER_OF[reader]
             gathered.setting(one.name, one.value, layer, name if layer is SettingLayer.BROKER_STATIC else "")
         elif "\n" in one.value.text or "=" in one.value.text:
             read_text_of_properties(gathered, one.value, one.name.text, name)
 
 
-LAYER_OF = {
-    Reader.PRODUCER: SettingLayer.PRODUCER,
-    Reader.CONSUMER: SettingLayer.CONSUMER,
-    Reader.TOPIC: SettingLayer.TOPIC,
-    Reader.BROKER: SettingLayer.BROKER_STATIC,
-}
-
-
 def read_text_of_properties(gathered: Gathered, node: ScalarNode, title: str, entity: str) -> None:
-    """Add the settings of a text within a text, where most of its lines are settings of Kafka."""
-    found = read_properties(Source(title, node.text)).entries
-    readers = [key.readers_of(entry.key) for entry in found if (key := find(entry.key)) is not None]
-    if not readers:
+    """Add the settings of a text within a text, as they would be read from a file of their own."""
+    source = Source(title, node.text)
+    kind = kind_of(source, read_properties(source).entries)
+    reader = None if kind is None else READER_OF.get(kind)
+    if reader is None:
         read_commands(gathered, node, entity)
         return
-    votes = [reader for each in readers if len(each) == 1 for reader in each]
-    reader = max(set(votes), key=votes.count) if votes else Reader.BROKER
     layer = LAYER_OF[reader]
     gathered.properties(node, layer, entity if layer is SettingLayer.BROKER_STATIC else "")

@@ -14,6 +14,7 @@ _CLIENTS = {
     "producer": (SettingLayer.PRODUCER, Reader.PRODUCER),
     "consumer": (SettingLayer.CONSUMER, Reader.CONSUMER),
 }
+_PROFILE = ("spring.config.activate.on-profile", "spring.profiles")
 _BINDER = ("spring.cloud.stream.kafka.binder.", "spring.cloud.stream.kafka.bindings.")
 
 
@@ -25,10 +26,12 @@ def is_spring(node: Node) -> bool:
 def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
     """Add the settings of producers and consumers; each profile's document stands for itself."""
     for document in documents:
-        for path, key, value in paths(document):
+        found = tuple(paths(document))
+        profile = next((value.text for path, _, value in found if path in _PROFILE), "")
+        for path, key, value in found:
             client = client_setting(path)
             if client is not None:
-                gathered.setting(key, value, client[0], name=client[1])
+                gathered.setting(key, value, client[0], profile, client[1])
 
 
 def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, ScalarNode]]:
@@ -53,6 +56,8 @@ def client_setting(path: str) -> tuple[SettingLayer, str] | None:
 def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
     """`producer.acks`, `producer.properties.enable.idempotence`, `properties.acks` and the like."""
     first, _, rest = path.partition(".")
+    if spelled(path) == "bootstrap.servers":  # no influence, and the sign of a client with defaults
+        return SettingLayer.PRODUCER, "bootstrap.servers"
     if first == "properties":
         return _client(rest)
     if first not in _CLIENTS or not rest:

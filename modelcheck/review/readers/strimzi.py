@@ -6,26 +6,65 @@ from collections.abc import Sequence
 
 from modelcheck.review.found import About, Fact, SettingLayer
 from modelcheck.review.readers.gathered import Gathered
-from modelcheck.review.readers.tree import Node, ScalarNode, entry, get, items, text_of
+from modelcheck.review.readers.tree import Node, ScalarNode, entries, entry, get, items, text_of
+from spec.diagnostics import Diagnostic
 
 GROUP = "kafka.strimzi.io"
 
 
 def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add what the resources of one text say; a cluster takes its brokers from the node pools beside it."""
+    """Add what the resources of one text say; a cluster takes its brokers from the node pools beside it.
+
+    Of several clusters the first is read, with what is labelled as its own or as nobody's (R0736).
+    """
     by_kind: dict[str, list[Node]] = {"Kafka": [], "KafkaNodePool": [], "KafkaTopic": []}
     for node in resources:
         kind = text_of(get(node, "kind")) or ""
         if kind in by_kind:
             by_kind[kind].append(node)
         else:
-            gathered.passed.append(node.span)  # users, rebalances, Connect: none of them decides
+            _producers(gathered, node)
+            gathered.passed.append(node.span)  # users, rebalances: none of them decides
+    if len(by_kind["Kafka"]) > 1:
+        by_kind = _of_one_cluster(gathered, by_kind)
     for topic in by_kind["KafkaTopic"]:
         _topic(gathered, topic)
     for cluster in by_kind["Kafka"]:
         _cluster(gathered, cluster, by_kind["KafkaNodePool"])
     if not by_kind["Kafka"]:
         _pools(gathered, by_kind["KafkaNodePool"])
+
+
+def _of_one_cluster(gathered: Gathered, by_kind: dict[str, list[Node]]) -> dict[str, list[Node]]:
+    """The resources of the first cluster, with a warning that there are others."""
+    first, other = by_kind["Kafka"][:2]
+    name = text_of(get(first, "metadata", "name")) or ""
+    at = get(other, "metadata", "name") or get(other, "kind") or other
+    message = f"this is another cluster than `{name}`, and a review is of one; it is left out"
+    advice = "give each cluster in a file of its own"
+    gathered.warnings.append(Diagnostic("R0736", gathered.source, at.span, message, help=advice))
+    kept = {
+        kind: [one for one in found if one is first or (kind != "Kafka" and _cluster_of(one) in ("", name))]
+        for kind, found in by_kind.items()
+    }
+    for kind, found in by_kind.items():
+        gathered.passed += [one.span for one in found if one not in kept[kind]]
+    return kept
+
+
+def _producers(gathered: Gathered, node: Node) -> None:
+    """What a Connect cluster or a bridge says of its producers."""
+    name = text_of(get(node, "metadata", "name")) or ""
+    match text_of(get(node, "kind")):
+        case "KafkaConnect":
+            for key, value in entries(get(node, "spec", "config")):
+                if key.text.startswith("producer."):
+                    setting = key.text.removeprefix("producer.").removeprefix("override.")
+                    gathered.setting(key, value, SettingLayer.PRODUCER, name, setting)
+        case "KafkaBridge":
+            gathered.settings(get(node, "spec", "producer", "config"), SettingLayer.PRODUCER, name)
+        case _:
+            pass
 
 
 def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from modelcheck.review.found import About, FileKind, Reading, SettingLayer
 from modelcheck.review.readers.commands import read_commands
 from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.hcl import Block, HclError, read_hcl
-from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, entries, entry, get, items, text_of
+from modelcheck.review.readers.msk import MskCluster, read_msk_defaults, read_msk_version
+from modelcheck.review.readers.tree import MappingNode, ScalarNode, entries, entry, get, items, text_of
 from modelcheck.review.stated import FILLED_IN
-from spec.diagnostics import Diagnostic
+from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
 _CONFIGS = ("config", "configs", "configuration", "topic_config")
-_NOT_VERSION = (".x", ".kraft", ".tiered")
 
 
 def read_terraform(source: Source) -> Reading:
@@ -31,11 +31,36 @@ def read_terraform(source: Source) -> Reading:
         if reader is not None:
             reader(gathered, block)
         read_commands(gathered, block.body)
-    return gathered.reading()
+        gathered.repeated(block.body)
+    configured = [
+        found
+        for block in _resources(blocks, "aws_msk_configuration")
+        if (found := entry(block.body, "server_properties"))
+    ]
+    if configured:
+        read_msk_defaults(gathered, configured[0][0], _msk(_resources(blocks, "aws_msk_cluster")))
+    reading = gathered.reading()
+    if not (reading.given or reading.topics or reading.facts or reading.problems):
+        message = "there is no resource of Kafka in this Terraform that a review reads"
+        advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"
+        raise SpecError([Diagnostic("R0706", source, None, message, help=advice)])
+    return reading
+
+
+def _resources(blocks: Sequence[Block], kind: str) -> list[Block]:
+    return [one for one in blocks if one.type == "resource" and one.labels and one.labels[0].text == kind]
+
+
+def _msk(clusters: Sequence[Block]) -> MskCluster:
+    """What the clusters say of zones and storage; a subnet stands in a zone of its own."""
+    subnets = [get(one.body, "broker_node_group_info", "client_subnets") for one in clusters]
+    counts = {len(items(one)) for one in subnets}
+    tiered = [(text_of(get(one.body, "storage_mode")) or "") == "TIERED" for one in clusters]
+    return MskCluster(counts.pop() if len(counts) == 1 else None, bool(tiered) and all(tiered))
 
 
 def _msk_cluster(gathered: Gathered, block: Block) -> None:
-    _version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
+    read_msk_version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
     gathered.fact(About.BROKERS, get(block.body, "number_of_broker_nodes"), "number_of_broker_nodes")
     if entry(block.body, "configuration_info") is None:
         message = "the cluster names no configuration, and Amazon's defaults are not Kafka's"
@@ -57,25 +82,12 @@ def _refuse(gathered: Gathered, block: Block, message: str) -> None:
 
 def _msk_configuration(gathered: Gathered, block: Block) -> None:
     for version in items(get(block.body, "kafka_versions"))[:1]:
-        _version(gathered, version, "kafka_versions of MSK")
+        read_msk_version(gathered, version, "kafka_versions of MSK")
     found = get(block.body, "server_properties")
     if isinstance(found, ScalarNode) and not found.computed:
         gathered.properties(found, SettingLayer.BROKER_STATIC)
     elif found is not None:
         gathered.wrong(found, "`server_properties` is worked out by Terraform", FILLED_IN)
-
-
-def _version(gathered: Gathered, node: Node | None, words: str) -> None:
-    """The release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`."""
-    text = text_of(node)
-    if text is None:
-        return
-    for end in reversed(_NOT_VERSION):
-        text = text.removesuffix(end)
-    kraft = "kraft" in (text_of(node) or "")
-    gathered.fact(About.VERSION, node, words, text)
-    if kraft:
-        gathered.fact(About.CONTROLLER, node, words, "kraft")
 
 
 def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block], None]:
@@ -86,9 +98,8 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
         if not isinstance(named, ScalarNode):
             return
         number = entry(block.body, factor)
-        gathered.topic(
-            named, number[1] if number else None, get(block.body, partitions), (factor, partitions)
-        )
+        replicas, words = number[1] if number else None, (factor, partitions)
+        gathered.topic(named, replicas, get(block.body, partitions), words, leaves=True)
         if number is not None:
             gathered.passed.append(number[0].span)
         pair = entry(block.body, *_CONFIGS)
@@ -103,7 +114,7 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
 
 def _aiven_cluster(gathered: Gathered, block: Block) -> None:
     user = get(block.body, "kafka_user_config")
-    _version(gathered, get(user, "kafka_version"), "kafka_version of Aiven")
+    gathered.fact(About.VERSION, get(user, "kafka_version"), "kafka_version of Aiven")
     for key, value in entries(get(user, "kafka")):
         gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=key.text.replace("_", "."))
 

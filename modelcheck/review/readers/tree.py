@@ -87,3 +87,17 @@ def walk(node: Node) -> Iterator[Node]:
         yield one
         below = [value for _, value in entries(one)] + list(items(one))
         waiting += reversed(below)
+
+
+def repeated(below: Node) -> Iterator[tuple[tuple[ScalarNode, Node], tuple[ScalarNode, Node]]]:
+    """The entries of one mapping that have one key and not one value, each with the entry before it.
+
+    Blocks of HCL, of which there may be several, are left out with all mappings.
+    """
+    for node in walk(below):
+        seen: dict[str, tuple[ScalarNode, Node]] = {}
+        for pair in entries(node):
+            earlier = seen.get(pair[0].text)
+            seen[pair[0].text] = pair
+            if earlier is not None and text_of(pair[1]) != text_of(earlier[1]):
+                yield earlier, pair

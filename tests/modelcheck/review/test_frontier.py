@@ -25,8 +25,11 @@ from modelcheck.review.frontier.grid import NOT_READ, ConfigurationRow, Grid, di
 from modelcheck.review.frontier.kafka import Base, _alike, _jobs, _readings, _release, grid
 from modelcheck.review.partition import PartitionModel, partition
 from modelcheck.review.questions import ANY, GUARANTEES, KINDS, MOVE, Guarantee
+from modelcheck.review.read import read_text
 from modelcheck.review.settings import resolve
+from modelcheck.review.versions import version
 from spec.diagnostics import SpecError
+from spec.source import Source
 from tests.pages import assert_sound
 
 DURABLE, WRITABLE = (next(g for g in GUARANTEES if g.name == name) for name in ("durable", "writable"))
@@ -370,3 +373,19 @@ def test_the_page_of_the_package_shows_what_a_frontier_says(
     _, out, _ = run(*command.split()[1:])
 
     in_document(page, shown, out.partition("\n\nUp to ")[0] + "\n")
+
+
+def test_what_a_cluster_has_by_default_is_its_default_on_an_axis_too() -> None:
+    text = 'resource "aws_msk_configuration" "c" {\n  server_properties = "log.retention.ms=1\\n"\n}\n'
+    base = Base((read_text(Source("msk.tf", text)),))
+    found = _readings(base, {"unclean.leader.election.enable": "default"}, version("3.9"))
+
+    assert resolve(found, kafka="3.9").switches.unclean_election.value is True
+
+
+def test_controllers_of_the_files_do_not_hide_an_axis() -> None:
+    roles = "process.roles=controller\nnode.id=9\nauto.leader.rebalance.enable=true\n"
+    base = Base((read_text(Source("controller.properties", roles)),))
+    found = _readings(base, {"auto.leader.rebalance.enable": "false"}, version("3.9"))
+
+    assert resolve(found, kafka="3.9").value("auto.leader.rebalance.enable").value is False

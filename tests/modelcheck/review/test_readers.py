@@ -250,6 +250,7 @@ def test_a_spring_application_speaks_for_its_producer() -> None:
     )
 
     assert given(text) == [
+        ("bootstrap.servers", "a:1", "producer", ""),
         ("acks", "1", "producer", ""),
         ("enable.idempotence", "false", "producer", ""),
         ("delivery.timeout.ms", "5", "producer", ""),

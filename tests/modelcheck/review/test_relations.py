@@ -240,6 +240,8 @@ def test_every_form_says_the_same(of: Configuration) -> None:
     for replaced, others in forms.items():
         beside = {name: text for name, text in texts(of).items() if name != replaced}
         for form, text in others.items():
+            if form == "MSK" and "unclean.leader.election.enable" not in of.broker:
+                continue  # where it is not given it is Amazon's default, which is not Kafka's
             assert came_of(of, {"f": text, **beside}) == expected, (form, text)
 
 

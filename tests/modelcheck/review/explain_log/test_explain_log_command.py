@@ -119,6 +119,14 @@ def test_directories_without_metadata_are_an_error_and_no_success(
     assert "error[R0919]: no metadata log" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["explain-log", "at-rest"])
+def test_a_directory_that_is_not_there_is_an_error(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(tmp_path / "nowhere")]) == Exit.WRONG
+    assert "error[R0904]: there is no such directory" in capsys.readouterr().err
+
+
 def test_metadata_of_which_nothing_can_be_read_is_an_error_and_no_success(
     copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

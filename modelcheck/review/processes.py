@@ -1,0 +1,78 @@
+"""Whose own file counts for a key, where brokers and controllers of KRaft each have one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.review.catalogue import find
+from modelcheck.review.effective import value_of
+from modelcheck.review.found import Given, SettingLayer, Topic
+from modelcheck.review.keys import Standing
+from modelcheck.review.stated import Remark, ResolutionDiagnostics
+from modelcheck.review.versions import Version
+
+# What the active controller takes from its own configuration, whatever brokers have in theirs.
+_OF_CONTROLLERS = frozenset(
+    "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
+)
+_FACTOR = "default.replication.factor"
+
+
+def counted(
+    given: Sequence[Given], topic: Topic | None, release: Version, findings: ResolutionDiagnostics
+) -> tuple[Given, ...]:
+    """The settings without those of processes that do not use them; these are ignored, with the reason.
+
+    A controller alone is no broker, and a broker decides nothing for a controller that is in the files too:
+    not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
+    A value that none can have is a mistake all the same: with it the process does not start.
+    """
+    theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
+    roles = _roles(given)
+    controllers = {home for home, value in roles.items() if "controller" in value}
+    alone, brokers = _alone(given)
+    kept, dropped = [], {}
+    for one in given:
+        key = find(one.key)
+        if one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
+            kept.append(one)
+        elif key.name in theirs and controllers and one.home in roles.keys() - controllers:
+            dropped[key, one.home] = one
+            findings.ignored.append(Remark(one, "the controllers' own value counts, and their file is given"))
+        elif key.name not in theirs and brokers and one.home in alone:
+            dropped[key, one.home] = one
+            findings.ignored.append(Remark(one, "of a controller that is no broker; the brokers' own counts"))
+        else:
+            kept.append(one)
+    for (key, _), last in dropped.items():
+        if key.exists_in(release):
+            value_of(key, last, release, findings)
+    return tuple(kept)
+
+
+def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
+    """The settings without those of controllers that are no brokers, where brokers are in the files."""
+    alone, brokers = _alone(given)
+    return tuple(
+        one
+        for one in given
+        if one.layer is not SettingLayer.BROKER_STATIC or one.home not in alone or not brokers
+    )
+
+
+def _roles(given: Sequence[Given]) -> dict[tuple[str, str], str]:
+    static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
+    return {one.home: one.value for one in static if one.key == "process.roles"}
+
+
+def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Whose settings are a controller's that is no broker, and whose are a broker's."""
+    static, roles = [one for one in given if one.layer is SettingLayer.BROKER_STATIC], _roles(given)
+    alone = {home for home, value in roles.items() if "controller" in value and "broker" not in value}
+    return alone, {one.home for one in static if _is_modelled(one) or one.home in roles} - alone
+
+
+def _is_modelled(one: Given) -> bool:
+    """Whether it is a setting of the model, the roles of its process apart."""
+    key = find(one.key)
+    return key is not None and key.standing is Standing.MODELLED and key.name != "process.roles"
