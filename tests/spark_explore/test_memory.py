@@ -145,6 +145,5 @@ def test_executors_that_may_have_too_little_to_load_what_they_need_are_told() ->
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
-    assert run.stderr.splitlines()[-1].startswith(
-        "MemoryError: 200 MiB (spark.executor.pyspark.memory) are too little to load "
-    )
+    # Python 3.15 has not even the memory for its traceback, and shows the error as it can.
+    assert "200 MiB (spark.executor.pyspark.memory) are too little to load " in run.stderr
