@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from spec.frozen import frozen
 from spec.source import Span
@@ -73,6 +73,27 @@ def items(node: Node | None) -> tuple[Node, ...]:
 def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
     """The entries of a mapping; nothing for anything else."""
     return node.entries if isinstance(node, MappingNode) else ()
+
+
+def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
+    """The same tree with other plain values; its keys stay, and what stands by several aliases is one."""
+    made: dict[int, Node] = {}
+
+    def again(one: Node) -> Node:
+        if id(one) not in made:
+            made[id(one)] = below(one)
+        return made[id(one)]
+
+    def below(one: Node) -> Node:
+        match one:
+            case ScalarNode():
+                return change(one)
+            case SequenceNode():
+                return SequenceNode(tuple(map(again, one.items)), one.span)
+            case MappingNode():
+                return MappingNode(tuple((key, again(value)) for key, value in one.entries), one.span)
+
+    return again(node)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -241,6 +241,23 @@ def test_a_service_that_extends_one_of_another_file_is_told() -> None:
     assert "extends one of base.yml, which is not opened" in str(extending.notes)
 
 
+def test_the_default_of_a_variable_counts_in_a_compose_file_and_is_told() -> None:
+    text = compose(
+        BROKER.format("confluentinc/cp-kafka:${TAG:-7.5.0}", "KAFKA_", "MIN_INSYNC_REPLICAS").replace(
+            ": 2", ": ${MIN-2}"
+        )
+        + "      KAFKA_SSL_PASSWORD: ${PASSWORD:-secret}\n    deploy: {replicas: '${COUNT:-3}'}\n"
+    )
+    found = settings(text)
+
+    assert found.value("min.insync.replicas").value == 2
+    assert (str(found.version.value), found.brokers.value) == ("3.5", 3)
+    assert [note.split()[1] for note in found.notes] == ["${MIN-2}", "${TAG:-7.5.0}", "${COUNT:-3}"]
+    with pytest.raises(SpecError) as caught:
+        settings(text.replace("${MIN-2}", "${MIN}"))
+    assert "another tool fills this in" in str(caught.value.diagnostics[0].help)
+
+
 # ------------------------------------------------------------------ operators, charts and applications
 
 
