@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import modelcheck.review.readers.confluent as confluent
 import modelcheck.review.readers.strimzi as strimzi
 from modelcheck.review.readers.gathered import Gathered
+from modelcheck.review.readers.helm import read_values
 from modelcheck.review.readers.manifests import WORKLOADS, read_config_map, read_workload
 from modelcheck.review.readers.tree import Node, entry, get, items, text_of
 from spec.diagnostics import Diagnostic
@@ -16,6 +17,10 @@ GROUPS: dict[str, Callable[[Gathered, Sequence[Node]], None]] = {
     confluent.GROUP: confluent.read_confluent,
 }
 _CLUSTERS = frozenset("Kafka KafkaCluster KafkaNodePool KafkaTopic Topic KafkaBroker".split())
+_VALUES = {  # of what installs a chart: where the chart's name stands, and where its values
+    "HelmRelease": (("spec", "chart", "spec", "chart"), ("spec", "values")),  # Flux
+    "Application": (("spec", "source", "chart"), ("spec", "source", "helm", "valuesObject")),  # Argo CD
+}
 _QUIET = frozenset("Namespace Service ServiceAccount KafkaUser KafkaRebalance".split())
 
 
@@ -66,9 +71,17 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
         read_workload(gathered, node)
     elif kind == "ConfigMap":
         read_config_map(gathered, node)
+    elif kind in _VALUES and (values := _values_of_kafka(node, *_VALUES[kind])) is not None:
+        read_values(gathered, [values])
     elif kind.removesuffix("List") in _CLUSTERS and group:
         message = f"`kind: {kind}` of {group} is none of Strimzi's or Confluent's, and is not read here"
         advice = "give what its operator makes of it: the broker's properties, or kafka-configs --describe"
         gathered.problems.append(Diagnostic("R0733", gathered.source, at.span, message, help=advice))
     elif kind not in _QUIET:
         gathered.notes.append(f"{kind} `{name}` says nothing about replication and was passed over")
+
+
+def _values_of_kafka(node: Node, chart: Sequence[str], values: Sequence[str]) -> Node | None:
+    """The values of a chart that is one of Kafka by its name; None of any other."""
+    named = text_of(get(node, *chart)) or text_of(get(node, "metadata", "name")) or ""
+    return get(node, *values) if "kafka" in named.lower() else None

@@ -519,3 +519,36 @@ def test_kafkas_own_topics_are_made_by_brokers_and_not_by_controllers() -> None:
     for files in ([broker, controller], [controller, broker]):
         found = resolve(files, kafka="3.9", topic="__consumer_offsets")
         assert found.switches.replication_factor.value == 2
+
+
+FLUX = """kind: HelmRelease
+apiVersion: helm.toolkit.fluxcd.io/v2
+metadata: {name: events}
+spec:
+  chart: {spec: {chart: CHART}}
+  values:
+    controller: {replicaCount: 3}
+    extraConfig: "min.insync.replicas=2"
+"""
+ARGO = """kind: Application
+apiVersion: argoproj.io/v1alpha1
+metadata: {name: events}
+spec:
+  source:
+    chart: CHART
+    helm:
+      valuesObject:
+        controller: {replicaCount: 3}
+        extraConfig: "min.insync.replicas=2"
+"""
+MAP = "---\nkind: ConfigMap\napiVersion: v1\ndata: {server.properties: num.partitions=1}\n"
+
+
+@pytest.mark.parametrize("told", [FLUX, ARGO], ids=["Flux", "Argo CD"])
+def test_values_in_what_installs_a_chart_are_read_where_it_is_one_of_kafka(told: str) -> None:
+    found = settings(told.replace("CHART", "kafka") + MAP)
+
+    assert (found.value("min.insync.replicas").value, found.brokers.value) == (2, 3)
+    with pytest.raises(SpecError) as caught:
+        settings(told.replace("CHART", "redis") + MAP)
+    assert [one.code for one in caught.value.diagnostics] == ["R0734"]  # what decides was passed over
