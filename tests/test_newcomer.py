@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.bare_path import only
 
 ROOT = Path(__file__).parents[1]
 NEAR_JAVA = (
@@ -20,15 +21,11 @@ NAMED = ("JAVA_HOME", "KAFKA_HOME", "HADOOP_HOME")
 
 
 def test_quick_tests_of_what_may_need_a_java_pass_where_there_is_none(tmp_path: Path) -> None:
-    bare = tmp_path / "bin"
-    bare.mkdir()
-    for program in PROGRAMS:
-        if (found := shutil.which(program)) is not None:
-            (bare / program).symlink_to(found)
+    bare = only(PROGRAMS, tmp_path / "bin")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not spark", *NEAR_JAVA],
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name not in NAMED} | {"PATH": str(bare)},
+        env={name: value for name, value in os.environ.items() if name not in NAMED} | {"PATH": bare},
         capture_output=True,
         text=True,
         check=False,

@@ -183,6 +183,12 @@ def find(name: str) -> CatalogueKey | None:
     return _KNOWN.get(name)
 
 
+def is_modelled(name: str) -> bool:
+    """Whether this is a name of a key that decides the answer."""
+    key = find(name)
+    return key is not None and key.standing is Standing.MODELLED
+
+
 def known(name: str) -> CatalogueKey:
     """The modelled or outside key of this name; asking for another is a mistake of ours."""
     return _KNOWN[name]

@@ -176,24 +176,26 @@ def _agreed(
     topic: Topic | None, readings: Iterable[Reading], findings: ResolutionDiagnostics
 ) -> Topic | None:
     """The topic, with a warning where two places differ in its replicas."""
-    same = [t for reading in readings for t in reading.topics if topic is not None and t.name == topic.name]
-    for other in same:
-        if topic is None or not _says_replicas(other) or _replicas(other) == _replicas(topic):
-            continue
-        if other.source == topic.source:
-            message = (
-                f"topic {topic.name} is described twice, and the last number of its replicas counts: "
-                f"{_replicas(topic)}"
-            )
-        else:
-            message = (
-                f"the files do not agree on the replicas of topic {topic.name}; "
-                f"it is reviewed with {_replicas(topic)}"
-            )
-        note = Note(other.source, other.span, f"here it is {_replicas(other)}")
-        code = "R0714" if other.source == topic.source else "R0736"
-        findings.warnings.append(Diagnostic(code, topic.source, topic.span, message, notes=(note,)))
-        break
+    if topic is None:
+        return None
+    same = [one for reading in readings for one in reading.topics if one.name == topic.name]
+    other = next((one for one in same if _says_replicas(one) and _replicas(one) != _replicas(topic)), None)
+    if other is None:
+        return topic
+    if other.source == topic.source:
+        code = "R0714"
+        message = (
+            f"topic {topic.name} is described twice, and the last number of its replicas counts: "
+            f"{_replicas(topic)}"
+        )
+    else:
+        code = "R0736"
+        message = (
+            f"the files do not agree on the replicas of topic {topic.name}; "
+            f"it is reviewed with {_replicas(topic)}"
+        )
+    note = Note(other.source, other.span, f"here it is {_replicas(other)}")
+    findings.warnings.append(Diagnostic(code, topic.source, topic.span, message, notes=(note,)))
     return topic
 
 

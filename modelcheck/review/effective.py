@@ -9,6 +9,7 @@ from modelcheck.review.clients import Client
 from modelcheck.review.found import PRECEDENCE, Given, SettingLayer
 from modelcheck.review.irrelevant import PRODUCER_TOO
 from modelcheck.review.keys import BadValueError, CatalogueKey, Reader, Standing, Value, parse
+from modelcheck.review.kinds import misplaced
 from modelcheck.review.stated import FILLED_IN, Remark, ResolutionDiagnostics
 from modelcheck.review.versions import NEWEST, Version
 from spec.diagnostics import Diagnostic, Note
@@ -152,10 +153,8 @@ def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -
     """A warning where the setting stands in the configuration of somebody who does not read it."""
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
     if reader is not None and reader not in owners:
-        message = f"`{one.key}` is a {owners[-1]} setting; a {reader}'s configuration does not set it"
-        label = f"taken as the {owners[-1]}'s"
-        advice = f"move it to the {owners[-1]}'s configuration, and check what the {owners[-1]}s really use"
-        findings.warn("R0723", one, message, label=label, advice=advice)
+        why = f"a {reader}'s configuration does not set it"
+        findings.warnings.append(misplaced(one.source, one.span, one.key, owners[-1], why))
 
 
 def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:

@@ -188,6 +188,11 @@ class Reading:
     warnings: tuple[Diagnostic, ...] = field(default=())
     passed: tuple[Span, ...] = ()
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether there is nothing in it to review, nor a reason why not."""
+        return not (self.given or self.topics or self.facts or self.problems)
+
     def as_json(self) -> dict[str, object]:
         """The reading in plain values."""
         return {

@@ -16,7 +16,8 @@ from modelcheck.review.irrelevant import (
 )
 from modelcheck.review.keys import Reader
 from modelcheck.review.properties import Entry
-from spec.source import Source
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
 
 LAYER_OF = {
     Reader.PRODUCER: SettingLayer.PRODUCER,
@@ -39,6 +40,13 @@ _ONLY = {
     FileKind.ZOOKEEPER: ZOOKEEPER,
 }
 _ASKED = 200  # keys of a file that are looked at for slips, before it is taken for something else
+
+
+def misplaced(source: Source, at: Span, key: str, owner: Reader, why: str) -> Diagnostic:
+    """A warning (R0723) that a setting stands where who reads it does not look."""
+    label = f"taken as the {owner}'s"
+    advice = f"move it to the {owner}'s configuration, and check what the {owner}s really use"
+    return Diagnostic("R0723", source, at, f"`{key}` is a {owner} setting; {why}", label, advice)
 
 
 def kind_of(source: Source, entries: tuple[Entry, ...]) -> FileKind | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from modelcheck.review.catalogue import find
 from modelcheck.review.found import FileKind, Given, Reading, SettingLayer
 from modelcheck.review.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
-from modelcheck.review.keys import Reader
-from modelcheck.review.kinds import LAYER_OF, READER_OF, kind_of
+from modelcheck.review.kinds import LAYER_OF, READER_OF, kind_of, misplaced
 from modelcheck.review.properties import Entry, read_properties
 from modelcheck.review.readers.spring import client_setting, is_spring_properties
 from spec.diagnostics import Diagnostic, SpecError
@@ -42,7 +41,8 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
     too = kind is FileKind.PRODUCER and entry.key in PRODUCER_TOO
     if readers and reader not in readers and kind is not FileKind.CONSUMER and not too:
         reader = readers[-1]
-        warnings.append(_misplaced(source, kind, reader, entry))
+        why = f"in {kind} Kafka does not read it"
+        warnings.append(misplaced(source, entry.key_span, entry.key, reader, why))
     return Given(entry.key, entry.value, LAYER_OF[reader], source, entry.key_span, entry.value_span)
 
 
@@ -69,17 +69,6 @@ def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
         if (client := client_setting(entry.key)) is not None
     ]
     return Reading(source, FileKind.SPRING, tuple(given))
-
-
-def _misplaced(source: Source, kind: FileKind, owner: Reader, entry: Entry) -> Diagnostic:
-    return Diagnostic(
-        "R0723",
-        source,
-        entry.key_span,
-        f"`{entry.key}` is a {owner} setting; in {kind} Kafka does not read it",
-        label=f"taken as the {owner}'s",
-        help=f"move it to the {owner}'s configuration, and check what the {owner}s really use",
-    )
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:

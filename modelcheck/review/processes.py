@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from modelcheck.review.catalogue import find
+from modelcheck.review.catalogue import find, is_modelled
 from modelcheck.review.effective import value_of
 from modelcheck.review.found import Given, SettingLayer, Topic
-from modelcheck.review.keys import Standing
 from modelcheck.review.stated import Remark, ResolutionDiagnostics
 from modelcheck.review.versions import Version
 
@@ -16,6 +15,7 @@ _OF_CONTROLLERS = frozenset(
     "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
 )
 _FACTOR = "default.replication.factor"
+_ROLES = "process.roles"
 
 
 def counted(
@@ -28,7 +28,7 @@ def counted(
     A value that none can have is a mistake all the same: with it the process does not start.
     """
     theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
-    roles = _roles(given)
+    roles = roles_of(_static(given))
     controllers = {home for home, value in roles.items() if "controller" in value}
     alone, brokers = _alone(given)
     kept, dropped = [], {}
@@ -60,19 +60,23 @@ def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
     )
 
 
-def _roles(given: Sequence[Given]) -> dict[tuple[str, str], str]:
-    static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
-    return {one.home: one.value for one in static if one.key == "process.roles"}
+def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:
+    """The roles of each process, where brokers' own files say them."""
+    return {one.home: one.value for one in static if one.key == _ROLES}
+
+
+def _static(given: Iterable[Given]) -> list[Given]:
+    return [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
 
 
 def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Whose settings are a controller's that is no broker, and whose are a broker's."""
-    static, roles = [one for one in given if one.layer is SettingLayer.BROKER_STATIC], _roles(given)
+    static = _static(given)
+    roles = roles_of(static)
     alone = {home for home, value in roles.items() if "controller" in value and "broker" not in value}
     return alone, {one.home for one in static if _is_modelled(one) or one.home in roles} - alone
 
 
 def _is_modelled(one: Given) -> bool:
     """Whether it is a setting of the model, the roles of its process apart."""
-    key = find(one.key)
-    return key is not None and key.standing is Standing.MODELLED and key.name != "process.roles"
+    return is_modelled(one.key) and one.key != _ROLES

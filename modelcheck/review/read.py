@@ -25,6 +25,7 @@ from modelcheck.review.readers.quorum import is_quorum, read_quorum
 from modelcheck.review.readers.spring import is_spring, read_spring
 from modelcheck.review.readers.terraform import read_terraform
 from modelcheck.review.readers.tree import MappingNode, Node
+from modelcheck.review.stated import NEEDED
 from modelcheck.review.unread import unread
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -154,10 +155,9 @@ def _read_tree(source: Source) -> Reading:
     for document in found:
         gathered.repeated(document)
     reading = gathered.reading()
-    if not (reading.given or reading.topics or reading.facts or reading.problems):
-        advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"
+    if reading.says_nothing:
         message = "there is no Kafka resource in this YAML"
-        raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=advice)])
+        raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=NEEDED)])
     return reading
 
 

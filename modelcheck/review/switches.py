@@ -18,6 +18,7 @@ from modelcheck.review.clients import Client
 from modelcheck.review.effective import Effective
 from modelcheck.review.found import About, Reading, SettingLayer
 from modelcheck.review.keys import NEVER, BadValueError, parse
+from modelcheck.review.processes import roles_of
 from modelcheck.review.releases import protocol_of, release_of
 from modelcheck.review.stated import Stated
 from modelcheck.review.versions import ProtocolVersion, Version, of, protocol
@@ -157,7 +158,7 @@ def min_insync(known: Known, *, elr: bool) -> Stated[int]:
     given = [
         one for reading in known.readings for one in reading.given if one.layer is SettingLayer.BROKER_STATIC
     ]
-    roles = {one.home: one.value for one in given if one.key == "process.roles"}
+    roles = roles_of(given)
     controllers = [home for home, value in roles.items() if "controller" in value]
     if found.origin is not None and (
         found.origin.home in controllers or (not controllers and found.origin.home not in roles)

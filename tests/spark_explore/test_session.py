@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import sys
@@ -19,6 +18,7 @@ import spark_explore.session as sessions
 from modelcheck.contract.engine import CannotStart
 from modelcheck.contract.exits import Exit
 from spark_explore.session import SparkSettings, session, shown
+from tests.bare_path import only
 from tests.spark_cluster import PATIENCE, ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk
 
@@ -148,13 +148,11 @@ def test_without_a_java_on_the_path_the_command_of_the_readme_works(tmp_path: Pa
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     ((command,),) = [re.findall(r"^<!-- spark -->\n```sh\n(.*)\n```$", readme, re.MULTILINE)]
     install, check = command.split(" && ")
-    without = tmp_path / "bin"
-    without.mkdir()
-    for program in ("bash", "sh", "dirname", "ps", "uname", "env", "cat", "tail", "rm", "head", "grep"):
-        (without / program).symlink_to(str(shutil.which(program)))
+    programs = ("bash", "sh", "dirname", "ps", "uname", "env", "cat", "tail", "rm", "head", "grep")
+    without = only(programs, tmp_path / "bin")
     program = "import sys; from modelcheck.cli import main; sys.exit(main(sys.argv[1:]))"
     words = shlex.split(check)[1:]
-    with driver(program, *words, cwd=ROOT, PATH=str(without), JAVA_HOME="") as process:
+    with driver(program, *words, cwd=ROOT, PATH=without, JAVA_HOME="") as process:
         told, errors = process.communicate()
 
     assert install == "python -m pip install -e '.[spark]'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.review.catalogue import find
+from modelcheck.review.catalogue import find, is_modelled
 from modelcheck.review.keys import Standing
 from modelcheck.review.readers.commands import read_commands, runs_a_tool, starts_a_broker
 from modelcheck.review.readers.environment import (
@@ -45,8 +45,7 @@ def read_container(
 
 def _decides(one: EnvironmentVariable) -> bool:
     """Whether a variable is a setting of the model, some of which a controller takes from its own."""
-    known = find(broker_key(one.name.text) or "")
-    return known is not None and known.standing is Standing.MODELLED
+    return is_modelled(broker_key(one.name.text) or "")
 
 
 def _is_taken(gathered: Gathered, image: Node | None, one: EnvironmentVariable) -> bool:

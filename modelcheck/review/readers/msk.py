@@ -13,7 +13,8 @@ from modelcheck.review.readers.tree import Node, entries, entry, get, items, tex
 from spec.frozen import frozen
 
 _NOT_VERSION = (".x", ".kraft", ".tiered")
-_OF_ZONES = {2: ("2", "1"), 3: ("3", "2")}  # default.replication.factor and min.insync.replicas
+_BY_ZONES = ("default.replication.factor", "min.insync.replicas")
+_OF_ZONES = {2: ("2", "1"), 3: ("3", "2")}  # what these two are
 
 
 @frozen
@@ -44,14 +45,14 @@ def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None
     said = {key.name for one in brokers if (key := find(one.key)) is not None}
     values = {"unclean.leader.election.enable": "false" if cluster.tiered else "true"}
     if (known := _OF_ZONES.get(cluster.zones or 0)) is not None:
-        values |= dict(zip(("default.replication.factor", "min.insync.replicas"), known, strict=True))
+        values |= dict(zip(_BY_ZONES, known, strict=True))
     for name, value in values.items():
         if name not in said:
             gathered.add(name, value, SettingLayer.DEFAULT, (at.span, at.span))
             gathered.notes.append(
                 f"{name} is not given, and Amazon's default is {value}, whatever Kafka's is"
             )
-    missing = {"default.replication.factor", "min.insync.replicas"} - said - values.keys()
+    missing = set(_BY_ZONES) - said - values.keys()
     if missing:
         gathered.notes.append(
             f"{' and '.join(sorted(missing))} not given: Amazon's defaults are 3 and 2 in three zones, and "

@@ -10,7 +10,7 @@ from modelcheck.review.readers.gathered import Gathered
 from modelcheck.review.readers.hcl import Block, HclError, read_hcl
 from modelcheck.review.readers.msk import MskCluster, read_msk_defaults, read_msk_version
 from modelcheck.review.readers.tree import MappingNode, ScalarNode, entries, entry, get, items, text_of
-from modelcheck.review.stated import FILLED_IN
+from modelcheck.review.stated import FILLED_IN, NEEDED
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
@@ -40,10 +40,9 @@ def read_terraform(source: Source) -> Reading:
     if configured:
         read_msk_defaults(gathered, configured[0][0], _msk(_resources(blocks, "aws_msk_cluster")))
     reading = gathered.reading()
-    if not (reading.given or reading.topics or reading.facts or reading.problems):
+    if reading.says_nothing:
         message = "there is no resource of Kafka in this Terraform that a review reads"
-        advice = "a review needs brokers, topics or producers: see `modelcheck review --help`"
-        raise SpecError([Diagnostic("R0706", source, None, message, help=advice)])
+        raise SpecError([Diagnostic("R0706", source, None, message, help=NEEDED)])
     return reading
 
 

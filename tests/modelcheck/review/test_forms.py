@@ -5,22 +5,10 @@ from __future__ import annotations
 import pytest
 
 from modelcheck.review.found import Reading
-from modelcheck.review.read import read_text
 from modelcheck.review.settings import Settings, resolve
 from modelcheck.review.switches import BrokerStorage
 from spec.diagnostics import SpecError
-from spec.source import Source
-
-
-def read(text: str, name: str = "f") -> Reading:
-    reading = read_text(Source(name, text))
-    if reading.problems:
-        raise SpecError(reading.problems)
-    return reading
-
-
-def settings(text: str, name: str = "f") -> Settings:
-    return resolve([read(text, name)])
+from tests.configurations import read, settings
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,9 @@ import json
 
 import pytest
 
-from modelcheck.review.found import About, FileKind, Reading
-from modelcheck.review.read import read_text
-from modelcheck.review.settings import Settings, resolve
+from modelcheck.review.found import About, FileKind
 from spec.diagnostics import SpecError
-from spec.source import Source
-
-
-def read(text: str, name: str = "f") -> Reading:
-    reading = read_text(Source(name, text))
-    if reading.problems:
-        raise SpecError(reading.problems)
-    return reading
-
-
-def settings(text: str, name: str = "f") -> Settings:
-    return resolve([read(text, name)])
+from tests.configurations import read, settings
 
 
 def given(text: str) -> list[tuple[str, str, str, str]]:
