@@ -58,6 +58,8 @@ def _unknown_name(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | Non
     wanted = hint.of if isinstance(hint, t.Option) else hint
     if not help_ and isinstance(wanted, t.Enum):
         help_ = f"there are {listed(wanted.members)}"
+    if not help_ and isinstance(wanted, t.Bool):
+        help_ = "a bool is true or false"
     if node.name in e.declared.actions:
         help_ = f"to ask whether it can happen write `enabled({node.name})`"
     return e.fail("R0208", node.span, f"there is no `{node.name}`", help=help_)
