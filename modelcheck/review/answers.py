@@ -133,7 +133,10 @@ def ask_all(
         rows += _rows(asking, partition, any_, faults)
         mild = _expected(asking, partition, any_, rows)
         found += rows
-        found += [with_parts(answer, [*_of(answer, rows), *_of(answer, mild)]) for answer in any_]
+        has_moves = partition.moves_among_faults > 0
+        found += [
+            with_parts(answer, [*_of(answer, rows), *_of(answer, mild)], moved=has_moves) for answer in any_
+        ]
     return tuple(found)
 
 
@@ -181,7 +184,8 @@ def _expected(
     """The losses by the mildest faults, the shortest of these, by what is expected first.
 
     A search among the milder faults says how short a run can be; then each mixture of them is a
-    small search, up to that of the shortest run.  A mixture of one kind has a row of its own.
+    small search, up to that of the shortest run.  A mixture of one kind has a row of its own,
+    but for moves of the leadership.
     """
     found: list[Answer] = []
     for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
@@ -190,7 +194,7 @@ def _expected(
             if not left:
                 break
             group = tuple(left)
-            asked = ask(asking, partition, under_these(group, milder, faults))
+            asked = ask(asking, partition, under_these(partition, group, milder, faults))
             shortest = [answer for answer in asked if answer.lost_with == faults]
             found += shortest
             found += _as_short(asking, partition, shortest, rows)
@@ -210,11 +214,11 @@ def _as_short(
         group = tuple(of for of, loss in left.items() if harm(mixture) == harm(loss.fault_counts()))
         if not group:
             continue
-        if len(mixture) == 1:
+        if len(mixture) == 1 and not partition.moves_among_faults:
             kind = kind_of(next(iter(mixture))).name
             asked: Iterable[Answer] = (answer for answer in rows if answer.kind == kind)
         else:
-            asked = ask(asking, partition, of_mixture(group, mixture))
+            asked = ask(asking, partition, of_mixture(group, mixture, partition.moves_among_faults))
         for answer in asked:
             known = left.get(answer.guarantee)
             if (
@@ -231,11 +235,11 @@ def _of(answer: Answer, others: Iterable[Answer]) -> list[Answer]:
     return [other for other in others if other.guarantee == answer.guarantee]
 
 
-def with_parts(mixed: Answer, parts: Sequence[Answer]) -> Answer:
+def with_parts(mixed: Answer, parts: Sequence[Answer], *, moved: bool) -> Answer:
     """What is known of any mixture: by the search of all, and by those of some faults alone.
 
     What some faults break, any break.  One fault is of one kind: what survives one of
-    each kind survives any one.
+    each kind survives any one, unless the leadership was `moved` in the search of all alone.
     """
     every = [mixed, *parts]
     loss = min((part.loss for part in every if part.loss is not None), key=shown_first, default=None)
@@ -244,6 +248,7 @@ def with_parts(mixed: Answer, parts: Sequence[Answer]) -> Answer:
         (1 if p.survived is None else min(1, p.survived) for p in parts if p.kind not in {ANY, MOVE}),
         default=-1,
     )
+    one = -1 if moved else one
     survived = None if mixed.survived is None else max(mixed.survived, one)
     if lost_with is not None and survived is not None:
         survived = min(survived, lost_with - 1)

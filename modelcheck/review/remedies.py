@@ -20,7 +20,16 @@ from modelcheck.review.asking import Asking
 from modelcheck.review.changes import Circumstances, SwitchChange, changed, in_words, single_changes
 from modelcheck.review.kept import Found
 from modelcheck.review.partition import PartitionModel
-from modelcheck.review.questions import GUARANTEES, Guarantee, Posed, family_of, group_of, of_mixture, posed
+from modelcheck.review.questions import (
+    GUARANTEES,
+    Guarantee,
+    Posed,
+    family_of,
+    group_of,
+    has_moves,
+    of_mixture,
+    posed,
+)
 from spec.frozen import frozen
 from spec.ir import Budget
 
@@ -135,8 +144,7 @@ def _try(
 
 def _posed(other: PartitionModel, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
     """Whether these faults, and moves where a loss has some, break a guarantee of a changed partition."""
-    has_moves = any(step.action == "move" for step in loss.steps)
-    question = of_mixture((guarantee,), faults, other.moves if has_moves else 0)
+    question = of_mixture((guarantee,), faults, other.moves if has_moves(loss) else 0)
     family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes
     return posed(other, question, family)
 

@@ -13,7 +13,7 @@ from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
 from modelcheck.review.basis import basis, warnings
 from modelcheck.review.changes import circumstances, in_words
-from modelcheck.review.questions import GUARANTEES
+from modelcheck.review.questions import GUARANTEES, RECORDS
 from modelcheck.review.remedies import Remedy, Search
 from modelcheck.review.review import Review, broken
 from modelcheck.review.story import story
@@ -175,8 +175,7 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
 def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
     """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
     said = (
-        f"Checked for one partition, up to {count(review.faults, 'fault')}, "
-        f"{count(GUARANTEES[0].records, 'record')} ({GUARANTEES[-1].records} for `consistent`) "
+        f"Checked for one partition, up to {count(review.faults, 'fault')}, {count(RECORDS, 'record')} "
         f"and {count(review.faults + 1, 'election')}: "
         f"{review.states:,} states" + (_took(review) if measured else "") + "."
     )

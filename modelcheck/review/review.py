@@ -59,7 +59,9 @@ class Review:
         """The kinds of faults and what they are; the last is any mixture."""
         moves = {MOVE: "leadership is moved, and nothing is wrong"} if self.partition.moves else {}
         kinds = {kind.name: kind.title for kind in fault_kinds(self.partition)} if self.faults else {}
-        return moves | kinds | {ANY: "any of these, in any mixture" if kinds else "nothing goes wrong"}
+        mixture = "any of these, in any mixture" if kinds else "nothing goes wrong"
+        among = ", while leadership is moved" if self.partition.moves_among_faults else ""
+        return moves | kinds | {ANY: mixture + among}
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
         """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.review.answers import Answer
-from modelcheck.review.questions import MOVE, kind_of
+from modelcheck.review.questions import MOVE, has_moves, kind_of
 
 CELLS = {  # what the marks of the table mean, beside plain numbers
     "+": "`n+` n faults are survived, no more were tried",
@@ -76,8 +76,9 @@ def sentence(answer: Answer) -> str:
     if not loss.steps and guarantee.unattended:
         return "writes are refused from the start, and nothing need go wrong"
     if loss.faults == 0:
-        moved = any(step.action == "move" for step in loss.steps)
-        return f"{guarantee.fails} without any fault" + (", when leadership is moved" if moved else "")
+        return f"{guarantee.fails} without any fault" + (
+            ", when leadership is moved" if has_moves(loss) else ""
+        )
     unsure = "" if answer.is_exact else " (whether with fewer, is not known)"
     if survived < 1:
         return f"with {count(loss.faults, 'fault')} {guarantee.fails}: {faults_of(loss)}{unsure}"
@@ -95,4 +96,5 @@ def faults_of(trace: Trace, words: Mapping[str, str] | None = None) -> str:
         if step.action in kinds:
             short = (words or {}).get(step.action, kind_of(step.action).short)
             names.append(f"another {short.removeprefix('a ')}" if short in names else short)
-    return ", then ".join(names)
+    moved = ", while leadership is moved" if has_moves(trace) else ""
+    return ", then ".join(names) + moved

@@ -2,7 +2,8 @@
 
 NOTE(needless): a run with faults of one kind is a run with faults of any kind.  So what any mixture
 of N faults leaves whole, N faults of one kind do; and where the run with the fewest faults of
-any mixture has faults of one kind only, or none, it is the run with the fewest for that kind too.
+any mixture has faults of one kind only, or none, and no move of the leadership, it is the run with
+the fewest for that kind too.
 Everything else is searched: no configuration is taken for safer than another.
 """
 
@@ -20,7 +21,7 @@ from modelcheck.processes.workers import Workers
 from modelcheck.review.answers import Answer, decided, with_parts
 from modelcheck.review.asking import Asking, Effort
 from modelcheck.review.frontier.grid import Grid, Job, different
-from modelcheck.review.questions import MOVE, Posed
+from modelcheck.review.questions import MOVE, Posed, has_moves
 from spec.frozen import frozen
 
 
@@ -121,7 +122,8 @@ def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[An
         alone += found if len(found) == len(inherited) else decided(asking, posed)
     yield from alone
     for answer in mixed:
-        yield with_parts(answer, [each for each in alone if each.guarantee == answer.guarantee])
+        parts = [each for each in alone if each.guarantee == answer.guarantee]
+        yield with_parts(answer, parts, moved=job.mixture.question.moves > 0)
 
 
 def _inherited(mixed: Answer, mixture: Posed, posed: Posed) -> Answer | None:
@@ -137,6 +139,7 @@ def _inherited(mixed: Answer, mixture: Posed, posed: Posed) -> Answer | None:
     if (
         loss is not None
         and mixed.is_exact
+        and not (mixture.question.moves and has_moves(loss))
         and loss.fault_counts().keys() <= (posed.question.budget.kinds or {}).keys()
     ):
         return Answer(mixed.guarantee, kind, loss.faults - 1, loss, complete=True, states=0)

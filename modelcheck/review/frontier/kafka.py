@@ -339,13 +339,14 @@ def _job(
 ) -> Job:
     family = varying_family(subject, wanted, counted)
 
-    def of_kinds(name: str, some: Sequence[FaultKind], faults: int) -> Posed:
+    def of_kinds(name: str, some: Sequence[FaultKind], faults: int, moves: int = 0) -> Posed:
         most = {kind.fault: counted.get(kind.fault) if len(some) > 1 else None for kind in some}
         budget = ir.Budget(faults, most) if most else ir.Budget(0)
-        return posed(subject, Question(wanted, name, budget), family)
+        return posed(subject, Question(wanted, name, budget, moves), family)
 
     alone = [of_kinds(kind.name, [kind], counted.get(kind.fault, asked.faults)) for kind in kinds]
     if subject.moves and asked.allows(MOVE):
         alone = [posed(subject, under_moves(subject, wanted), family), *alone]
-    mixture = of_kinds(ANY, kinds, asked.faults)
+    moves = subject.moves_among_faults if asked.allows(MOVE) else 0
+    mixture = of_kinds(ANY, kinds, asked.faults, moves)
     return Job(mixture, tuple(alone))

@@ -72,7 +72,7 @@ def _promises(point: SweepPoint) -> list[ir.Property]:
 
 def _guarantee(prop: ir.Property) -> Guarantee:
     name = prop.name
-    return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,), records=0)
+    return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,))
 
 
 def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:

@@ -39,7 +39,7 @@ def stopped(least: int) -> Outcome:
 
 def answer(least: int) -> Answer:
     question = Question((WRITABLE,), ANY, Budget(2))
-    return with_parts(_answer(question, WRITABLE, found(stopped(least))), [])
+    return with_parts(_answer(question, WRITABLE, found(stopped(least))), [], moved=False)
 
 
 def test_what_is_known_to_break_a_guarantee_breaks_it_without_a_run() -> None:
