@@ -468,6 +468,36 @@ check c { }
     assert held(proof(text, "c")) == {"one", "is_in"}
 
 
+SETS_IN_SETS = """
+nat N
+state {{ x: N = 0, known: set[set[N]] = {{{{}}}} }}
+action tick {{ x := x + 1 }}
+action grow(s in known, n: N) {{ known.add(s + {{n}}) }}
+invariant wrong: x < 2
+lemma first: forall s in known. s == {{}} or {0}
+check c {{ scope N = 2 }}
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["min(s) >= 0", "(max n in s. n * 2) >= 0"],
+)
+def test_of_sets_without_end_nothing_is_said_that_contradicts_itself(first: str) -> None:
+    text = small(SETS_IN_SETS.format(first))
+
+    assert "wrong" not in held(proof(text, "c", Prover(seconds=1, explain=False)))
+
+
+def test_the_greatest_of_a_set_inside_another_is_still_one_of_it() -> None:
+    text = small(SETS_IN_SETS.format("max(s) in s and min(s) in s and forall n in s. n <= max(s)"))
+
+    model = loads(text)[0]
+
+    question = replace(model.checks[0], only=("first",))
+    assert isinstance(check(model, question, engine=QUICK).verdict("first"), Holds)
+
+
 # ------------------------------------------------------------- what is not proved
 
 
