@@ -40,13 +40,10 @@ from tests.fuzz.findings import Answer, Finding
 
 PROVED = (  # a file and a check of it, of which the prover proves all, or these claims
     ("quorum", "any_n", ()),
-    ("quorum", "slow_two_of_five", ()),
     ("raft", "any_n_elections", ()),
-    ("raft", "replication", ("one_vote", "leader_append_only")),
     ("kafka_log", "any_n", ()),
     ("kafka_acks", "acknowledged", ()),
     ("kafka_checkpoint", "kafka7414_fixed", ()),
-    ("kafka_controllers", "still", ()),
     ("kafka_registration", "kafka19047_waits", ()),
     ("kafka_transactions", "verified", ("none_hangs",)),
 )
