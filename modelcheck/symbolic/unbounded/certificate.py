@@ -36,9 +36,9 @@ from spec.kinds import INVARIANTS, OF_STEPS
 
 FORMAT = "modelcheck certificate 1"
 OF = (
-    "every number of members of each sort, every bound of each nat, runs of every length, any number of the"
-    " faults that are among the actions, and every number among the settings that the model allows;"
-    " not whether the model makes an error"
+    "every number of members of each sort, every bound of each nat and every number among the settings, where"
+    " the assumptions of the model are true; runs of every length, with any number of the faults that are"
+    " among the actions; not whether the model makes an error"
 )
 
 

@@ -10,7 +10,9 @@ from random import Random
 import pytest
 
 import spec.ir as ir
+from counterexamples.lines import plain
 from counterexamples.trace import BadState, Trace
+from modelcheck.answers.card import card
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.proof import ObligationStatus
@@ -452,6 +454,17 @@ def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
 
     assert proved > 0
     assert broken == []
+
+
+def test_the_card_of_a_proof_names_what_the_model_assumes() -> None:
+    text = small(
+        "sort S\nassume few: size(S) <= 2\nstate { x: set[S] = {} }\naction add(s: S) { x.add(s) }\n"
+        "invariant claim: size(x) <= 2\ncheck c { scope S = 2 }"
+    )
+    outcome = proof(text, "c")
+
+    assert held(outcome) == {"claim"}
+    assert "any number of S · where few is true" in plain(card(outcome, width=110))
 
 
 def test_a_set_that_is_given_as_an_option_is_one_value() -> None:
