@@ -433,6 +433,14 @@ def test_no_rule_proves_what_the_explicit_engine_breaks(name: str) -> None:
     assert "claim" not in held(proof(text, "small", Prover(seconds=0.3, explain=False)))
 
 
+def test_two_halves_need_not_meet() -> None:
+    text = rule("majorities meet", broken=False).replace(") > size(S)", ") >= size(S)")
+    question = replace(loads(text)[0].checks[0], scope=ir.Scope({"S": ("s1", "s2")}, {}, {}, {}))
+
+    assert isinstance(check(loads(text)[0], question).verdict("claim"), Violated)
+    assert "claim" not in held(proof(text, "small", Prover(seconds=1, explain=False)))
+
+
 @pytest.mark.parametrize("first", [0, 30])
 def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
     proved, broken = 0, []
