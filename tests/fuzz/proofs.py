@@ -7,7 +7,7 @@ of it, in some small scope, that breaks a claim, the prover may not prove that c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
@@ -303,34 +303,56 @@ def _configs(model: ir.Model, scope: ir.Scope) -> Iterator[Mapping[str, ir.Value
             yield config
 
 
-def broken(change: Change, found: ir.Check, states: int = STATES) -> tuple[tuple[BrokenClaim, ...], int]:
-    """The claims that a run breaks in some small scope, each with the first such run; and how many scopes."""
-    runs: dict[str, BrokenClaim] = {}
-    questions = scopes(change, found)
+@dataclass
+class Searched:
+    """What the explicit engine found in small scopes: runs that break claims, the first of each.
+
+    A search that comes to an error of the model ends there, and one may end at the limit of states.
+    """
+
+    broken: dict[str, BrokenClaim] = field(default_factory=dict)
+    scopes: int = 0
+    erring: int = 0
+    partial: int = 0
+
+    def __str__(self) -> str:
+        first = min(self.broken.values(), key=lambda each: (each.faults, each.steps), default=None)
+        if first is not None:
+            more = f" and {len(self.broken) - 1} more" if len(self.broken) > 1 else ""
+            return f"breaks {first}{more}"
+        erring = f", the model errs in {self.erring}" if self.erring else ""
+        partial = f", {self.partial} seen in part" if self.partial else ""
+        return f"no run in {count(self.scopes, 'scope')}{erring}{partial}"
+
+
+def searched(change: Change, found: ir.Check, states: int = STATES) -> Searched:
+    """What the explicit engine finds of a changed model in small scopes."""
+    seen, questions = Searched(), scopes(change, found)
     searcher = engine("explicit", series=True)
-    searched = 0
     for question, family in zip(questions, families([(change.model, q) for q in questions]), strict=True):
-        left = tuple(name for name in change.claims if name not in runs)
+        left = tuple(name for name in change.claims if name not in seen.broken)
         if not left:
             break
         try:
-            outcome = check(
+            findings = check(
                 change.model,
                 replace(question, only=left),
                 engine=searcher,
                 limits=Limits(states=states),
                 threads=1,
                 family=family,
-            )
+            ).findings
         except (Unsupported, ModelError):
             continue
-        searched += 1
-        for each in outcome.findings.results:
+        seen.scopes += 1
+        seen.erring += findings.error is not None
+        seen.partial += findings.end.partial
+        for each in findings.results:
             if isinstance(each.verdict, Violated) and each.verdict.trace is not None:
                 run = each.verdict.trace
                 words = _words(question.scope, change.model)
-                runs[each.property] = BrokenClaim(each.property, run.faults, len(run.steps), words)
-    return tuple(runs.values()), searched
+                seen.broken[each.property] = BrokenClaim(each.property, run.faults, len(run.steps), words)
+    return seen
 
 
 def _words(scope: ir.Scope, model: ir.Model) -> str:
@@ -370,27 +392,19 @@ def run(job: Job) -> Answer:
     """What becomes of a change, as a row of a table; a finding where it is proved and broken."""
     (file, name, change), began = every()[job.seed], process_time()
     _, _, found = asked(file, name)
-    runs, searched = broken(change, found)
-    kept = proved(change, found, [each.name for each in runs], SECONDS if runs else LONGER)
-    wrong = [each for each in runs if each.name in kept]
+    seen = searched(change, found)
+    kept = proved(change, found, seen.broken, SECONDS if seen.broken else LONGER)
     verdict = "proved" if kept else "refused"
     spent = process_time() - began
-    cells = [job.seed, f"{file} {name}", change, _in_words(runs, searched), verdict, f"{spent:.0f} s"]
+    cells = [job.seed, f"{file} {name}", change, seen, verdict, f"{spent:.0f} s"]
     answer = Answer(
-        [f"{'broken' if runs else 'not broken'}, {verdict}"], told=[f"| {' | '.join(map(str, cells))} |"]
+        [f"{'broken' if seen.broken else 'not broken'}, {verdict}"],
+        told=[f"| {' | '.join(map(str, cells))} |"],
     )
-    if wrong:
+    if wrong := [each for each in seen.broken.values() if each.name in kept]:
         differences = {each.name: ("not proved", f"proved, and broken: {each}") for each in wrong}
         answer.found.append(Finding("proofs", job.seed, differences, str(change), job.again))
     return answer
-
-
-def _in_words(runs: Sequence[BrokenClaim], searched: int) -> str:
-    """The first run that breaks a claim, and how many others are broken."""
-    first = min(runs, key=lambda each: (each.faults, each.steps), default=None)
-    if first is None:
-        return f"no run in {count(searched, 'scope')}"
-    return f"breaks {first}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}"
 
 
 def serve(pipe: Connection) -> None:
