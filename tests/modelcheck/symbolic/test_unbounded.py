@@ -10,9 +10,7 @@ from random import Random
 import pytest
 
 import spec.ir as ir
-from counterexamples.lines import plain
 from counterexamples.trace import BadState, Trace
-from modelcheck.answers.card import card
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.proof import ObligationStatus
@@ -433,14 +431,6 @@ def test_no_rule_proves_what_the_explicit_engine_breaks(name: str) -> None:
     assert "claim" not in held(proof(text, "small", Prover(seconds=0.3, explain=False)))
 
 
-def test_two_halves_need_not_meet() -> None:
-    text = rule("majorities meet", broken=False).replace(") > size(S)", ") >= size(S)")
-    question = replace(loads(text)[0].checks[0], scope=ir.Scope({"S": ("s1", "s2")}, {}, {}, {}))
-
-    assert isinstance(check(loads(text)[0], question).verdict("claim"), Violated)
-    assert "claim" not in held(proof(text, "small", Prover(seconds=1, explain=False)))
-
-
 @pytest.mark.parametrize("first", [0, 30])
 def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
     proved, broken = 0, []
@@ -464,17 +454,6 @@ def test_what_is_proved_of_a_random_model_is_not_violated(first: int) -> None:
     assert broken == []
 
 
-def test_the_card_of_a_proof_names_what_the_model_assumes() -> None:
-    text = small(
-        "sort S\nassume few: size(S) <= 2\nstate { x: set[S] = {} }\naction add(s: S) { x.add(s) }\n"
-        "invariant claim: size(x) <= 2\ncheck c { scope S = 2 }"
-    )
-    outcome = proof(text, "c")
-
-    assert held(outcome) == {"claim"}
-    assert "any number of S · where few is true" in plain(card(outcome, width=110))
-
-
 def test_a_set_that_is_given_as_an_option_is_one_value() -> None:
     text = small("""
 state { x: set[bool] = {} }
@@ -487,36 +466,6 @@ check c { }
 """)
 
     assert held(proof(text, "c")) == {"one", "is_in"}
-
-
-SETS_IN_SETS = """
-nat N
-state {{ x: N = 0, known: set[set[N]] = {{{{}}}} }}
-action tick {{ x := x + 1 }}
-action grow(s in known, n: N) {{ known.add(s + {{n}}) }}
-invariant wrong: x < 2
-lemma first: forall s in known. s == {{}} or {0}
-check c {{ scope N = 2 }}
-"""
-
-
-@pytest.mark.parametrize(
-    "first",
-    ["min(s) >= 0", "(max n in s. n * 2) >= 0"],
-)
-def test_of_sets_without_end_nothing_is_said_that_contradicts_itself(first: str) -> None:
-    text = small(SETS_IN_SETS.format(first))
-
-    assert "wrong" not in held(proof(text, "c", Prover(seconds=1, explain=False)))
-
-
-def test_the_greatest_of_a_set_inside_another_is_still_one_of_it() -> None:
-    text = small(SETS_IN_SETS.format("max(s) in s and min(s) in s and forall n in s. n <= max(s)"))
-
-    model = loads(text)[0]
-
-    question = replace(model.checks[0], only=("first",))
-    assert isinstance(check(model, question, engine=QUICK).verdict("first"), Holds)
 
 
 # ------------------------------------------------------------- what is not proved
