@@ -11,6 +11,15 @@ from spec.source import Source
 _TOKENS = re.compile(r'"[^"\n]*"|//[^\n]*')
 
 
+def without_comments(text: str) -> str:
+    """A text without its comments.
+
+    >>> without_comments('x == 1 // "one"')
+    'x == 1 '
+    """
+    return _TOKENS.sub(lambda found: "" if found[0].startswith("//") else found[0], text)
+
+
 @frozen
 class Comment:
     """A comment: where it starts, its text, and whether it stands alone on its line."""

@@ -62,7 +62,7 @@ class _Writer:
         lines += self._networks()
         lines += self._functions()
         if self.dice.chance(50 if self.whole else 25):
-            self._add(lines, lambda: "\n".join(["init {", *self.statements.block(self.view, 1, 2), "}"]))
+            self._add(lines, self._init)
         lines += self._actions()
         lines += self._properties()
         lines += self._assumptions()
@@ -79,6 +79,11 @@ class _Writer:
             except Stuck:
                 continue
             return
+
+    def _init(self) -> str:
+        """The `init` block, which asserts nothing."""
+        block = self.statements.block(self.view, 1, 2)
+        return "\n".join(["init {", *(line for line in block if not line.startswith("assert ")), "}"])
 
     # -------------------------------------------------------------- state
 

@@ -21,11 +21,12 @@ FALSE_AT_THE_START = "it is false there, in the scope of the check too, so nothi
 
 
 def reach_words(model: Model) -> list[str]:
-    """The scopes that a proof is for."""
+    """The scopes that a proof is for, as far as the assumptions of the model allow them."""
     sorts = [f"any number of {sort.name}" for sort in model.sorts]
     nats = [f"{nat.name} without bound" for nat in model.nats]
     numbers = [f"any {entry.name} that the model allows" for entry in model.configs if _is_number(entry.type)]
-    return [*sorts, *nats, *numbers]
+    assumed = [f"where {each.name} is true" for each in model.assumes]
+    return [*sorts, *nats, *numbers, *assumed]
 
 
 def switch_words(outcome: Outcome) -> list[str]:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
+from modelcheck.api import Unmet, Unsupported, task_of
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.commands.given import MODEL
-from modelcheck.contract.engine import Task
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Holds
+from modelcheck.contract.result import Unknown, Violated
 from modelcheck.storage.files import read_text
 from modelcheck.storage.output import Output
 from modelcheck.symbolic.process import NoSolver, ProcessAnswer, programs
@@ -25,12 +26,12 @@ from modelcheck.symbolic.unbounded.certificate import (
     differences,
     read,
 )
-from modelcheck.symbolic.unbounded.engine import asked_of
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.library import is_meant
 from spec.load import load
 from spec.source import Source
+from spec.values import ModelError
 
 MARKS = {
     Exit.EXPECTED: ("✓", Role.GOOD),
@@ -57,12 +58,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
     model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
-    task = Task(model, check.scope, check.budget, ())
-    wrong = list(differences(certificate, model, asked_of(task)))
+    wrong = list(differences(certificate, task_of(model, check)))
+    claims = count(len(certificate.claims), "claim")
     _tell(
         output,
         Exit.VIOLATED if wrong else Exit.EXPECTED,
-        f"{count(len(certificate.obligations), 'obligation')} as {model.name} asks for them",
+        f"{count(len(certificate.obligations), 'obligation')} of {claims}, as the check {check.name} of"
+        f" {model.name} asks for them",
     )
     for each in wrong:
         output.tell(f"    {each}")
@@ -133,12 +135,30 @@ def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
 
 def _reached(certificate: Certificate, model: Model, check: Check, output: Output) -> Exit:
     """The claims in every state that is reached in the scope of the check."""
-    outcome = run_check(model, replace(check, only=certificate.claims, expect=()), engine="explicit")
-    broken = [each.property for each in outcome.findings.results if not isinstance(each.verdict, Holds)]
-    states = count(outcome.findings.stats.states, "state")
+    names = tuple(claim.name for claim in certificate.claims)
+    try:
+        outcome = run_check(model, replace(check, only=names, expect=()), engine="explicit")
+    except Unsupported as unsupported:
+        _tell(output, Exit.UNKNOWN, f"the scope of {check.name} was not searched: {unsupported}")
+        return Exit.UNKNOWN
+    except Unmet as unmet:
+        raise broken_assumptions(model, check, unmet) from None
+    except ModelError as error:
+        raise cannot_start(model, error) from None
+    findings, scope = outcome.findings, f"the scope of {check.name}"
+    broken = [each.property for each in findings.results if isinstance(each.verdict, Violated)]
+    claims = f"{count(len(names), 'claim')} true in"
     if broken:
-        _tell(output, Exit.VIOLATED, f"false in a state of the scope of {check.name}: {', '.join(broken)}")
-        return Exit.VIOLATED
-    claims = count(len(certificate.claims), "claim")
-    _tell(output, Exit.EXPECTED, f"{claims} true in all {states} of the scope of {check.name}")
-    return Exit.EXPECTED
+        exit_, words = Exit.VIOLATED, f"false in a state of {scope}: {', '.join(broken)}"
+    elif findings.error is not None:
+        exit_, words = (
+            Exit.VIOLATED,
+            f"the model makes an error in {scope}, so no claim is proved of its runs",
+        )
+    elif unknown := [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]:
+        states = count(findings.stats.states, "state")
+        exit_, words = Exit.UNKNOWN, f"{claims} {states} of {scope}; {unknown[0]}"
+    else:
+        exit_, words = Exit.EXPECTED, f"{claims} all {count(findings.stats.states, 'state')} of {scope}"
+    _tell(output, exit_, words)
+    return exit_

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from counterexamples.itf.write import write
 from modelcheck.answers.matrix import shown_steps
+from modelcheck.api import task_of
 from modelcheck.commands.check_answers import command_again, shown_traces
 from modelcheck.commands.draw_options import draw_asked
-from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import Holds, Outcome
 from modelcheck.processes.watch import watched
@@ -40,16 +40,13 @@ def _save_proof(path: Path, files: Files, outcomes: list[Outcome], output: Outpu
 
 
 def certificate_of(outcome: Outcome) -> str | None:
-    """The proof as the text of a file, if all that was asked about is proved."""
-    proof = outcome.findings.proof
-    if proof is None or not all(isinstance(each.verdict, Holds) for each in outcome.findings.results):
+    """The proof as the text of a file, if something was asked about and all of it is proved."""
+    proof, results = outcome.findings.proof, outcome.findings.results
+    if proof is None or not results or not all(isinstance(each.verdict, Holds) for each in results):
         return None
     from modelcheck.symbolic.unbounded.certificate import written  # noqa: PLC0415 - loaded only for proofs
-    from modelcheck.symbolic.unbounded.engine import asked_of  # noqa: PLC0415 - loaded only for proofs
 
-    model, check = outcome.model, outcome.check
-    asked = asked_of(Task(model, check.scope, check.budget, ()))
-    return written(model, check.name, asked, proof)
+    return written(task_of(outcome.model, outcome.check), proof)
 
 
 def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:

@@ -190,7 +190,7 @@ class _Protocol:
         if not blocks:
             return (), self._first_slots
         frame = SlotFrame()
-        made = StatementElaborator(self.declared, frame).block(blocks[0].body, TypeEnv())
+        made = StatementElaborator(self.declared, frame, no_step=True).block(blocks[0].body, TypeEnv())
         self._only(frame, {Use.STATE, Use.GHOST}, "`init`")
         return made, max(self._first_slots, frame.slots)
 

@@ -36,10 +36,11 @@ _Place = tuple[DeclaredVariable, _Path, t.Type]
 
 
 class StatementElaborator:
-    """Elaborates the statements of one action (or of `init`) into IR."""
+    """Elaborates the statements of one action, or of `init`, which is `no_step`, into IR."""
 
-    def __init__(self, declared: Declarations, frame: SlotFrame) -> None:
+    def __init__(self, declared: Declarations, frame: SlotFrame, *, no_step: bool = False) -> None:
         self.declared = declared
+        self.no_step = no_step
         self.problems = declared.problems
         self.frame = frame
         self.expressions = ExpressionElaborator(declared, frame)
@@ -79,6 +80,10 @@ class StatementElaborator:
                 return env.settled()
             case s.ChooseStmt(binder, where):
                 return self._choose(node, binder, where, env, made)
+            case s.AssertStmt() if self.no_step:
+                message = "an `assert` is about a step, and `init` is none"
+                self.problems.add("R0409", node.span, message, help="write an `invariant`")
+                return env
             case s.AssertStmt(name, test):
                 if name.text in self.declared.places:
                     first = (self.declared.places[name.text], "first declared here")

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: random models asked of all engines, or mutated inputs of the command line."""
+"""`python -m tests.fuzz`: random models, mutated inputs of the command line, or mutants of proofs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from time import monotonic
 
 from modelcheck.processes.cores import cores
-from tests.fuzz import inputs, models
+from tests.fuzz import inputs, models, proofs
 from tests.fuzz.findings import Answer
 from tests.fuzz.pool import Lost, Queue, answers
 
 LINE = 10.0  # seconds between two lines that tell how far it is
 SEEDS = 10**9
-MODES = {"models": models.serve, "inputs": inputs.serve}
-Job = models.Job | inputs.Job
+MODES = {"models": models.serve, "inputs": inputs.serve, "proofs": proofs.serve}
+Job = models.Job | inputs.Job | proofs.Job
 EVERY = {"tlc": 20, "spin": 40, "rumur": 40}  # models
 
 
@@ -36,16 +36,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--first", action="store_true", help="stop at the first thing that is found")
     args = parser.parse_args(argv)
-    if args.minutes is None and args.count is None:
+    if args.minutes is None and args.count is None and args.mode != "proofs":
         parser.error("say how far to go: --minutes N or --models N")
     named = [name for name in args.others.split(",") if name]
     if unknown := [name for name in named if name not in EVERY]:
         parser.error(f"no such checker: {', '.join(unknown)}")
     others = tuple((name, getattr(args, f"{name}_every")) for name in named)
     last = args.seed + (SEEDS if args.count is None else args.count)
+    if args.mode == "proofs":
+        last = min(last, len(proofs.every()))
 
     def job(seed: int) -> Job:
-        return models.Job(seed, others, only=tuple(args.only)) if args.mode == "models" else inputs.Job(seed)
+        if args.mode == "models":
+            return models.Job(seed, others, only=tuple(args.only))
+        return proofs.Job(seed) if args.mode == "proofs" else inputs.Job(seed)
 
     until = None if args.minutes is None else monotonic() + 60 * args.minutes
     return _Run(args.mode, first=args.first).go(Queue(map(job, range(args.seed, last)), until), args.jobs)
@@ -83,6 +87,8 @@ class _Run:
             self._report(f"== {job.shrink or self.mode} {answer.why} · seed {job.seed}\n\n{job.again}")
             return
         self.looks.update(answer.looks)
+        for line in answer.told:
+            say(line)
         for each in answer.found:
             smaller = job.smaller(each)
             if smaller is None or self.first:

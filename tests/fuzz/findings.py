@@ -26,7 +26,8 @@ class Finding:
 
 @dataclass
 class Answer:
-    """What was looked at, by name, and what was found."""
+    """What was looked at, by name, what was found, and lines that are shown in any case."""
 
     looks: list[str] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)

@@ -45,6 +45,7 @@ SYMMETRIC = "explicit, symmetry"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 OPERATORS = "tests/conformance/test_operators.py"
+UNBOUNDED = "modelcheck/symbolic/unbounded"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
@@ -190,6 +191,27 @@ MUTANTS = (
            "if not self._asks(self._base):", "if self._asks(self._base):", "induction"),
     Mutant("a run that has come to a start goes on", "modelcheck/symbolic/finite/ic3.py",
            "if frames.is_initial(predecessor.cube):", "if False:", "ic3"),
+    Mutant("a proof need not be true at the start", f"{UNBOUNDED}/obligations.py",
+           "if claim.kind in INVARIANTS:\n                found.append(",
+           "if False:\n                found.append(",
+           "tests/modelcheck/symbolic/test_unbounded.py -k false_at_the_start"),
+    Mutant("a proof does not know of faults", f"{UNBOUNDED}/engine.py", "task.budget.actions(task.model))",
+           "tuple(a for a in task.model.actions if not a.is_fault))",
+           "tests/modelcheck/symbolic/test_unbounded.py -k rules_out"),
+    Mutant("sets that are as large as all together share a member", f"{UNBOUNDED}/theory.py",
+           "many = less(self.all_of(one.of.name), add(*sizes))",
+           "many = at_most(self.all_of(one.of.name), add(*sizes))",
+           "tests/modelcheck/symbolic/test_unbounded_assumed.py -k two_halves"),
+    Mutant("infinite sets have a greatest member", f"{UNBOUNDED}/theory.py",
+           "if finite is not None and any(", "if finite is None and any(",
+           "tests/modelcheck/symbolic/test_unbounded_assumed.py -k without_end"),
+    Mutant("a claim is proved of the state before a step", f"{UNBOUNDED}/obligations.py",
+           "return self._says(claim, SmtEnv(env.state, {}, before, (name, args)))",
+           "return self._says(claim, SmtEnv(before, {}, before, (name, args)))",
+           "tests/fuzz/test_fuzz.py -k change_that_breaks"),
+    Mutant("a certificate chooses its claims", f"{UNBOUNDED}/certificate.py",
+           "        elif prop.name not in names:", "        elif False:",
+           "tests/modelcheck/symbolic/test_certificates.py -k tampered"),
     Mutant("what is longer begins with what is shorter", f"{EXPLICIT}/codegen/operations.py",
            "return truth(fn.and_(fits, fn.eq(fn.and_(x, kept), y)))",
            "return truth(fn.eq(fn.and_(x, kept), fn.and_(y, kept)))", f"{OPERATORS} -k starts_with"),

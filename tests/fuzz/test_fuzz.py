@@ -17,6 +17,7 @@ import pytest
 
 from spec.diagnostics import SpecError
 from spec.load import loads
+from tests.fuzz import proofs
 from tests.fuzz.__main__ import main
 from tests.fuzz.cases import case_of, text_of
 from tests.fuzz.commands import input_of
@@ -157,6 +158,45 @@ def test_a_command_that_fails_without_a_word_is_found(
     assert "traceback" in tried(given)
     monkeypatch.setattr("tests.fuzz.inputs._in_child", lambda *_: (None, ""))
     assert "seconds" in tried(given)
+
+
+# ------------------------------------------------------------------ proofs
+
+
+def numbers_of(what: str) -> list[int]:
+    """The changes of `quorum any_n` with some words in them."""
+    return [
+        n for n, (file, _, change) in enumerate(proofs.every()) if file == "quorum" and what in str(change)
+    ]
+
+
+def test_there_are_enough_changes_of_what_is_proved() -> None:
+    every = proofs.every()
+    kinds = {change.kind for _, _, change in every}
+
+    assert len(every) > 300
+    assert {"guard", "quorum", "durable", "reset", "assumption", "lemma", "action", "claim"} == kinds
+    assert all(name in {file for file, _, _ in every} for name in ("quorum", "raft", "kafka_log"))
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_a_change_that_breaks_a_claim_is_refused() -> None:
+    (number,) = numbers_of("commit.acked: dropped")
+    answer = proofs.run(proofs.Job(number))
+
+    assert answer.looks == ["broken, refused"]
+    assert answer.found == []
+    assert "breaks enough_know (0 faults" in answer.told[0]
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_a_proof_of_what_a_run_breaks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fuzz.proofs.proved", lambda change, *_: change.claims)
+    (number,) = numbers_of("commit.acked: dropped")
+    (found,) = proofs.run(proofs.Job(number)).found
+
+    assert "enough_know" in found.differences
+    assert f"--mode proofs --seed {number} --models 1" in str(found)
 
 
 # ------------------------------------------------------------------ many processes

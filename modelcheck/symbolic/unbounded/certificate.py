@@ -1,32 +1,44 @@
 """A proof as a file that can be checked again: the claims, what they are claimed of, and every obligation.
 
 NOTE(certificate): checking it trusts the solver and that the obligations are those
-of the model.  So each is written anew from the model and has to be the same text,
-none may be missing, a fresh solver has to find each unsatisfiable, and the claims
-have to hold in all states that the explicit engine reaches in a small scope.
-The digest names the text that was proved and decides nothing: a text of which only
-a comment is another asks the same, and is proved as well.
+of the model.  So what has to be proved comes from the model and its check: every
+property that the check asks about has to be among the claims, every obligation is
+written anew and has to be the same text in the same order, and a fresh solver has to
+find each unsatisfiable.  Then the claims have to hold in all states that the explicit
+engine reaches in a small scope.
+A certificate chooses two things alone: which lemmas of the model help, all of which
+are proved as well, and in which of its two forms an obligation is written.  The digest
+names the text that was proved, and `solver` what proved it; neither decides anything:
+a text of which only a comment is another asks the same, and is proved as well.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import spec.ir as ir
 from counterexamples.itf.write import digest
 from counterexamples.lines import one_line
+from modelcheck.contract.engine import Task
+from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.proof import ObligationStatus, Proof
+from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.process import ProcessAnswer, Program, insist
-from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
+from modelcheck.symbolic.unbounded.engine import asked_of
+from modelcheck.symbolic.unbounded.obligations import Obligation
+from spec.comments import without_comments
 from spec.frozen import frozen
+from spec.kinds import INVARIANTS, OF_STEPS
 
 FORMAT = "modelcheck certificate 1"
 OF = (
-    "every number of members of each sort, every bound of each nat, runs of every length, any number of the"
-    " faults that are among the actions, and every number among the settings that the model allows;"
-    " not whether the model makes an error"
+    "every number of members of each sort, every bound of each nat and every number among the settings, where"
+    " the assumptions of the model are true; runs of every length, with any number of the faults that are"
+    " among the actions; not whether the model makes an error"
 )
 
 
@@ -35,8 +47,17 @@ class Unreadable(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 @frozen
+class CertifiedClaim:
+    """A claim in a certificate: its name, its kind, and its text in the model."""
+
+    name: str
+    kind: str
+    text: str
+
+
+@frozen
 class CertifiedObligation:
-    """One obligation as it stands in a certificate."""
+    """One obligation in a certificate."""
 
     claim: str
     action: str | None
@@ -57,8 +78,10 @@ class Certificate:
     text: str  # the digest of the model's text
     model: str
     check: str
+    of: str
     actions: tuple[str, ...]
-    claims: tuple[str, ...]
+    claims: tuple[CertifiedClaim, ...]
+    solver: str
     obligations: tuple[CertifiedObligation, ...]
 
     def is_of(self, model: ir.Model) -> bool:
@@ -66,79 +89,162 @@ class Certificate:
         return self.text == digest(model.source)
 
 
-def written(model: ir.Model, check: str, asked: ProofTask, proof: Proof) -> str:
-    """The certificate of a proof."""
-    claims = [
-        {"name": p.name, "kind": p.kind.value, "text": one_line(model.source.at(p.span))}
-        for p in model.properties
-        if p.name in proof.claims
-    ]
-    obligations = [
-        {"claim": cell.claim, "action": cell.action, "named": cell.named, "smt": cell.smt}
-        for cell in proof.cells
-        if cell.kept is ObligationStatus.PROVED
-    ]
-    data = {
-        "format": FORMAT,
-        "file": model.source.name.rpartition("/")[2],
-        "text": digest(model.source),
-        "model": model.name,
-        "check": check,
-        "of": OF,
-        "actions": [action.name for action in asked.actions],
-        "claims": claims,
-        "solver": proof.solver,
-        "obligations": obligations,
-    }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+def written(task: Task, proof: Proof) -> str:
+    """The certificate of a proof of all that a check asks."""
+    model = task.model
+    proved = [cell for cell in proof.cells if cell.kept is ObligationStatus.PROVED]
+    certificate = Certificate(
+        file=model.source.name.rpartition("/")[2],
+        text=digest(model.source),
+        model=model.name,
+        check=task.check or "",
+        of=OF,
+        actions=tuple(action.name for action in asked_of(task).actions),
+        claims=tuple(_claim(model, prop) for prop in model.properties if prop.name in proof.claims),
+        solver=proof.solver,
+        obligations=tuple(CertifiedObligation(c.claim, c.action, c.named, c.smt) for c in proved),
+    )
+    return json.dumps({"format": FORMAT} | asdict(certificate), indent=1, ensure_ascii=False) + "\n"
+
+
+def _claim(model: ir.Model, prop: ir.Property) -> CertifiedClaim:
+    return CertifiedClaim(prop.name, prop.kind.value, one_line(without_comments(model.source.at(prop.span))))
+
+
+# ----------------------------------------------------------------------- reading
+
+Kinds = Mapping[str, tuple[type, ...]]
+OBLIGATION: Kinds = {"claim": (str,), "action": (str, type(None)), "named": (bool,), "smt": (str,)}
+CLAIM: Kinds = dict.fromkeys(("name", "kind", "text"), (str,))
+WHOLE: Kinds = {
+    **dict.fromkeys(("format", "file", "text", "model", "check", "of", "solver"), (str,)),
+    **dict.fromkeys(("actions", "claims", "obligations"), (list,)),
+}
 
 
 def read(text: str) -> Certificate:
-    """The certificate in a text. Raises Unreadable."""
+    """The certificate in a text, with every entry of its kind and no other. Raises Unreadable."""
     try:
-        data: Any = json.loads(text)
-        if data["format"] != FORMAT:
-            raise Unreadable(f"its format is `{data['format']}` and not `{FORMAT}`")
-        obligations = tuple(
-            CertifiedObligation(str(o["claim"]), o["action"], bool(o["named"]), str(o["smt"]))
-            for o in data["obligations"]
-        )
-        claims = tuple(str(each["name"]) for each in data["claims"])
-        return Certificate(
-            file=str(data["file"]),
-            text=str(data["text"]),
-            model=str(data["model"]),
-            check=str(data["check"]),
-            actions=tuple(map(str, data["actions"])),
-            claims=claims,
-            obligations=obligations,
-        )
+        data = json.loads(text, object_pairs_hook=_with_keys_once)
     except json.JSONDecodeError as error:
         raise Unreadable(f"it is no JSON: {error.msg} in line {error.lineno}") from None
     except (RecursionError, ValueError):  # brackets within each other, a number of thousands of digits
         raise Unreadable("something in it is nested too deep, or far too long") from None
-    except (KeyError, TypeError) as error:
-        raise Unreadable(f"something is missing or not as it should be: {error}") from None
+    format_ = data.get("format") if isinstance(data, dict) else None
+    if format_ != FORMAT:
+        raise Unreadable(f"its format is not `{FORMAT}`")
+    whole = _entries(data, WHOLE, "it")
+    if (file := whole["file"]) != file.rpartition("/")[2] or file in {"", ".", "..", "-"}:
+        raise Unreadable("`file` is not the name of a file beside it")
+    if not all(isinstance(each, str) for each in whole["actions"]):
+        raise Unreadable("an action is no text")
+    del whole["format"]
+    return Certificate(
+        **whole
+        | {
+            "actions": tuple(whole["actions"]),
+            "claims": tuple(CertifiedClaim(**_entries(c, CLAIM, "a claim")) for c in whole["claims"]),
+            "obligations": tuple(
+                CertifiedObligation(**_entries(o, OBLIGATION, "an obligation")) for o in whole["obligations"]
+            ),
+        }
+    )
 
 
-def differences(certificate: Certificate, model: ir.Model, asked: ProofTask) -> Iterator[str]:
-    """Where a certificate is not what the model asks to be proved, if anywhere. Costs every formula."""
-    if certificate.actions != tuple(action.name for action in asked.actions):
+def _with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of two entries with one name, people may read the other one."""
+    for key in _repeated(key for key, _ in pairs):
+        raise Unreadable(f"`{key}` is twice in one object")
+    return dict(pairs)
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return [name for name, times in Counter(names).items() if times > 1]
+
+
+def _entries(data: object, kinds: Kinds, what: str) -> dict[str, Any]:
+    """The entries of an object, all that there have to be, each of its kind, and no more."""
+    if not isinstance(data, dict):
+        raise Unreadable(f"{what} is no object")
+    for name, allowed in kinds.items():
+        if name not in data:
+            raise Unreadable(f"{what} has no `{name}`")
+        if type(data[name]) not in allowed:
+            raise Unreadable(f"`{name}` of {what} is not of its kind")
+    for name in data.keys() - kinds.keys():
+        raise Unreadable(f"{what} has an entry `{name}`, which means nothing")
+    return data
+
+
+# --------------------------------------------------------------------- comparing
+
+
+def differences(certificate: Certificate, task: Task) -> Iterator[str]:
+    """Where a certificate is not what a check asks to be proved, if anywhere. Costs every formula.
+
+    Without any, its obligations are all those of its claims, and these are all that the check
+    asks about, and lemmas of the model.
+    """
+    if certificate.of != OF:
+        yield "what it says that it is `of` is not what is proved"
+    if certificate.actions != tuple(action.name for action in asked_of(task).actions):
         yield "it is not about the steps that this check allows"
-    known = {prop.name: prop for prop in model.properties}
-    if unknown := [name for name in certificate.claims if name not in known]:
-        yield f"the model has no claim {', '.join(unknown)}"
+    if wrong := [*_of_claims(certificate, task)]:
+        yield from wrong
         return
-    claims = [known[name] for name in certificate.claims]
+    claims = [task.model.property(each.name) for each in certificate.claims]
+    try:
+        yield from _of_obligations(certificate, task, claims)
+    except Inexpressible as reason:
+        yield f"the model has what no certificate can be about: {reason}"
+
+
+def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
+    """What is wrong with the claims."""
+    names = [each.name for each in certificate.claims]
+    for prop in task.properties:
+        if prop.kind not in INVARIANTS | OF_STEPS:
+            yield f"the check asks about {prop.kind.value} {prop.name}, which no certificate is about"
+        elif prop.name not in names:
+            yield f"missing: the claim {prop.name}, which the check asks about"
+    if not names and not task.properties:
+        yield "the check asks about nothing"
+    able = {prop.name: prop for prop in claims_of(task)}
+    for each in certificate.claims:
+        if each.name not in able:
+            yield f"not asked by the check, nor a lemma of the model: the claim {each.name}"
+        elif _without_spaces(each) != _without_spaces(_claim(task.model, able[each.name])):
+            yield f"not what the model claims: {each.name}"
+    for name in _repeated(names):
+        yield f"twice: the claim {name}"
+    ordered = [name for name in able if name in names]
+    if names != ordered and sorted(names) == sorted(ordered):
+        yield "the claims are not in the order of the model"
+
+
+def _without_spaces(claim: CertifiedClaim) -> tuple[str, str]:
+    """What a claim says, however it is laid out."""
+    return claim.kind, "".join(claim.text.split())
+
+
+def _of_obligations(certificate: Certificate, task: Task, claims: Sequence[ir.Property]) -> Iterator[str]:
+    """What is wrong with the obligations of these claims."""
+    asked = asked_of(task)
+    questions = asked.questions(claims)
     found = {each.question: each for each in certificate.obligations}
-    for question in asked.questions(claims):
-        obligation = found.pop(question, None)
+    for question in questions:
+        obligation = found.get(question)
         if obligation is None:
             yield f"missing: {question}"
         elif obligation.smt != asked.formula(question, claims, named=obligation.named).text():
             yield f"not what the model asks: {question}"
-    for question in found:
+    for question in found.keys() - {*questions}:
         yield f"not asked by the model: {question}"
+    there = [each.question for each in certificate.obligations]
+    for name in _repeated(map(str, there)):
+        yield f"twice: {name}"
+    if there != [*questions] and sorted(map(str, there)) == sorted(map(str, questions)):
+        yield "the obligations are not in the order of the claims and the actions"
 
 
 def answers(

@@ -114,15 +114,24 @@ class ProofAttempt:
 
     def proof(self, claims: Sequence[ir.Property]) -> Proof:
         """The largest set of claims that prove each other; the rest with what stood in their way."""
+        *_, last = self.rounds(claims)
+        return last
+
+    def rounds(self, claims: Sequence[ir.Property]) -> Iterator[Proof]:
+        """The claims that are left after each round, in which all that were left were put to the solver.
+
+        They are proved in the last one, which loses none.
+        """
         left, dropped = tuple(claims), list[ObligationCell]()
         while True:
             cells = self._cells(left)
-            lost = {cell.claim for cell in cells if cell.kept is not ObligationStatus.PROVED}
+            unproved = [cell for cell in cells if cell.kept is not ObligationStatus.PROVED]
+            lost = {cell.claim for cell in unproved}
+            left, dropped = tuple(claim for claim in left if claim.name not in lost), [*dropped, *unproved]
+            names = tuple(claim.name for claim in left)
+            yield Proof(names, tuple(cells), tuple(dropped), self.program.version())
             if not lost:
-                names = tuple(claim.name for claim in left)
-                return Proof(names, tuple(cells), tuple(dropped), self.program.version())
-            dropped += [cell for cell in cells if cell.kept is not ObligationStatus.PROVED]
-            left = tuple(claim for claim in left if claim.name not in lost)
+                return
 
     def _cells(self, claims: Sequence[ir.Property]) -> list[ObligationCell]:
         """Every obligation, tried; as many at once as there are threads."""

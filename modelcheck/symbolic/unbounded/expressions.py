@@ -257,10 +257,14 @@ class SmtExpressions:
         """The greatest or least body, or the member that has it; any value where there is no member."""
         least = expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}
         itself = expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}
+
+        def finite() -> SmtTerm:
+            return self._is_finite(self.of(expr.domain, env))
+
         if self._is_of_numbers(expr, env):
             inside, ends = partial(self._is_considered, expr, env), self._ends(expr.domain, env)
             return self.theory.chosen(
-                t.INT, lambda it: self._first(it, inside, t.INT, least=least, instances=ends)
+                t.INT, lambda it: self._first(it, inside, t.INT, least=least, instances=ends), finite
             )
 
         def says(it: Flat) -> SmtTerm:
@@ -280,7 +284,25 @@ class SmtExpressions:
             found = quantified("exists", item.names, conjunction([item.inside, own, first]))
             return implication(some, found)
 
-        return self.theory.chosen(self.types.whole(expr.type), says)
+        return self.theory.chosen(self.types.whole(expr.type), says, finite)
+
+    def _is_finite(self, whole: SmtShape) -> SmtTerm:
+        """That a collection is no larger than those of a state: see NOTE(endless)."""
+        match whole:
+            case Pointwise(type=t.Set(t.Int())):
+                limit, at = self.shapes.bind(INT), self.shapes.bind(INT)
+                inside = conjunction([at_most(subtract(number(0), limit), at), at_most(at, limit)])
+                bounded = quantified("forall", [at], implication(whole.has(at), inside))
+                return quantified("exists", [limit], bounded)
+            case Pointwise(type=t.Set(inner) | t.Bag(inner)) if not isinstance(inner, t.UnknownType):
+                if any(isinstance(part, t.Int) for part in t.walk_type(inner)):
+                    raise Inexpressible(f"the first of {whole.type} from a set inside another value")
+                at = self.shapes.any_of(inner)
+                return quantified(
+                    "forall", [at], implication(whole.has(at), self.shapes.within_flat(at, inner))
+                )
+            case _:
+                return TRUE
 
     def _is_of_numbers(self, expr: ir.Bind, env: SmtEnv) -> bool:
         """Whether it is the greatest or least of the numbers in a domain, and of nothing made from them."""
@@ -380,7 +402,9 @@ class SmtExpressions:
                 return self.shapes.seen(self.theory.chosen(inner, lambda it: self._only(it, of.has, inner)))
             case Op.LEAST | Op.GREATEST, Pointwise(type=t.Set(inner)):
                 least = expr.op is Op.LEAST
-                return self.theory.chosen(inner, lambda it: self._first(it, of.has, inner, least=least))
+                return self.theory.chosen(
+                    inner, lambda it: self._first(it, of.has, inner, least=least), lambda: self._is_finite(of)
+                )
             case Op.SUBSETS, Pointwise(type=t.Set() as whole):
                 return Subsets(of, t.Set(whole))
             case _:

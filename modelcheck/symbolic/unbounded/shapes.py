@@ -411,7 +411,8 @@ class SmtShapes:
         """Any value of a type, as symbols of that name on some arguments."""
         of = self.types.whole(of)
         if self.types.is_flat(of):
-            return Flat(apply(f"|{name}|", args, self.types.sort(of)), of)
+            whole = f"{name} of" if _may_be_a_function_of_solvers(name, args) else name
+            return Flat(apply(f"|{whole}|", args, self.types.sort(of)), of)
         match of:
             case t.Seq(inner):
                 length = apply(f"|{name} length|", args, INT)
@@ -485,6 +486,14 @@ class SmtShapes:
 def symbol(name: str) -> str:
     """What a variable or choice of the model is called: as there, unless something else is called so."""
     return f"{name} of the model" if TAKEN.fullmatch(name) else name
+
+
+def _may_be_a_function_of_solvers(name: str, args: Sequence[SmtTerm]) -> bool:
+    """Whether a solver may have a function of that name: `sin` and `let` of anything, `str.at` of numbers.
+
+    What else it has of that name it has not for members of a model's sorts.
+    """
+    return bool(args) and " " not in name and ("." not in name or all(a.sort in {BOOL, INT} for a in args))
 
 
 def is_index(at: SmtTerm, length: SmtTerm) -> SmtTerm:

@@ -69,6 +69,7 @@ class Types:
         self._unions = {union.name: union for union in model.unions}
         self._datatypes: dict[str, str] = {}  # by name, in the order in which they may be declared
         self._selectors: set[str] = set()
+        self._endless: set[str] = set()
         self._made: dict[t.Type, Datatype] = {}
 
     def declarations(self) -> tuple[str, ...]:
@@ -78,6 +79,10 @@ class Types:
     def selectors(self) -> frozenset[str]:
         """The symbols that take parts out of datatypes."""
         return frozenset(self._selectors)
+
+    def is_endless(self, sort: str) -> bool:
+        """Whether a sort has more values than its type: sets of numbers without end (NOTE(endless))."""
+        return sort in self._endless
 
     def whole(self, of: t.Type) -> t.Type:
         """The union of a case; any other type as it is."""
@@ -89,6 +94,10 @@ class Types:
         if isinstance(whole, t.Record | t.Tuple):
             return all(map(self.is_flat, t.parts(whole)))
         return not isinstance(whole, t.Set) and self.is_element(whole)
+
+    def has_numbers(self, of: t.Type) -> bool:
+        """Whether there are numbers in the values of a type."""
+        return any(isinstance(part, t.Int | t.Range | t.Nat) for part in t.walk_type(self.whole(of)))
 
     def is_element(self, of: t.Type) -> bool:
         """Whether a value of the type is one term inside a set, an option or a message."""
@@ -115,6 +124,8 @@ class Types:
                 sort = self.sort(inner)
                 name = f"set {sort.strip('|')}"
                 self._datatypes.setdefault(name, f"(define-sort |{name}| () (Array {sort} Bool))")
+                if self.has_numbers(inner):
+                    self._endless.add(f"|{name}|")
                 return f"|{name}|"
             case t.Enum() | t.Option() | t.Record() | t.Tuple() | t.Union() as whole:
                 return self._datatype(whole).sort
@@ -146,6 +157,8 @@ class Types:
             f"(|{case}|{''.join(f' (|{part}| {sort})' for part, sort in parts)})" for case, parts in cases
         ]
         self._selectors |= {f"|{part}|" for _, parts in cases for part, _ in parts}
+        if any(self.is_endless(sort) for _, parts in cases for _, sort in parts):
+            self._endless.add(datatype.sort)
         self._datatypes[name] = f"(declare-datatypes (({datatype.sort} 0)) (({' '.join(each)})))"
 
     def _name(self, of: WithDatatype) -> str:

@@ -198,12 +198,20 @@ class Theory:
 
     # ---------------------------------------------------------- values by what they are
 
-    def chosen(self, of: t.Type, says: Callable[[Flat], SmtTerm]) -> Flat:
-        """A value that satisfies a formula which some value satisfies (a Skolem term)."""
+    def chosen(
+        self, of: t.Type, says: Callable[[Flat], SmtTerm], finite: Callable[[], SmtTerm] | None = None
+    ) -> Flat:
+        """A value that satisfies a formula which some value satisfies (a Skolem term).
+
+        With `finite` one does where that is true, which it is of all that a state has.
+        """
         sort = self.shapes.types.sort(of)
         blank = self.shapes.bind(sort)
         wish = says(Flat(blank, of))
         params, key = abstracted(wish, blank)
+        if finite is not None and any(self.shapes.types.is_endless(each.sort) for each in params):
+            wish = implication(finite(), wish)
+            params, key = abstracted(wish, blank)
         if key not in self._chosen:
             self._chosen[key] = name = f"chosen {len(self._chosen)}"
             it = apply(f"|{name}|", params, sort)

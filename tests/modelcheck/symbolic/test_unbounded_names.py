@@ -30,6 +30,26 @@ def test_a_variable_is_not_taken_for_what_formulas_have_by_that_name(name: str) 
     assert isinstance(found.verdict("wrong"), Unknown)
 
 
+MAPPED = """
+protocol mapped
+nat N
+state {{ {0}: map[N, N] = [n: N -> 0] }}
+action change(n: N, m: N) {{ {0}[n] := m }}
+invariant small: forall n: N. {0}[n] >= 0
+invariant wrong: forall n: N. {0}[n] == 0
+check c {{ scope N = 1 }}
+"""
+
+
+@pytest.mark.parametrize("name", ["sin", "exp", "atan", "to_int", "distinct", "match", "lambda"])
+def test_a_map_is_not_taken_for_a_function_of_solvers(name: str) -> None:
+    (model,) = loads(MAPPED.format(name))
+    found = check(model, model.checks[0], engine="prove")
+
+    assert isinstance(found.verdict("small"), Holds)
+    assert isinstance(found.verdict("wrong"), Unknown)
+
+
 TYPED = """
 protocol typed
 sort {0}
