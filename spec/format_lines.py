@@ -132,10 +132,9 @@ def _clause(element: Element) -> Doc:
 
 def _clause_item(item: object) -> Doc:
     match item:
-        case s.ScopeItem(name, int(size)):
-            return cat(f"{name.text} = {size}")
-        case s.ScopeItem(name, tuple(members)):
-            return cat(f"{name.text} = {{{listed(members)}}}")
+        case s.ScopeItem(name, value, is_exact):
+            size = str(value) if isinstance(value, int) else f"{{{listed(value)}}}"
+            return cat(f"{name.text} = {'exactly ' if is_exact else ''}{size}")
         case s.ConfigItem(name, value):
             return cat(f"{name.text} = ", expression(value))
         case s.FaultItem(kind, most):

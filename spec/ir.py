@@ -459,6 +459,10 @@ class Scope:
         """The bound that goes by that name: of a nat or of a network."""
         return self.nats[name] if name in self.nats else self.networks[name]
 
+    def size(self, name: str) -> int:
+        """How many members the sort of that name has; of a nat or of a network, its bound."""
+        return len(self.sorts[name]) if name in self.sorts else self.limit(name)
+
     def most(self, limit: Limit) -> int:
         """How many elements a limit allows."""
         return limit.of if isinstance(limit.of, int) else self.limit(limit.of)
@@ -541,6 +545,7 @@ class Check(Node):
     expect: tuple[Expect, ...]
     says: str | None
     rates: tuple[Rate, ...] = ()  # of each action at most one
+    exact: tuple[str, ...] = ()  # bounds that are part of the question: a larger one makes another
 
 
 @frozen

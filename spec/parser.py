@@ -297,6 +297,14 @@ class _Build:
     # checks
     scope_size = _plain(s.ScopeItem)
     scope_members = _headed(s.ScopeItem)
+
+    def exact_size(self, children: list[Any], span: Span) -> s.ScopeItem:
+        name, size = children
+        return s.ScopeItem(name, size, is_exact=True, span=span)
+
+    def exact_members(self, children: list[Any], span: Span) -> s.ScopeItem:
+        return s.ScopeItem(children[0], _given(children[1:]), is_exact=True, span=span)
+
     scope_clause = _listed(s.ScopeClause)
     config_item = _plain(s.ConfigItem)
     config_clause = _listed(s.ConfigClause)

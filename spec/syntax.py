@@ -325,10 +325,11 @@ class VariantDecl(Node):
 
 @frozen
 class ScopeItem(Node):
-    """`Replica = 3`, or `Replica = {A, B}` with the members' names."""
+    """`Replica = 3`, or `Replica = {A, B}` with the members' names; `is_exact` behind `exactly`."""
 
     name: Ident
     value: int | tuple[Ident, ...]
+    is_exact: bool = False
 
 
 @frozen

@@ -210,6 +210,7 @@ _EXPECTATIONS = st.one_of(
 )
 _CLAUSES = st.one_of(
     _in("scope %s = %s, %s = {%s}", NAMES, NUMBERS, NAMES, _join(", ", NAMES, least=1)),
+    _in("scope %s = exactly %s, %s = exactly {%s}", NAMES, NUMBERS, NAMES, _join(", ", NAMES, least=1)),
     _in("config %s = %s", NAMES, EXPRESSIONS),
     st.sampled_from(["faults none", "faults any", "faults <= 2, a <= 1", "faults net.drop any"]),
     _in("rates %s = %s/%s, net.drop = 1/30d", NAMES, NUMBERS, NAMES),

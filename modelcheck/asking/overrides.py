@@ -39,12 +39,12 @@ def apply(model: Model, check: Check, given: Overrides) -> Check:
     When anything differs it says nothing about itself any more, and expects nothing.
     Raises SpecError for a name the model does not have and a value that does not fit.
     """
+    scope = _scope(model, check.scope, given.scope)
     changed = replace(
         check,
-        scope=_config(
-            model, _of_release(model, _scope(model, check.scope, given.scope), given), given.config
-        ),
+        scope=_config(model, _of_release(model, scope, given), given.config),
         budget=check.budget if given.faults is None else _budget(model, given.faults, check.budget),
+        exact=tuple(name for name in check.exact if scope.size(name) == check.scope.size(name)),
     )
     return check if changed == check else replace(changed, expect=(), says=None)
 
@@ -125,7 +125,7 @@ def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
     names = {variable.name for variable in model.variables if variable.network}
     for option, name, text in _pairs("--scope", given):
         if name in {sort.name for sort in model.sorts}:
-            sorts[name] = _members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
+            sorts[name] = members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
         elif name in {nat.name for nat in model.nats}:
             nats[name] = _number(option, text, 0, LARGEST_NAT)
         elif name in names:
@@ -136,7 +136,7 @@ def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
     return Scope(sorts, nats, networks, base.config)
 
 
-def _members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+def members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
     """The first names, and further ones of the same form."""
     further = member_names(sort, count + len(names))
     return (*names, *(name for name in further if name not in names))[:count]

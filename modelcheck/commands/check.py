@@ -51,6 +51,10 @@ add_arguments = arguments.add_arguments
 def run(args: argparse.Namespace, output: Output) -> int:
     """Run the checks in the order of the files; the exit code is the worst of theirs."""
     engine = engine_by(args)
+    if args.next_scope:
+        import modelcheck.commands.next_scope as next_scope  # noqa: PLC0415 - only for `--next-scope`
+
+        return next_scope.run(args, output)
     arguments.refuse_conflicts(args)
     files = arguments.files(args, output)
     outcomes: list[Outcome] = []

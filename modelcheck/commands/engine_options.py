@@ -151,6 +151,11 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="how many states to expect, by smaller scopes; decides nothing",
     )
+    either.add_argument(
+        "--next-scope",
+        action="store_true",
+        help="ask again with each bound one larger, alone and together: do the answers stay the same?",
+    )
     for flag, option in OPTIONS.items():
         group.add_argument(flag, **option.about)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -46,8 +46,12 @@ class Workers(Interruptible, Generic[T]):
         self._busy: dict[Connection, tuple[Child, int]] = {}
 
     def each(self, count: int) -> Iterator[tuple[int, T]]:
-        """Results as they come, each with the number of its job."""
-        waiting = deque(range(count))
+        """The results of the first `count` jobs as they come, each with the number of its job."""
+        yield from self.some(range(count))
+
+    def some(self, numbers: Iterable[int]) -> Iterator[tuple[int, T]]:
+        """The results of the jobs of these numbers, likewise."""
+        waiting = deque(numbers)
         try:
             while (waiting or self._busy) and not self.ended:
                 while waiting and len(self._busy) < self._most:

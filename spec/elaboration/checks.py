@@ -43,7 +43,10 @@ class Checks:
         budget = self._budget(node, clauses["faults"])
         says = node.says.text if node.says else None
         rates = self._rates(clauses["rates"])
-        return ir.Check(node.name.text, scope, budget, only or None, expect, says, rates, span=node.span)
+        exact = tuple(item.name.text for item in clauses["scope"] if item.is_exact)
+        return ir.Check(
+            node.name.text, scope, budget, only or None, expect, says, rates, exact, span=node.span
+        )
 
     def _grouped(self, node: s.CheckDecl) -> dict[str, list]:  # type: ignore[type-arg]
         words = ("scope", "config", "faults", "rates", "only", "expect")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any, Self
@@ -34,7 +34,11 @@ class Here:
 
     def each(self, count: int) -> Iterator[tuple[int, Any]]:
         """Every job with its result."""
-        return ((number, self._work(number)) for number in range(count))
+        return self.some(range(count))
+
+    def some(self, numbers: Iterable[int]) -> Iterator[tuple[int, Any]]:
+        """The jobs of these numbers, each with its result."""
+        return ((number, self._work(number)) for number in numbers)
 
 
 def swept(case: Case) -> Differences | None:

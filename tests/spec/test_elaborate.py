@@ -512,6 +512,20 @@ def test_budgets(text: str, budget: ir.Budget) -> None:
     assert check(text).budget == budget
 
 
+def test_exact_bounds_are_named_and_bound_as_much_as_others() -> None:
+    clauses = "faults none scope Replica = exactly {a, b}, Epoch = exactly 3, Offset = 4"
+    found = only(f"{CHECKED}check c {{ {clauses} }}").checks[0]
+
+    assert found.exact == ("Replica", "Epoch")
+    assert found.scope == check("faults none", "Replica = {a, b}, Epoch = 3, Offset = 4").scope
+
+
+def test_exactly_is_a_name_elsewhere() -> None:
+    model = only("protocol p nat exactly state { n: exactly = 0 } check c { scope exactly = exactly 2 }")
+
+    assert model.checks[0].exact == ("exactly",)
+
+
 def test_expectations() -> None:
     text = (
         "faults any only p, q "

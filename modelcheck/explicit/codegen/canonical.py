@@ -71,9 +71,12 @@ def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str
         _keep_less(fn, best, [fn.read(other, n) for n in range(layout.words)])
 
     sizes = {name: len(scope.sorts[name]) for name in sorts}
-    if prod(factorial(size) for size in sizes.values()) <= WRITTEN_OUT:
-        for renamings in _all_renamings(sizes):
-            attempt(renamings)
+    renamings = prod(factorial(size) for size in sizes.values())
+    if renamings > MOST_RENAMINGS:
+        raise TooWide(f"more than {MOST_RENAMINGS:,} renamings of each state")
+    if renamings <= WRITTEN_OUT:
+        for each in _all_renamings(sizes):
+            attempt(each)
     else:
         for cell in best:  # the state itself is one of those to be tried
             fn.store(cell, i64(-1))
@@ -100,8 +103,6 @@ def _looped(
 ) -> None:
     """Try the renamings that put signatures in order."""
     every = list(product(*(permutations(range(size)) for size in sizes.values())))
-    if len(every) > MOST_RENAMINGS:
-        raise TooWide(f"{len(every)} renamings of each state")
     width = sum(sizes.values())
     table = fn.table([number for row in every for chosen in row for number in chosen])
     olds = fn.table([chosen.index(new) for row in every for chosen in row for new in range(len(chosen))])

@@ -1,0 +1,1 @@
+"""The same checks with each bound of their scope one larger."""
