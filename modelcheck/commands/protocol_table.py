@@ -1,7 +1,8 @@
 """What every check of the library comes to, as tables: `spec/protocols/README.md`.
 
-`python -m modelcheck.commands.protocol_table` answers all checks, in some minutes, and writes the page
-anew; with names only those of these protocols, and what is written of the others stays.
+`python -m modelcheck.commands.protocol_table` answers all checks, at their own scope and at the next one, in
+half an hour, and writes the page anew; with names only those of these protocols, and what is written of the
+others stays.  `--max-states` says how far it goes at larger scopes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, assert_never
 
+import modelcheck.commands.amounts as amounts
 import spec.library as library
 from counterexamples.lines import count
 from counterexamples.trace import Trace
@@ -23,6 +25,14 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
 from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands.known_bugs import Bug, address, bugs
+from modelcheck.commands.protocol_scopes import (
+    STATES,
+    AskedLarger,
+    asked_larger,
+    digest,
+    larger_rows,
+    larger_words,
+)
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
@@ -46,6 +56,13 @@ A property that a run decides has a row of its own, with the fewest faults and t
 the row below is of all others that the check asks about.
 *States* are those found until everything was decided; *seconds* are what that took on the machine that \
 wrote this page.
+
+*One larger* says at which larger scopes the verdicts and the fewest numbers of faults are the same: \
+with one bound larger, by its name, or *each* of them alone; and *all* together.
+What is missing there was not finished within the states that the line above the table tells.
+An *exact* bound is [part of the question](../README.md#exact-bounds) and stays as it is; \
+with a larger one the answer is another.
+`modelcheck check NAME --next-scope --max-states N` asks further, and tells what differs.
 """
 
 
@@ -86,15 +103,16 @@ class TableRow(NamedTuple):
     steps: str
     states: str
     seconds: str
+    larger: str = ""
 
     @property
     def timeless(self) -> tuple[str, ...]:
-        """The row without what depends on the machine."""
-        return self[:-1]
+        """The row without what depends on the machine, and what is asked at larger scopes."""
+        return self[:-2]
 
 
-HEADS = TableRow("check", "of", "property", "verdict", "faults", "steps", "states", "seconds")
-LINE = TableRow("---", "---", "---", "---", "---:", "---:", "---:", "---:")
+HEADS = TableRow("check", "of", "property", "verdict", "faults", "steps", "states", "seconds", "one larger")
+LINE = TableRow("---", "---", "---", "---", "---:", "---:", "---:", "---:", "---")
 Tables = Mapping[str, Sequence[TableRow]]
 """The rows of each protocol, by its name."""
 
@@ -148,8 +166,11 @@ def _held(outcome: Outcome) -> Iterator[Cells]:
 # ------------------------------------------------------------------------ the page
 
 
-def page(tables: Tables) -> str:
-    """The page with the tables of all protocols, and one of the protocols above."""
+def page(tables: Tables, asked: Mapping[str, AskedLarger]) -> str:
+    """The page with the tables of all protocols, and one of the protocols above.
+
+    `asked` says how far each protocol was asked at larger scopes.
+    """
     heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
     protocols = [library.shipped(name) for name in tables]
     for each in protocols:
@@ -163,6 +184,7 @@ def page(tables: Tables) -> str:
         of = library.goes_on_from(each.name)
         more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
+        parts += [f"{asked[each.name]}\n"] if each.name in asked else []
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
     return "\n".join(parts)
 
@@ -254,12 +276,16 @@ def of_check(table: Iterable[TableRow], name: str) -> list[TableRow]:
 # ----------------------------------------------------------------- writing it anew
 
 
-def answered(name: str, reporter: Reporter) -> list[TableRow]:
-    """The rows of a protocol, from the engine."""
+def answered(name: str, states: int, reporter: Reporter) -> list[TableRow]:
+    """The rows of a protocol, from the engine; with searches of so many states at larger scopes."""
     asked = pick_checks(loads(library.text(name), name), [])
     found: list[TableRow] = []
-    for (model, question), family in zip(asked, families(asked), strict=True):
-        found += rows(check(model, question, family=family, reporter=reporter))
+    own = [
+        rows(check(model, question, family=family, reporter=reporter))
+        for (model, question), family in zip(asked, families(asked), strict=True)
+    ]
+    for (first, *others), larger in zip(own, larger_rows(name, states, reporter), strict=True):
+        found += [first._replace(larger=larger_words(larger)), *others]
     return found
 
 
@@ -273,17 +299,30 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="only of this protocol; what is written of others stays"
     )
-    given = parser.parse_args(words).names
+    parser.add_argument(
+        "--max-states",
+        type=amounts.count,
+        default=STATES,
+        metavar="N",
+        help=f"give up each search at a larger scope after N states ({STATES:,})",
+    )
+    args = parser.parse_args(words)
+    given = args.names
     if unknown := sorted({*given} - {*known}):
         parser.error(f"no protocol is called {unknown[0]}")
     kept = read(read_text(str(FILE))) if given else {}
+    asked = {**asked_larger(read_text(str(FILE)))} if given else {}
     progress = ProgressLine(sys.stderr, "", columns=shutil.get_terminal_size().columns)
     tables = {}
     for name in known:
         progress.begin(name)
-        tables[name] = kept[name] if name in kept and name not in given else answered(name, progress)
+        if name in kept and name not in given:
+            tables[name] = kept[name]
+        else:
+            tables[name] = answered(name, args.max_states, progress)
+            asked[name] = AskedLarger(args.max_states, digest(name))
         progress.clear()
-    save_text(FILE, page(tables))
+    save_text(FILE, page(tables, asked))
     sys.stderr.write(f"wrote {FILE}: {count(sum(map(len, tables.values())), 'row')}\n")
 
 

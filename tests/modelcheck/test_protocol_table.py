@@ -15,12 +15,14 @@ from modelcheck.asking.textbook.asked import Bearing
 from modelcheck.asking.textbook.claims import claims
 from modelcheck.commands import protocol_table
 from modelcheck.commands.known_bugs import address, bugs
+from modelcheck.commands.protocol_scopes import AskedLarger, asked_larger
 from modelcheck.commands.protocol_table import FILE, TableRow, bearing, of_check, page, read, rows
 from spec.ir import Check, ExpectCount, ExpectVerdict
 from spec.load import loads
 
 TEXT = FILE.read_text(encoding="utf-8")
 TABLES = read(TEXT)
+ASKED = asked_larger(TEXT)
 TOY = """
 protocol toy
 sort Node
@@ -51,7 +53,7 @@ def of(table: Sequence[TableRow], name: str, prop: str) -> TableRow | None:
 
 
 def test_the_page_is_as_it_is_written() -> None:
-    assert page(TABLES) == TEXT
+    assert page(TABLES, ASKED) == TEXT
     assert tuple(TABLES) == library.names()
 
 
@@ -112,8 +114,12 @@ def test_a_page_is_read_as_it_was_written() -> None:
             TableRow("", "", "`p`", *[""] * 5),
         ]
     }
+    asked = {"figure8": AskedLarger(300_000, "0123456789abcdef")}
 
-    assert read(page(tables)) == tables
+    written = page(tables, asked)
+
+    assert read(written) == tables
+    assert asked_larger(written) == asked
 
 
 def test_only_what_is_named_is_answered_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +127,7 @@ def test_only_what_is_named_is_answered_anew(tmp_path: Path, monkeypatch: pytest
     old["figure8"] = old["figure8"][:1]
     old["raft"] = old["raft"][:1]
     monkeypatch.setattr(protocol_table, "FILE", tmp_path / "README.md")
-    protocol_table.FILE.write_text(page(old), encoding="utf-8")
+    protocol_table.FILE.write_text(page(old, ASKED), encoding="utf-8")
     protocol_table.main(["figure8"])
     new = read(protocol_table.FILE.read_text(encoding="utf-8"))
 
