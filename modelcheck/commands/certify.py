@@ -11,6 +11,7 @@ import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL
 from modelcheck.contract.engine import Task
 from modelcheck.contract.exits import Exit
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
     model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
+    refuse_unstartable(model, check)
     task = Task(model, check.scope, check.budget, ())
     wrong = list(differences(certificate, model, asked_of(task)))
     _tell(

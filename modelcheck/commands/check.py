@@ -17,7 +17,7 @@ from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.estimate import card as estimate_card
 from modelcheck.asking.estimate import estimate
-from modelcheck.asking.unmet import broken_assumptions, cannot_start
+from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.commands.check_answers import summary, tell_card, tell_runs
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
@@ -188,6 +188,7 @@ def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> 
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
     for model, check in asked:
         title = f"{model.name} · {check.name}"
+        refuse_unstartable(model, check)
         progress.begin(title)
         try:
             found = estimate(model, check, progress)
