@@ -214,7 +214,7 @@ def _ask(machine: Machine, trace: Trace) -> None:
     """Look at the property as an engine does, for the error it may make."""
     prop = _property(trace)
     if prop.kind not in {PropertyKind.STEP, PropertyKind.ASSERT}:
-        machine.holds(prop, trace.states[-1])
+        machine.ask(prop, trace.states[-1])
     elif trace.steps and prop.kind is PropertyKind.STEP:
         machine.step_holds(prop, trace.states[-2], trace.steps[-1], trace.states[-1])
 

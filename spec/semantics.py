@@ -162,6 +162,12 @@ class Machine:
         """Whether the right side of a `leadsto` is true in a state."""
         return self._properties[prop.name].reached(state)
 
+    def ask(self, prop: Property, state: State) -> None:
+        """Evaluate all that a property asks of a state, for the ModelError that it may raise."""
+        self.holds(prop, state)
+        if prop.goal is not None:
+            self.goal(prop, state)
+
     def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
         """Whether a `step` property is true of a step."""
         return self._properties[prop.name].holds_of(before, step, after)

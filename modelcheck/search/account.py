@@ -24,7 +24,6 @@ from modelcheck.contract.result import (
 from modelcheck.processes.memory import resident
 from modelcheck.search.layers import LayeredSearch
 from spec.ir import Guard, Property, PropertyKind
-from spec.values import ModelError
 
 
 def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
@@ -77,15 +76,10 @@ class FindingsOfSearch(Generic[S]):
         """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
         if self.end is not End.COMPLETE or self.cut is not None:
             return Result(prop.name, prop.kind, Unknown(self._why))
-        try:
-            verdict = self.in_time(lambda: decide(prop))
-        except ModelError as error:
-            verdict = Unknown(f"{prop.name} makes an error: {error.message}")
+        verdict = self.in_time(lambda: decide(prop))
         match verdict:
             case None:
                 return Result(prop.name, prop.kind, self._stopped())
-            case Unknown():
-                return Result(prop.name, prop.kind, verdict)
             case Violated(unshown=Unshown(least=least)):
                 return Result(prop.name, prop.kind, verdict, (True,) * least)
             case _:

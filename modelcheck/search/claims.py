@@ -8,7 +8,7 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Endi
 from modelcheck.search.finds import Finds
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
-from spec.kinds import OF_STATES
+from spec.kinds import ASKED_OF_STATES, OF_RUNS
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -47,13 +47,16 @@ class PropertyMonitor(Finds[Discovery]):
         super().__init__(properties, lambda _, found: tell(found))
         self.deadlock = [p for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
         self._machine = machine
-        self._of_states = [p for p in properties if p.kind in OF_STATES]
+        self._of_states = [p for p in properties if p.kind in ASKED_OF_STATES]
         self._of_steps = [p for p in properties if p.kind is PropertyKind.STEP]
 
     def see_state(self, state: State, place: Place) -> None:
-        """Ask the properties of states about a new one."""
+        """Ask the properties of states about a new one, and those of runs for the errors they may make."""
         for prop in self._of_states:
             try:
+                if prop.kind in OF_RUNS:
+                    self._machine.ask(prop, state)
+                    continue
                 holds = self._machine.holds(prop, state)
             except ModelError as error:
                 self.erred(error, place, prop.name)

@@ -271,7 +271,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:
-                    self.machine.holds(prop, state)
+                    self.machine.ask(prop, state)
             for _ in self.machine.steps(state, actions=self._taken_from(found.place)):
                 pass
         except ModelError as error:

@@ -33,7 +33,7 @@ JOBS = {
     "fault_that_is_not_allowed_fails": "faults that the budget has not",
     "error_with_and_without_a_fault": "an error that a fault leads to, and one that none does",
     "error_beyond_the_budget": "an error one fault further than is looked",
-    "no_initial_state": "no level at all",
+    "error_in_recoverable": "an error of the condition of a way back",
     "nothing_can_happen": "one level",
 }
 RENAMED = {

@@ -20,13 +20,13 @@ MOST = 63  # properties that are asked of states; the last bit is for an error
 STATE = ("ptr noalias readonly", "state")
 
 
-def claims(
-    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
-) -> list[Function]:
+def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
     """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
-    if len(properties) > MOST:
-        raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
-    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
+    properties = (*context.of_states, *context.of_runs)
+    if len(context.of_states) > MOST:
+        raise TooWide(f"{len(context.of_states)} properties of states, more than {MOST}")
+    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(context.of_states)]
+    asked += [_error(number, prop, expressions, layout) for number, prop in enumerate(context.of_runs)]
     fn = Function("found", [STATE], "i64")
     every = fn.cell(64, i64(0))
     for prop, each in zip(properties, asked, strict=True):
@@ -39,7 +39,10 @@ def claims(
 def goals(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
+    """`goal`: whether a state is what a `recoverable` asks for, by its number.
+
+    None of the states makes an error: the search would have ended with it.
+    """
     fn = Function("goal", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _own(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
@@ -49,7 +52,7 @@ def goals(
             holds = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.resize(holds, 64)}")
     fn.end("ret i64 0")
-    fn.exit(scene.error, "ret i64 2")
+    fn.exit(scene.error, "ret i64 0")
     return [fn]
 
 
@@ -74,10 +77,10 @@ def ends(context: Context, expressions: ExpressionWriter, layout: PackedLayout) 
 def awaits(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`awaited`: what a state is for a property of fair runs, by its number; 4 for an error.
+    """`awaited`: what a state is for a property of fair runs, by its number.
 
-    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
-    `leadsto` is asked of unserved states alone.
+    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  None of the states
+    makes an error: the search would have ended with it.
     """
     fn = Function("awaited", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _own(fn, layout), fn.new("error"))
@@ -93,7 +96,7 @@ def awaits(
                 begins = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.select(begins, i64(UNSERVED | BEGINS), i64(UNSERVED))}")
     fn.end("ret i64 0")
-    fn.exit(scene.error, "ret i64 4")
+    fn.exit(scene.error, "ret i64 0")
     return [fn]
 
 
@@ -113,5 +116,17 @@ def _one(number: int, prop: Property, expressions: ExpressionWriter, layout: Pac
     holds = expressions.test(prop.expr, scene)
     hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
     fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
+    fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
+    return fn
+
+
+def _error(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
+    """Whether a property of runs makes an error in a state."""
+    fn = Function(f"errs.{number}", [STATE], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    for expr in (prop.expr, prop.goal):
+        if expr is not None:
+            expressions.test(expr, scene)
+    fn.end("ret i64 0")
     fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
     return fn

@@ -137,7 +137,7 @@ class Insertion(Runtime):
 
     def _note_found(self, fn: Function, entry: str) -> None:
         """Ask a new state for the properties."""
-        if not self.context.of_states:
+        if not self.context.asks_states:
             return
         found = fn.call(64, "found", entry)
         with fn.when(fn.is_set(found)):

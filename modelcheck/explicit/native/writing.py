@@ -87,7 +87,7 @@ def write(
     endless = [] if blocks else of_fair_runs(task)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
-        *claims(words.of_states, expressions, layout),
+        *claims(words, expressions, layout),
         *ends(words, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
         *loops(layout, words, parameters, named, most, symmetric=bool(task.symmetry)),
