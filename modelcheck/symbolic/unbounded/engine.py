@@ -179,6 +179,6 @@ def _why(said: Said, question: Obligation) -> str:
         return "the solver knows a start for which it is false"
     if said.answer is ProcessAnswer.SAT:
         return "it does not follow, but in no small scope was a step found that shows it"
-    if said.answer is ProcessAnswer.FAILED:
+    if said.answer in {ProcessAnswer.FAILED, ProcessAnswer.ENDED}:
         return f"{said.answer.value}: {' '.join(said.text.split())[:120]}"
     return str(said.answer.value)
