@@ -42,7 +42,7 @@ class FileFindings(FindingsOfSearch[FileSearch]):
         beyond = recovery.spread()
         trapped = recovery.trapped()
         if trapped is None:
-            return Holds(self.whole(), beyond=beyond)
+            return Holds(self.whole(), beyond=beyond, renamed=self.task.symmetry)
         state, level = trapped
         extent = self.extent(level.faults)
         trace = self.shown(lambda: self.search.run_to(state, level, Trapped(), prop.name))

@@ -127,11 +127,11 @@ def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -
 def _said(verdict: Verdict) -> object:
     """What a verdict says, without its run but with its length."""
     match verdict:
-        case Holds(extent, beyond, example, vacuous=vacuous):
+        case Holds(extent, beyond, example, vacuous=vacuous, renamed=renamed):
             return (
                 "holds, vacuously" if vacuous else "holds",
                 _extent(extent),
-                beyond,
+                (beyond, renamed),
                 None if example is None else (example.faults, len(example.steps)),
             )
         case Violated(extent, trace):

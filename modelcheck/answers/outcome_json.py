@@ -170,13 +170,14 @@ def _result(outcome: Outcome, result: Result) -> Json:
         "by_faults": list(result.by_faults),
     }
     match result.verdict:
-        case Holds(extent, beyond, example, unshown, vacuous):
+        case Holds(extent, beyond, example, unshown, vacuous, renamed):
             return (
                 data
                 | _unshown(unshown)
                 | {
                     "extent": _extent(extent),
                     "beyond": beyond,
+                    **({"beyond_up_to_renaming": list(renamed)} if renamed else {}),
                     **({"vacuous": True} if vacuous else {}),
                     "trace": trace_json(example),
                 }

@@ -44,7 +44,8 @@ class Holds:
     `beyond` counts the states from which the only way to what a `recoverable`
     asks for leaves the scope, and those where a run would miss the goal of a
     `leadsto` or `always eventually` if a fair step beyond the scope were not
-    possible; `example` is the shortest run to a `reachable`, or `unshown` says
+    possible; with `renamed` it counts states that differ by a renaming of members of those
+    sorts as one; `example` is the shortest run to a `reachable`, or `unshown` says
     why it is not there.  `vacuous` is a `leadsto` where no run ever begins to wait.
     """
 
@@ -53,6 +54,7 @@ class Holds:
     example: Trace | None = None
     unshown: Unshown | None = None
     vacuous: bool = False
+    renamed: tuple[str, ...] = ()
 
 
 @frozen

@@ -62,10 +62,16 @@ def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
         return f"reached in {steps}" + (f", with {count(faults, 'fault')}" if faults else "")
     words = f"holds {_extent(model, holds.extent)}".rstrip()
     if holds.beyond:
-        return f"{words}, within the scope; from {count(holds.beyond, 'state')} the only way leaves it"
+        return f"{words}, within the scope; from {_beyond(holds)} the only way leaves it"
     if holds.vacuous:
         return f"{words}; but nothing is put to the test: no run ever begins to wait"
     return words
+
+
+def _beyond(holds: Holds) -> str:
+    """How many states, or orbits of states."""
+    states = count(holds.beyond, "state")
+    return f"{states} up to renaming {' and '.join(holds.renamed)}" if holds.renamed else states
 
 
 def _violated(violated: Violated) -> str:
