@@ -168,6 +168,10 @@ class Machine:
         if prop.goal is not None:
             self.goal(prop, state)
 
+    def condition(self, asked: Property) -> Callable[[State], bool]:
+        """A condition of states that need be no property of the model, ready to be asked."""
+        return _Claim(asked, self.model, self.scope).holds
+
     def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
         """Whether a `step` property is true of a step."""
         return self._properties[prop.name].holds_of(before, step, after)

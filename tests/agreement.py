@@ -42,6 +42,7 @@ class Found:
             "cut": dict(stats.cut),
             "unused": stats.unused,
             "unrefused": stats.unrefused,
+            "untested": stats.untested,
             "error": None if found.error is None else cost(found.error),
         }
         for result in found.results:
@@ -114,7 +115,7 @@ def _renamed(model: Model, state: State, sort: str, renaming: Renaming) -> State
 def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -> Found | None:  # noqa: ANN401
     """What an engine finds, with the options of `check`; None where it cannot say."""
     try:
-        found = check(model, asked, engine=engine, **options)
+        found = check(model, asked, engine=engine, with_witnesses=True, **options)
     except Unsupported:
         return None
     except Unmet as unmet:

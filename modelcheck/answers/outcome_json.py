@@ -8,6 +8,7 @@ from typing import Any
 
 from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
+from counterexamples.lines import one_line
 from counterexamples.trace import Trace
 from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.expected import wished
@@ -21,6 +22,7 @@ from modelcheck.contract.result import (
     Sample,
     Unknown,
     Unshown,
+    UntestedPart,
     Violated,
 )
 from modelcheck.contract.version import VERSION
@@ -227,7 +229,22 @@ def _stats(outcome: Outcome) -> Json:
         "cut": dict(stats.cut),
         "unused": list(stats.unused),
         "unrefused": [{"action": action, "guard": guard} for action, guard in stats.unrefused],
+        "untested": [_untested(outcome, part) for part in stats.untested],
         "seconds": round(stats.seconds, 3),
         "ready": round(stats.ready, 3),
         "memory": stats.memory,
+    }
+
+
+def _untested(outcome: Outcome, part: UntestedPart) -> Json:
+    """A part of a property that holds of nothing, and its place."""
+    source = outcome.model.source
+    file, line, column = source.place(part.span.start)
+    return {
+        "property": part.property,
+        "kind": "quantifier" if part.is_quantifier else "condition",
+        "text": one_line(source.at(part.span)),
+        "file": file,
+        "line": line,
+        "column": column,
     }

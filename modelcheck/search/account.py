@@ -191,12 +191,16 @@ class FindingsOfSearch(Generic[S]):
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
         allowed = self.task.budget.actions(self.task.model)
-        unrefused = [
-            (action.name, guard.name or self.task.model.source.at(guard.span))
+        guards = [
+            (action.name, guard.name or self.task.model.source.at(guard.span), index)
             for action in allowed
-            if counts.taken.get(action.name)
             for index, guard in enumerate(action.head)
-            if isinstance(guard, Guard) and (action.name, index) not in counts.refused
+            if isinstance(guard, Guard)
+        ]
+        unrefused = [
+            (action, name)
+            for action, name, index in guards
+            if counts.taken.get(action) and (action, index) not in counts.refused
         ]
         return Stats(
             states=counts.states,
@@ -210,4 +214,12 @@ class FindingsOfSearch(Generic[S]):
             seconds=monotonic() - search.started,
             memory=resident(),
             ready=search.ready,
+            untested=tuple(
+                each.part for each in self.task.witnesses if each.condition.name not in counts.seen
+            )
+            if complete
+            else (),
+            refused=frozenset(
+                (action, name) for action, name, index in guards if (action, index) in counts.refused
+            ),
         )

@@ -131,7 +131,8 @@ def measure(name: str, only: tuple[str, ...] | None, *, symmetry: bool) -> Found
 def answer(way: Way, model: Model, asked: Check, **options: Any) -> Found:  # noqa: ANN401
     """What an engine finds; that it refuses is a failure, which no gap explains."""
     try:
-        return Found(check(model, asked, engine=way.make(), **way.options, **options).findings)
+        every = {**way.options, **options, "with_witnesses": True}
+        return Found(check(model, asked, engine=way.make(), **every).findings)
     except Unmet as unmet:
         return Found(None, str(unmet))
     except ModelError as error:

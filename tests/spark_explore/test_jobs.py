@@ -59,7 +59,9 @@ def different(name: str, engine: SparkEngine, *, symmetry: bool = False) -> obje
     model, whole = question(name)
     asked = asked_of(SPARK, model, whole)
     known = measure(name, asked.only, symmetry=symmetry)
-    found = Found(check(model, asked, engine=engine, symmetry=symmetry, threads=1).findings)
+    found = Found(
+        check(model, asked, engine=engine, symmetry=symmetry, threads=1, with_witnesses=True).findings
+    )
     a, b = known.facts, found.facts
     if symmetry and known.findings is not None and known.findings.error is not None:
         a, b = ({fact: facts.get(fact) for fact in ("end", "error")} for facts in (a, b))

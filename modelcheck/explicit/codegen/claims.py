@@ -18,12 +18,13 @@ from spec.ir import Expr, Property, PropertyKind
 MAY_END = "may_end"
 MOST = 63  # properties that are asked of states; the last bit is for an error
 STATE = ("ptr noalias readonly", "state")
+FAILS = f"ret {const(64, 1 << 63)}"
 
 
 def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
     """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
     properties = (*context.of_states, *context.of_runs)
-    if len(context.of_states) > MOST:
+    if len(context.noted) > MOST:
         raise TooWide(f"{len(context.of_states)} properties of states, more than {MOST}")
     asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(context.of_states)]
     asked += [_error(number, prop, expressions, layout) for number, prop in enumerate(context.of_runs)]
@@ -31,6 +32,27 @@ def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout
     every = fn.cell(64, i64(0))
     for prop, each in zip(properties, asked, strict=True):
         with fn.when(expressions.parameters.asks(fn, prop)):
+            fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
+    fn.end(f"ret {fn.load(every)}")
+    return [*asked, fn, *_witnessed(context, expressions, layout)]
+
+
+def _witnessed(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
+    """`witnessed`: of which conditions that are still open a state is a witness, a bit for each.
+
+    Its bits are those of `found` that follow the properties of states.  An error is that of the
+    property, which reports it.  It is called until each condition has a witness, so it is kept out of
+    the way of what is called for each state.
+    """
+    if not context.witnesses:
+        return []
+    asked = []
+    for number, condition in enumerate(context.witnesses, len(context.of_states)):
+        asked.append(_one(number, condition, expressions, layout, error="ret i64 0", name="witness"))
+    fn = Function("witnessed", [STATE, ("i64", "open")], "i64", "nounwind noinline cold")
+    every = fn.cell(64, i64(0))
+    for number, each in enumerate(asked, len(context.of_states)):
+        with fn.when(fn.is_set(fn.and_(V(64, "%open"), i64(1 << number)))):
             fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
     fn.end(f"ret {fn.load(every)}")
     return [*asked, fn]
@@ -107,16 +129,24 @@ def _own(fn: Function, layout: PackedLayout) -> StateBits:
     return own
 
 
-def _one(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
-    fn = Function(f"found.{number}", [STATE], "i64")
-    error = fn.new("error")
-    scene = Scene(fn, _own(fn, layout), error)
+def _one(
+    number: int,
+    prop: Property,
+    expressions: ExpressionWriter,
+    layout: PackedLayout,
+    *,
+    name: str = "found",
+    error: str = FAILS,
+) -> Function:
+    """The bit of that number where a property is broken, or a `reachable` is so."""
+    fn = Function(f"{name}.{number}", [STATE], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
     if prop.expr is None:
         raise TypeError(f"{prop.name} is not asked of states")
     holds = expressions.test(prop.expr, scene)
     hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
     fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
-    fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
+    fn.exit(scene.error, error)
     return fn
 
 
@@ -128,5 +158,5 @@ def _error(number: int, prop: Property, expressions: ExpressionWriter, layout: P
         if expr is not None:
             expressions.test(expr, scene)
     fn.end("ret i64 0")
-    fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
+    fn.exit(scene.error, FAILS)
     return fn

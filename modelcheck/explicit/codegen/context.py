@@ -29,13 +29,19 @@ class Context:
     guards: tuple[tuple[str, int], ...]
     of_states: tuple[Property, ...]
     of_runs: tuple[Property, ...]  # those that may make an error in a state
+    witnesses: tuple[Property, ...]  # conditions, until a state satisfies them
     of_steps: tuple[Property, ...]
     deadlock: Property | None
 
     @property
     def asks_states(self) -> bool:
         """Whether anything is asked of each new state."""
-        return bool(self.of_states or self.of_runs)
+        return bool(self.of_states or self.of_runs or self.witnesses)
+
+    @property
+    def noted(self) -> tuple[Property, ...]:
+        """What the first state is noted of that breaks it, or has it."""
+        return (*self.of_states, *self.witnesses)
 
     @property
     def errors(self) -> int:
@@ -88,7 +94,8 @@ class Context:
 
 def context(task: Task) -> Context:
     """The context of a search that answers a task, or any other of its family."""
-    model, family = task.model, task.family or Family(task.properties, task.faults, frozenset(), task.counted)
+    model = task.model
+    family = task.family or Family(task.properties, task.faults, frozenset(), task.counted, task.witnesses)
     steps = (PropertyKind.STEP, PropertyKind.ASSERT)
     return Context(
         model.actions,
@@ -97,6 +104,7 @@ def context(task: Task) -> Context:
         tuple((a.name, i) for a in model.actions for i, part in enumerate(a.head) if isinstance(part, Guard)),
         tuple(p for p in family.properties if p.kind in OF_STATES),
         tuple(p for p in family.properties if p.kind in OF_RUNS and _may_fail(p)),
+        tuple(each.condition for each in family.witnesses),
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
     )

@@ -21,6 +21,7 @@ from modelcheck.explicit.codegen.runtime import (
     MOST_STATES,
     NEW,
     NUMBER,
+    OPEN,
     ORDINALS,
     PARENTS,
     PENDING,
@@ -107,13 +108,13 @@ class PackedSpace:
         self.words = kernel.layout.words
         self.entry = self.words + 1
         self.levels: list[PackedLevel] = []
-        self.size = FIRSTS + len(kernel.context.of_states)
+        self.size = FIRSTS + len(kernel.context.noted)
         self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
         self.room = MOST_STATES
         self.shards = self._shards()
         for shard in self.shards:
             self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
-            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE))
+            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE) | {OPEN: kernel.open})
             self.use(shard)
 
     def _shards(self) -> list[Shard]:
@@ -174,6 +175,9 @@ class PackedSpace:
         """Set the words of a shard, as `words_of` returned them."""
         places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
+        firsts = [self.word(shard, place) for place in range(FIRSTS, self.size)]
+        open_ = sum(1 << place for place, first in enumerate(firsts) if first == NOWHERE)
+        self._tell(shard, {OPEN: self.kernel.open & open_})
 
     # ------------------------------------------------------------------ levels
 
