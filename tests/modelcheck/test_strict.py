@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import modelcheck
 import modelcheck.cli as cli
 from modelcheck.api import check
 from modelcheck.contract.coverage import never_used
@@ -223,3 +224,12 @@ def test_junit_has_a_failure_for_what_no_check_uses(run: Run, tmp_path: Path) ->
     told = (tmp_path / "found.xml").read_text()
     assert 'failures="1"' in told
     assert "never refuses: jam.once (line 17)" in told
+
+
+def test_the_manual_shows_a_file_that_declares_what_it_does_not_use(run: Run) -> None:
+    manual = (Path(modelcheck.__file__).parent / "README.md").read_text()
+    _, _, rest = manual.partition("<!-- declared as unused -->\n```rsm\n")
+    text = rest.partition("```")[0]
+
+    assert run(text, "--strict")[0] == Exit.EXPECTED
+    assert run(text.replace("// unused: as above", ""), "--strict")[0] == Exit.VIOLATED

@@ -168,16 +168,13 @@ class PackedSpace:
 
     def words_of(self, shard: Shard) -> list[int]:
         """The words of a shard, without its addresses."""
-        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         return [self.word(shard, place) for place in places]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
         """Set the words of a shard, as `words_of` returned them."""
-        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
-        firsts = [self.word(shard, place) for place in range(FIRSTS, self.size)]
-        open_ = sum(1 << place for place, first in enumerate(firsts) if first == NOWHERE)
-        self._tell(shard, {OPEN: self.kernel.open & open_})
 
     # ------------------------------------------------------------------ levels
 
@@ -266,6 +263,14 @@ class PackedSpace:
     def firsts(self, place: int) -> Iterator[int]:
         """The first state of each shard that has a property, by its place among those asked of states."""
         return self._found(FIRSTS + place)
+
+    def close_seen(self) -> None:
+        """What one shard has a witness for no other shard looks for any more."""
+        seen = 0
+        for bit in range(len(self.kernel.context.of_states), len(self.kernel.context.noted)):
+            seen |= any(word != NOWHERE for word in self._row(FIRSTS + bit)) << bit
+        for shard in self.shards:
+            self._tell(shard, {OPEN: self.word(shard, OPEN) & ~seen})
 
     def failures(self) -> Iterator[int]:
         """The first state of each shard where asking for a property makes an error."""
