@@ -79,10 +79,11 @@ def _starts(machine: Machine, trace: Trace) -> None:
         raise NotReplayable(0, "it stands in the way of a proof, and no run need come to it")
     if len(trace.states) != len(trace.steps) + 1:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
-    starts = machine.initial()
+    try:
+        starts = machine.initial()
+    except ModelError as error:
+        raise NotReplayable(0, f"the model cannot start: {error.message}") from error
     found = trace.states[0]
-    if not starts:
-        raise NotReplayable(0, "the model has no initial state")
     if found not in starts:
         near = min((changes(machine.model, machine.scope, start, found) for start in starts), key=len)
         many = (
@@ -213,7 +214,7 @@ def _ask(machine: Machine, trace: Trace) -> None:
     """Look at the property as an engine does, for the error it may make."""
     prop = _property(trace)
     if prop.kind not in {PropertyKind.STEP, PropertyKind.ASSERT}:
-        machine.holds(prop, trace.states[-1])
+        machine.ask(prop, trace.states[-1])
     elif trace.steps and prop.kind is PropertyKind.STEP:
         machine.step_holds(prop, trace.states[-2], trace.steps[-1], trace.states[-1])
 

@@ -8,11 +8,13 @@ from time import monotonic, perf_counter
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.reorder import late_faults
 from counterexamples.trace import Trace
-from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task
+from modelcheck.contract.coverage import never_used
+from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limits, Refusal, Task, Witness
 from modelcheck.contract.expected import mismatches, needs_counts
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import PhaseDone, Reporter, Silent, Stopped
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
+from modelcheck.contract.witnesses import witnesses
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
 from modelcheck.processes.memory import memory_limit
@@ -65,6 +67,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     at_first: bool = False,
     beside_after: float | None = None,
     last_word: LastWord | None = None,
+    with_witnesses: bool = False,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
@@ -77,7 +80,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     as one; `threads` of None is one for each core.  Without `ways` the search takes
     less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
-    as soon as a run decides one property.  With `beside_after` and no engine given, a
+    as soon as a run decides one property.  `with_witnesses` the statistics tell which parts of
+    properties no state puts to the test (NOTE(witnesses)).  With `beside_after` and no engine given, a
     second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
     partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
     `last_word` is to end the program (see NOTE(watch)).
@@ -87,7 +91,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     limits = limits or Limits()
     limits = replace(limits, memory=memory_limit(limits.memory))
     task = replace(
-        task_of(model, check, family, symmetry=symmetry),
+        task_of(model, check, family, symmetry=symmetry, with_witnesses=with_witnesses),
         limits=limits,
         threads=threads,
         keep=keep,
@@ -103,20 +107,35 @@ def check(  # noqa: PLR0913 - each is given by its name
         findings = unsearched(_name(engines[0]), task, stopped.end, monotonic() - began)
     except MemoryError:
         findings = unsearched(_name(engines[0]), task, End.MEMORY, monotonic() - began)
-    return Outcome(model, check, findings, mismatches(check, findings))
+    outcome = Outcome(model, check, findings, mismatches(check, findings))
+    return replace(outcome, unused=never_used((outcome,)))
 
 
-def task_of(model: Model, check: Check, family: Family | None = None, *, symmetry: bool = False) -> Task:
+def task_of(
+    model: Model,
+    check: Check,
+    family: Family | None = None,
+    *,
+    symmetry: bool = False,
+    with_witnesses: bool = False,
+) -> Task:
     """What `check` asks an engine, without limits."""
+    properties = looked_at(model, check)
+    found: tuple[Witness, ...] = ()
+    if with_witnesses:
+        names = {prop.name for prop in properties}
+        among = witnesses(properties) if family is None else family.witnesses
+        found = tuple(each for each in among if each.part.property in names)
     return Task(
         model,
         check.scope,
         check.budget,
-        looked_at(model, check),
+        properties,
         check=check.name,
         stop_early=not needs_counts(check),
         symmetry=symmetric_sorts(model) if symmetry else (),
         family=family,
+        witnesses=found,
     )
 
 

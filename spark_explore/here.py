@@ -58,7 +58,7 @@ class Executors(Protocol):
         ...
 
     def goals(self, aim: Aim) -> list[Marks]:
-        """The marks of all levels: who is at the goal. Raises Failing where asking makes an error."""
+        """The marks of all levels: who is at the goal."""
         ...
 
     def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:

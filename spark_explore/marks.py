@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from modelcheck.explicit.codegen.context import CURSOR
-from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.codegen.runtime import BEYOND, FINE
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.pieces import FilePiece, blocks, piece_from_json
 from spark_explore.run import RunLevel
-from spark_explore.steps import CHUNK, Overflow, TaggedTable, address_of, words_at
+from spark_explore.steps import CHUNK, Overflow, TaggedTable, address_of
 from spark_explore.store import Store
 from spec.frozen import frozen
 
@@ -88,23 +87,13 @@ def marked(
 # -------------------------------------------------------------------------- goals
 
 
-class Failing(Exception):  # noqa: N818 - an answer of the model
-    """Asking for a goal makes an error in a state."""
-
-    def __init__(self, state: Words) -> None:
-        self.state = state
-        super().__init__(state)
-
-
 def goals(kernel: Kernel, aim: Aim, states: Iterable[bytes]) -> bytes:
-    """The marks of states: who is at the goal. Raises Failing for the first where asking makes an error."""
+    """The marks of states: who is at the goal."""
     words, found = kernel.layout.words, []
     for block in states:
         count = len(block) // (8 * words)
         marks = bytearray(count)
-        failed = kernel.call["mark_goals"](block, count, _address(marks), aim.which)
-        if failed >= 0:
-            raise Failing(words_at(block, failed, words))
+        kernel.call["mark_goals"](block, count, _address(marks), aim.which)
         found.append(marks)
     return b"".join(found)
 

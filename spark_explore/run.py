@@ -17,7 +17,7 @@ from spark_explore.store import Store, forget
 from spec.frozen import frozen
 from spec.values import encode
 
-FORMAT = 2
+FORMAT = 3
 ABOUT = "run.json"
 LEVELS = "levels"  # the manifests of finished levels, by number
 LEFT = "left"  # what one task leaves for another, by level
@@ -206,6 +206,7 @@ def about(task: Task) -> Json:
         [sorted(each.items()) for each in (scope.sorts, scope.nats, scope.networks, scope.config)],
         (budget.total, kinds),
         task.properties,
+        task.witnesses,
         task.symmetry,
         task.stop_early,
     )

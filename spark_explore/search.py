@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from time import monotonic
 from typing import ClassVar
@@ -99,6 +99,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self.files = run
         self.executors: Callable[[int], Executors]
         self._known = FoundStates()
+        self._seen = set[int]()  # the places of the conditions that have a witness
         self._counter = Counter(kernel.context.new())
         self._spent = CoreSeconds()
         self._status = status
@@ -188,9 +189,12 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
             if own[place] == NOWHERE:
                 own[place] = self._known.number(state, *self._before(level))
         self._known.grow(level)
+        conditions = range(len(context.of_states), len(context.noted))
+        self._seen.update(place for place in finds if place in conditions)
         self._known.new = {
             place: self._known.number(state, level.faults, level.depth)
             for place, state in sorted(finds.items())
+            if place not in conditions
         }
         self.tally.take([self._counter])
 
@@ -213,6 +217,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
                 [list(s), at.faults, at.depth] for s, at in zip(finds.states, finds.stands, strict=True)
             ],
             "new": sorted(finds.new.items()),
+            "seen": sorted(self._seen),
             "best": {name: _find(find) for name, find in self.tally.best.items()},
             "error": None if self.tally.error is None else _find(self.tally.error),
             "layers": [asdict(layer) for layer in self.layers],
@@ -229,6 +234,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         for state, faults, depth in status["found"]:
             finds.number(tuple(state), faults, depth)
         finds.new = dict(status["new"])
+        self._seen = set(status["seen"])
         for level in self.files.levels:
             finds.grow(level)
         self.tally.best = {name: _found(find) for name, find in status["best"].items()}
@@ -278,7 +284,8 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
 
     def counts(self) -> Counts:
         """What was counted."""
-        return self.tally.counts(self._known)
+        noted = self.kernel.context.noted
+        return replace(self.tally.counts(self._known), seen=frozenset(noted[at].name for at in self._seen))
 
 
 def layer_name(faults: int) -> str:

@@ -256,7 +256,7 @@ def filled(kernel: Kernel, shards: int, blocks: Sequence[bytes], tags: Sequence[
 def found_in(kernel: Kernel, block: bytes) -> dict[int, Words]:
     """The first states of a block with what is asked of states, by the place of the property."""
     words = kernel.layout.words
-    if not kernel.context.of_states or not block:
+    if not kernel.context.asks_states or not block:
         return {}
     firsts = (ctypes.c_uint64 * (FAILED + 1))(*[NOWHERE] * (FAILED + 1))
     kernel.call["ask"](block, len(block) // (8 * words), firsts)

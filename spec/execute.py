@@ -37,13 +37,27 @@ def fresh(state: Sequence[Value], slots: int) -> Frame:
     return [*state, *[None] * slots, (), (), None]
 
 
-def body(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type]) -> Run:
+@frozen
+class DeadEnd:
+    """A `choose` without a member to take; `is_empty` says that its condition refused none."""
+
+    choose: Choose
+    is_empty: bool
+
+
+def body(
+    statements: Sequence[Stmt],
+    layout: FrameLayout,
+    types: Sequence[Type],
+    dead_ends: list[DeadEnd] | None = None,
+) -> Run:
     """Statements in order: the frames that they make of one frame, in the order of the choices.
 
     A branch that leaves the scope or makes an error is there too, with `ENDED`
-    set to the `Cut` or `ModelError`, as far as it got.
+    set to the `Cut` or `ModelError`, as far as it got.  A branch that a `choose` ends is not;
+    `dead_ends`, where given, collects these.
     """
-    parts = [_part(statement, layout, types) for statement in statements]
+    parts = [_part(statement, layout, types, dead_ends) for statement in statements]
 
     def run(frame: Frame) -> list[Frame]:
         frames = [frame]
@@ -54,17 +68,19 @@ def body(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type])
     return run
 
 
-def _part(statement: Stmt, layout: FrameLayout, types: Sequence[Type]) -> Run:
+def _part(
+    statement: Stmt, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
+) -> Run:
     """One statement: a plain one changes its frame, one with a choice inside makes several."""
     if not chooses(statement):
         return _guarded(_plain(statement, layout, types))
     match statement:
         case Choose():
-            return _choose(statement, layout)
+            return _choose(statement, layout, dead_ends)
         case Branch():
-            return _branch(statement, layout, types)
+            return _branch(statement, layout, types, dead_ends)
         case Each():
-            return _each(statement, layout, types)
+            return _each(statement, layout, types, dead_ends)
         case Assign() | Bound() | Assert():
             raise TypeError(f"{statement} has no choice in it")
         case _:
@@ -215,7 +231,7 @@ def _assert(name: str, test: Evaluator) -> Do:
 # ---------------------------------------------------------- statements with choice
 
 
-def _choose(statement: Choose, layout: FrameLayout) -> Run:
+def _choose(statement: Choose, layout: FrameLayout, dead_ends: list[DeadEnd] | None) -> Run:
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     where = None if statement.where is None else compiled(statement.where, layout)
     name, of = statement.name, getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
@@ -223,15 +239,17 @@ def _choose(statement: Choose, layout: FrameLayout) -> Run:
     def run(frame: Frame) -> list[Frame]:
         if frame[ENDED] is not None:
             return [frame]
-        found = []
+        found, is_empty = [], True
         try:
             for value in walk(frame):
-                frame[slot] = value
+                frame[slot], is_empty = value, False
                 if where is None or where(frame):
                     found.append(_branched(frame, Choice(name, of, value), slot))
         except (Cut, ModelError) as end:
             frame[ENDED] = end
             found.append(frame)
+        if dead_ends is not None and not found:
+            dead_ends.append(DeadEnd(statement, is_empty))
         return found
 
     return run
@@ -244,9 +262,11 @@ def _branched(frame: Frame, choice: Choice, slot: int) -> Frame:
     return branch
 
 
-def _branch(statement: Branch, layout: FrameLayout, types: Sequence[Type]) -> Run:
+def _branch(
+    statement: Branch, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
+) -> Run:
     slot = _guarded_test(compiled(statement.test, layout))
-    then, other = body(statement.then, layout, types), body(statement.other, layout, types)
+    then, other = (body(each, layout, types, dead_ends) for each in (statement.then, statement.other))
 
     def run(frame: Frame) -> list[Frame]:
         says = slot(frame)
@@ -272,9 +292,11 @@ def _guarded_test(test: Evaluator) -> Callable[[Frame], bool | None]:
     return ask
 
 
-def _each(statement: Each, layout: FrameLayout, types: Sequence[Type]) -> Run:
+def _each(
+    statement: Each, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
+) -> Run:
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
-    inner = body(statement.body, layout, types)
+    inner = body(statement.body, layout, types, dead_ends)
 
     def run(frame: Frame) -> list[Frame]:
         if frame[ENDED] is not None:

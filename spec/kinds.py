@@ -9,3 +9,4 @@ OF_STATES = INVARIANTS | {PropertyKind.REACHABLE}
 OF_STEPS = frozenset({PropertyKind.STEP, PropertyKind.ASSERT})
 OF_FAIR_RUNS = frozenset({PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY})
 OF_RUNS = OF_FAIR_RUNS | {PropertyKind.RECOVERABLE}
+ASKED_OF_STATES = OF_STATES | OF_RUNS  # whose expressions are evaluated in every state

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from spec.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
-from spec.execute import BROKEN, CHOICES, ENDED, Choice, body, fresh
+from spec.execute import BROKEN, CHOICES, ENDED, Choice, DeadEnd, body, fresh
 from spec.frozen import frozen
 from spec.ir import (
     Action,
@@ -34,6 +34,7 @@ T = TypeVar("T")
 State = tuple[Value, ...]
 MEMO = 100_000  # values of one variable whose bytes are remembered
 MACHINES = 8  # the last ones, whose closures are kept for another of the same model and scope
+NO_START = "R0608"  # the code of the error that there is no initial state
 
 
 @frozen
@@ -83,9 +84,9 @@ class Machine:
         self._actions, self._properties = closures.actions, closures.properties
 
     def initial(self) -> tuple[State, ...]:
-        """The distinct states a run may start in, in the order of the choices made.
+        """The distinct states a run may start in, at least one, in the order of the choices made.
 
-        Raises ModelError, also when a start is beyond the scope.
+        Raises ModelError, also where there is none and where one is beyond the scope.
         """
         if self._closures.starts is None:
             self._closures.starts = self._starts()
@@ -96,8 +97,11 @@ class Machine:
         frame = fresh([None] * self._count, self.model.init_slots)
         for index, variable in enumerate(self.model.variables):
             frame[index] = _within_scope(compiled(variable.init, layout), frame, variable.init)
-        run = body(self.model.init, layout, [variable.type for variable in self.model.variables])
+        dead_ends: list[DeadEnd] = []
+        run = body(self.model.init, layout, [each.type for each in self.model.variables], dead_ends)
         ends = run(frame)
+        if not ends:
+            raise _no_start(dead_ends)
         for end in ends:
             if isinstance(end[ENDED], ModelError):
                 raise end[ENDED]
@@ -157,6 +161,16 @@ class Machine:
     def goal(self, prop: Property, state: State) -> bool:
         """Whether the right side of a `leadsto` is true in a state."""
         return self._properties[prop.name].reached(state)
+
+    def ask(self, prop: Property, state: State) -> None:
+        """Evaluate all that a property asks of a state, for the ModelError that it may raise."""
+        self.holds(prop, state)
+        if prop.goal is not None:
+            self.goal(prop, state)
+
+    def condition(self, asked: Property) -> Callable[[State], bool]:
+        """A condition of states that need be no property of the model, ready to be asked."""
+        return _Claim(asked, self.model, self.scope).holds
 
     def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
         """Whether a `step` property is true of a step."""
@@ -258,6 +272,18 @@ def _within_scope(evaluate: Evaluator, frame: Frame, expr: Expr) -> Value:
 
 def _start_is_cut(cut: Cut, span: Span) -> ModelError:
     return ModelError("R0601", f"the initial state is already beyond the scope of {cut.limit}", span)
+
+
+def _no_start(dead_ends: Sequence[DeadEnd]) -> ModelError:
+    """That every branch of the `init` block ends in a `choose` without a member, and the last of these."""
+    last = max(dead_ends, key=lambda each: each.choose.span.start)
+    choose = last.choose
+    if not last.is_empty and choose.where is not None:
+        why, span = "no member satisfies the condition", choose.where.span
+    else:
+        why = "the set is empty" if choose.case is None else "the set has no member of that case"
+        span = choose.domain.span
+    return ModelError(NO_START, f"`choose {choose.name}` has no choice because {why}", span)
 
 
 # --------------------------------------------------------------------- actions

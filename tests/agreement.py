@@ -42,6 +42,7 @@ class Found:
             "cut": dict(stats.cut),
             "unused": stats.unused,
             "unrefused": stats.unrefused,
+            "untested": stats.untested,
             "error": None if found.error is None else cost(found.error),
         }
         for result in found.results:
@@ -114,7 +115,7 @@ def _renamed(model: Model, state: State, sort: str, renaming: Renaming) -> State
 def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -> Found | None:  # noqa: ANN401
     """What an engine finds, with the options of `check`; None where it cannot say."""
     try:
-        found = check(model, asked, engine=engine, **options)
+        found = check(model, asked, engine=engine, with_witnesses=True, **options)
     except Unsupported:
         return None
     except Unmet as unmet:
@@ -127,11 +128,11 @@ def found_by(model: Model, asked: Check, engine: str | Engine, **options: Any) -
 def _said(verdict: Verdict) -> object:
     """What a verdict says, without its run but with its length."""
     match verdict:
-        case Holds(extent, beyond, example, vacuous=vacuous):
+        case Holds(extent, beyond, example, vacuous=vacuous, renamed=renamed):
             return (
                 "holds, vacuously" if vacuous else "holds",
                 _extent(extent),
-                beyond,
+                (beyond, renamed),
                 None if example is None else (example.faults, len(example.steps)),
             )
         case Violated(extent, trace):

@@ -71,21 +71,24 @@ _ENDS = ExitStack()
 atexit.register(_ENDS.close)
 
 
-def tlc(folder: Path, name: str, *, quick: bool = False) -> Told:
-    """What TLC says of `name`.tla with `name`.cfg in a folder; `quick` where there are few states."""
+def tlc(folder: Path, name: str, *, quick: bool = False, go_on: bool = False) -> Told:
+    """What TLC says of `name`.tla with `name`.cfg in a folder; `quick` where there are few states.
+
+    With `go_on` it counts all states, whatever is violated in them.
+    """
     how = [*LIGHT, "-Xshare:auto", _classes()] if quick else ["-XX:+UseParallelGC"]
     # Its own modules are written out there, where another TLC must not read them half written.
     how += ["-XX:ActiveProcessorCount=1", f"-Djava.io.tmpdir={folder.absolute()}"]
     java = ["java", *how, "-cp", str(tlc_jar()), "tlc2.TLC"]
     given = ["-deadlock", "-workers", "1", "-config", f"{name}.cfg", f"{name}.tla"]
+    given += ["-continue"] if go_on else []
     done = subprocess.run(
         [*java, *given], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert "Fatal error" not in done.stdout, done.stdout
     broken = re.search(r"Invariant (\w+) is violated", done.stdout)
     invariant = "" if broken is None else broken[1]
-    at_once = "is violated by the initial state", "is equal to FALSE"  # of a state, and of no state at all
-    if any(words in done.stdout for words in at_once):  # then it looks no further, and counts nothing
+    if "is violated by the initial state" in done.stdout and not go_on:  # it looks no further
         return Told(0, 1, invariant)
     alone = re.search(r"(\d+) distinct states? generated at", done.stdout)
     if "No next state actions defined" in done.stdout and alone is not None:

@@ -77,7 +77,7 @@ def is_of_use(trace: Trace, scope: Scope) -> bool:
                 check(value)
             show(entry.type, value, scope)
         machine = Machine(trace.model, scope)
-        return not machine.assumption_failures() and bool(machine.initial())
+        return not machine.assumption_failures() and machine.initial() != ()
     except (Cut, Misfit, ModelError, ValueError, IndexError):
         return False
 

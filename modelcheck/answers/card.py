@@ -15,10 +15,12 @@ from modelcheck.contract.wording import (
     budget_words,
     config_words,
     engine_words,
+    is_fair,
     memory_words,
     scope_words,
     second_engine_words,
     seconds_words,
+    untested_words,
     verdict_words,
 )
 from spec.ir import Budget
@@ -173,12 +175,15 @@ def _cut(outcome: Outcome) -> list[str]:
 
 
 def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
-    """What is suspicious in the model: actions and guards that might as well not be there."""
-    stats = outcome.findings.stats
+    """What is suspicious in the model: parts that might as well not be there, claims that hold of nothing."""
+    model, stats = outcome.model, outcome.findings.stats
     role = Role.BAD if strict else Role.UNSURE
     start = line("    ", Piece(f"{'note':<{LABEL}}", role))
+    for words in untested_words(model, stats.untested):
+        yield from wrapped(start, words, width)
     if stats.unused:
-        yield from wrapped(start, f"never happened: {', '.join(stats.unused)}", width)
+        names = (name + " (fair)" * is_fair(model.action(name)) for name in stats.unused)
+        yield from wrapped(start, f"never happened: {', '.join(names)}", width)
     if stats.unrefused:
         guards = ", ".join(f"{guard} of {action}" for action, guard in stats.unrefused)
         yield from wrapped(start, f"never refused a step: {guards}", width)

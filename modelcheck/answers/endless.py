@@ -12,7 +12,7 @@ from counterexamples.trace import Lasso, Trace
 from modelcheck.api import check as answer
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.result import Holds, Violated
+from modelcheck.contract.result import End, Holds, Violated
 from spec.ir import Check, Model
 from spec.kinds import OF_FAIR_RUNS
 from spec.semantics import Machine
@@ -31,10 +31,12 @@ def forever(model: Model, check: Check) -> dict[str, Json]:
     if not names:
         return {}
     asked = replace(check, only=names, expect=())
-    return {
-        result.property: _told(result.verdict)
-        for result in answer(model, asked, limits=LIMITS).findings.results
-    }
+    findings = answer(model, asked, limits=LIMITS).findings
+    if findings.end is End.ERROR:
+        return dict.fromkeys(
+            names, _only("The model makes an error; `modelcheck check` shows the run to it.")
+        )
+    return {result.property: _told(result.verdict) for result in findings.results}
 
 
 def _told(verdict: object) -> Json:

@@ -15,7 +15,7 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
-from modelcheck.contract.wording import budget_words, verdict_words, way_words
+from modelcheck.contract.wording import budget_words, untested_words, verdict_words, way_words
 from modelcheck.diagnosis.distinct.text import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
 
@@ -144,6 +144,11 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "Not as the check expects", tuple(texts)
     for ways in outcome.distinct:
         yield f"{count(len(ways.runs), 'way')} to violate {ways.property}", tuple(extent_words(ways))
+    if found.stats.untested:
+        yield (
+            "Not put to the test",
+            tuple(untested_words(outcome.model, found.stats.untested)),
+        )
     if found.stats.unused:
         yield "Never happened", (", ".join(found.stats.unused),)
     if found.stats.unrefused:

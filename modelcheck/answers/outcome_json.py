@@ -8,6 +8,7 @@ from typing import Any
 
 from counterexamples.itf.encode import encoder, plain
 from counterexamples.itf.write import digest, write
+from counterexamples.lines import one_line
 from counterexamples.trace import Trace
 from modelcheck.contract.assessment import assess, is_expected
 from modelcheck.contract.expected import wished
@@ -21,6 +22,7 @@ from modelcheck.contract.result import (
     Sample,
     Unknown,
     Unshown,
+    UntestedPart,
     Violated,
 )
 from modelcheck.contract.version import VERSION
@@ -170,13 +172,14 @@ def _result(outcome: Outcome, result: Result) -> Json:
         "by_faults": list(result.by_faults),
     }
     match result.verdict:
-        case Holds(extent, beyond, example, unshown, vacuous):
+        case Holds(extent, beyond, example, unshown, vacuous, renamed):
             return (
                 data
                 | _unshown(unshown)
                 | {
                     "extent": _extent(extent),
                     "beyond": beyond,
+                    **({"beyond_up_to_renaming": list(renamed)} if renamed else {}),
                     **({"vacuous": True} if vacuous else {}),
                     "trace": trace_json(example),
                 }
@@ -226,7 +229,22 @@ def _stats(outcome: Outcome) -> Json:
         "cut": dict(stats.cut),
         "unused": list(stats.unused),
         "unrefused": [{"action": action, "guard": guard} for action, guard in stats.unrefused],
+        "untested": [_untested(outcome, part) for part in stats.untested],
         "seconds": round(stats.seconds, 3),
         "ready": round(stats.ready, 3),
         "memory": stats.memory,
+    }
+
+
+def _untested(outcome: Outcome, part: UntestedPart) -> Json:
+    """A part of a property that holds of nothing, and its place."""
+    source = outcome.model.source
+    file, line, column = source.place(part.span.start)
+    return {
+        "property": part.property,
+        "kind": "quantifier" if part.is_quantifier else "condition",
+        "text": one_line(source.at(part.span)),
+        "file": file,
+        "line": line,
+        "column": column,
     }

@@ -66,8 +66,8 @@ class Estimate:
 def estimate(model: Model, asked: Check, reporter: Reporter) -> Estimate | None:
     """The estimate from the nat that needs to be lowered least; None where none has enough smaller scopes.
 
-    Costs one search for each smaller bound, within LIMITS; scopes that the
-    model does not have, or where it has no state, are left out. Raises KeyboardInterrupt.
+    Costs one search for each smaller bound, within LIMITS; scopes in which
+    the model cannot start are left out. Raises KeyboardInterrupt.
     """
     found = []
     for nat, bound in asked.scope.nats.items():
@@ -112,8 +112,6 @@ def _points(model: Model, asked: Check, nat: str, bound: int, reporter: Reporter
             raise KeyboardInterrupt
         if found.end is not End.COMPLETE:
             return
-        if not found.stats.states:
-            continue  # it has no initial state there
         yield SampledScope(lower, found.stats.states, found.stats.seconds, found.stats.memory)
 
 

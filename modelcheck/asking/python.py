@@ -99,6 +99,7 @@ def check(  # noqa: PLR0913 - each is given by its name
             reporter=reporter,
             symmetry=symmetry,
             threads=threads,
+            with_witnesses=True,
         )
     except Unmet as unmet:
         raise broken_assumptions(asked, question, unmet) from None

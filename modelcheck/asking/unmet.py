@@ -8,10 +8,12 @@ from modelcheck.api import Unmet
 from modelcheck.contract.wording import bounds_set, setting_words, switches_set
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Config, Expr, Model
-from spec.semantics import Machine
+from spec.semantics import NO_START, Machine
 from spec.types import Nat, sorts_in, walk_type
 from spec.values import ModelError
 from spec.walk import walk
+
+MEND_START = "without an initial state everything holds of nothing; let the choice find a member, or guard it"
 
 
 def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
@@ -32,15 +34,7 @@ def refuse_unstartable(model: Model, check: Check) -> None:
     """Raise SpecError where the model cannot start within the check."""
     machine = Machine(model, check.scope)
     if assumes := machine.assumption_failures():
-        raise SpecError(
-            Diagnostic(
-                "R0907",
-                model.source,
-                each.span,
-                f"{check.name}: the assumption `{each.name}` does not hold with this scope and configuration",
-            )
-            for each in assumes
-        )
+        raise broken_assumptions(model, check, Unmet(model, assumes))
     try:
         machine.initial()
     except ModelError as error:
@@ -50,7 +44,8 @@ def refuse_unstartable(model: Model, check: Check) -> None:
 def cannot_start(model: Model, error: ModelError) -> SpecError:
     """An error that the model makes before there is any state."""
     message = f"the model cannot start: {error.message}"
-    return SpecError([Diagnostic(error.code, model.source, error.span, message)])
+    advice = MEND_START if error.code == NO_START else ""
+    return SpecError([Diagnostic(error.code, model.source, error.span, message, help=advice)])
 
 
 def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import modelcheck.commands.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
-from modelcheck.api import Unmet, Unsupported, task_of
+from modelcheck.api import Unsupported, task_of
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model
-from modelcheck.asking.unmet import broken_assumptions, cannot_start
+from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Unknown, Violated
@@ -31,7 +31,6 @@ from spec.ir import Check, Model
 from spec.library import is_meant
 from spec.load import load
 from spec.source import Source
-from spec.values import ModelError
 
 MARKS = {
     Exit.EXPECTED: ("✓", Role.GOOD),
@@ -58,6 +57,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Check each part of a certificate and say which of them stand."""
     certificate = _read(args.certificate)
     model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
+    refuse_unstartable(model, check)
     wrong = list(differences(certificate, task_of(model, check)))
     claims = count(len(certificate.claims), "claim")
     _tell(
@@ -141,10 +141,6 @@ def _reached(certificate: Certificate, model: Model, check: Check, output: Outpu
     except Unsupported as unsupported:
         _tell(output, Exit.UNKNOWN, f"the scope of {check.name} was not searched: {unsupported}")
         return Exit.UNKNOWN
-    except Unmet as unmet:
-        raise broken_assumptions(model, check, unmet) from None
-    except ModelError as error:
-        raise cannot_start(model, error) from None
     findings, scope = outcome.findings, f"the scope of {check.name}"
     broken = [each.property for each in findings.results if isinstance(each.verdict, Violated)]
     claims = f"{count(len(names), 'claim')} true in"

@@ -17,14 +17,15 @@ from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.estimate import card as estimate_card
 from modelcheck.asking.estimate import estimate
-from modelcheck.asking.unmet import broken_assumptions, cannot_start
-from modelcheck.commands.check_answers import summary, tell_card, tell_runs
+from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
+from modelcheck.commands.check_answers import summary, tell_card, tell_runs, unused_lines
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
 from modelcheck.commands.pipeline_options import write_report
 from modelcheck.commands.reproduce_options import kafka_home
 from modelcheck.contract.assessment import assess
+from modelcheck.contract.coverage import never_used
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
@@ -94,7 +95,7 @@ def _run(
     if args.estimate:
         return {_estimate(output, progress, asked)}
     exits = set[Exit]()
-    for (model, check), family in zip(asked, families(asked), strict=True):
+    for (model, check), family in zip(asked, families(asked, with_witnesses=True), strict=True):
         try:
             progress.begin(f"{model.name} · {check.name}")
             try:
@@ -111,6 +112,8 @@ def _run(
             unasked.append(Unasked(model, check, CaseStatus.ERROR, "two engines contradict each other"))
             exits.add(Exit.BUG)
             continue
+        if len(asked) > 1:  # what one of them does not use another may
+            found = replace(found, unused=())
         outcome, shrunk = _smaller(args, progress, found)
         if not args.json:
             with timings.phase("tell"):
@@ -127,14 +130,25 @@ def _run(
     if args.timings:
         output.tell(timings.words())
     tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
+    exits |= _tell_all(args, output, outcomes, tried)
+    write_files(args, files, outcomes, output)
+    return exits
+
+
+def _tell_all(
+    args: argparse.Namespace, output: Output, outcomes: list[Outcome], tried: dict[str, object]
+) -> set[Exit]:
+    """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
+    unused = never_used(outcomes) if len(outcomes) > 1 else ()
     if args.json:
         with watched(args.max_time, None, output.give_up):
             answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
         output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
-    write_files(args, files, outcomes, output)
-    return exits
+        if args.strict or not args.quiet:
+            output.lines(unused_lines(unused, output.width, strict=args.strict))
+    return {Exit.VIOLATED} if args.strict and unused else set()
 
 
 def _tell_runs(
@@ -192,6 +206,7 @@ def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> 
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
     for model, check in asked:
         title = f"{model.name} · {check.name}"
+        refuse_unstartable(model, check)
         progress.begin(title)
         try:
             found = estimate(model, check, progress)
@@ -225,6 +240,7 @@ def _ask(
             family=family,
             beside_after=PATIENCE,
             last_word=output.give_up,
+            with_witnesses=True,
         )
     except CannotResume as reason:
         raise SpecError([Diagnostic("R0910", model.source, None, str(reason))]) from None

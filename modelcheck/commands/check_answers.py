@@ -6,7 +6,7 @@ import argparse
 import shlex
 from collections.abc import Iterator, Sequence
 
-from counterexamples.lines import Line, Piece, Role, count, line
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import story
 from counterexamples.trace import Trace
 from modelcheck.answers.card import brief, card
@@ -14,8 +14,9 @@ from modelcheck.answers.matrix import matrix, obstacles
 from modelcheck.commands.engine_options import engine_again
 from modelcheck.commands.given import words_of
 from modelcheck.contract.assessment import assess, surprises
+from modelcheck.contract.coverage import unused_words
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Holds, Outcome, Violated
+from modelcheck.contract.result import Holds, Outcome, UnusedPart, Violated
 from modelcheck.contract.wording import way_words
 from modelcheck.diagnosis.explain import why
 from modelcheck.diagnosis.shrink import Shrunk
@@ -148,3 +149,11 @@ def summary(outcomes: list[Outcome], *, strict: bool) -> str:
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]
     return f"\n{count(len(outcomes), 'check')}: {', '.join(parts)}\n"
+
+
+def unused_lines(unused: Sequence[UnusedPart], width: int, *, strict: bool) -> Iterator[Line]:
+    """What no check uses, and that it counts where one is strict."""
+    role = Role.BAD if strict else Role.UNSURE
+    title = "in no check (--strict)" if strict else "in no check"
+    for words in unused_words(unused):
+        yield from wrapped(line("  ", Piece(f"{title}  ", role)), words, width)

@@ -34,7 +34,11 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
     add("--of", metavar="NAME", help="on this protocol or variant of the file")
     add("--property", action="append", default=[], metavar="NAME", help="only this property")
     add_overrides(group)
-    add("--strict", action="store_true", help="mind actions and guards that are never used")
+    add(
+        "--strict",
+        action="store_true",
+        help="fail where a property holds of nothing, or no check uses a part of the model",
+    )
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from modelcheck.asking.overrides import one_check, only
+from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.inexpressible import Inexpressible
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     given = given_by(args)
     model, check = one_check(load(args.file), args.check, args.of, given, "an export")
     check = only(model, check, args.property)
+    refuse_unstartable(model, check)
     try:
         exported = target(args.to)(model, check)
     except Inexpressible as refusal:

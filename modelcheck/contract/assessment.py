@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from counterexamples.lines import Role
+from modelcheck.contract.coverage import not_tested
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
 from spec.frozen import frozen
@@ -19,7 +20,10 @@ class Assessment:
 
 
 def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
-    """The assessment of an outcome, by its worst result; `strict` counts unused parts of the model too."""
+    """The assessment of an outcome, by its worst result.
+
+    `strict` counts what holds of nothing, and unused parts of the model too.
+    """
     violated = [result.property for result in surprises(outcome)]
     if outcome.findings.error is not None or outcome.findings.end is End.ERROR:
         return Assessment(Exit.VIOLATED, "the model makes an error", Role.BAD)
@@ -32,8 +36,9 @@ def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
     if unknown or outcome.findings.end.partial:
         why = f"no verdict on {', '.join(unknown)}" if unknown else "partial"
         return Assessment(Exit.UNKNOWN, why, Role.UNSURE)
-    stats = outcome.findings.stats
-    if strict and (stats.unused or stats.unrefused):
+    if strict and (names := not_tested(outcome)):
+        return Assessment(Exit.VIOLATED, f"not put to the test: {', '.join(names)} (--strict)", Role.BAD)
+    if strict and outcome.unused:
         return Assessment(Exit.VIOLATED, "something in the model is never used (--strict)", Role.BAD)
     return Assessment(Exit.EXPECTED, "as expected" if outcome.check.expect else "holds", Role.GOOD)
 

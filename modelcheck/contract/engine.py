@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from modelcheck.contract.report import Reporter
-from modelcheck.contract.result import Findings
+from modelcheck.contract.result import Findings, UntestedPart
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.ir import Budget, Model, Property, Scope
@@ -39,18 +39,28 @@ class Keep:
 
 
 @frozen
+class Witness:
+    """A condition of states, as a `reachable`, that one satisfies where a part is put to the test."""
+
+    part: UntestedPart
+    condition: Property
+
+
+@frozen
 class Family:
     """Questions about one model of one size that differ in what they ask, in faults and in configuration.
 
     An engine may make one thing for all of them: `properties` and `faults` are those
     of any of them, `configs` the entries that they set differently, `counted` the kinds
-    of faults that some of them bound by a number, and the greatest.
+    of faults that some of them bound by a number, and the greatest; `witnesses` those of
+    all properties, where they are asked for.
     """
 
     properties: tuple[Property, ...]
     faults: frozenset[str]
     configs: frozenset[str]
     counted: Mapping[str, int]
+    witnesses: tuple[Witness, ...] = ()
 
 
 @frozen
@@ -65,7 +75,8 @@ class Task:
     None: one for each core; findings do not depend on it.  Without `ways` an engine
     need not remember how it came to each state, which saves memory: it searches
     again where there is a run to show.  `family` names other questions that may
-    follow; findings do not depend on it.
+    follow; findings do not depend on it.  `witnesses` are looked for in passing, by an
+    engine that lists all states: they end no search and no search goes on for them.
     """
 
     model: Model
@@ -81,6 +92,7 @@ class Task:
     ways: bool = True
     family: Family | None = None
     at_first: bool = False
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def question(self) -> Task:

@@ -6,10 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family
+from modelcheck.contract.witnesses import witnesses
 from spec.ir import Check, Model, Property
 
 
-def families(questions: Sequence[tuple[Model, Check]]) -> list[Family | None]:
+def families(
+    questions: Sequence[tuple[Model, Check]], *, with_witnesses: bool = False
+) -> list[Family | None]:
     """The family of each question; None for one that is alone in it."""
     groups: dict[object, list[int]] = defaultdict(list)
     for number, (model, check) in enumerate(questions):
@@ -17,7 +20,9 @@ def families(questions: Sequence[tuple[Model, Check]]) -> list[Family | None]:
     found: list[Family | None] = [None] * len(questions)
     for numbers in groups.values():
         if len(numbers) > 1:
-            family = _family(questions[numbers[0]][0], [questions[number][1] for number in numbers])
+            family = _family(
+                questions[numbers[0]][0], [questions[number][1] for number in numbers], with_witnesses
+            )
             for number in numbers:
                 found[number] = family
     return found
@@ -36,13 +41,15 @@ def _size(model: Model, check: Check) -> object:
     return id(model), sorts, bounds
 
 
-def _family(model: Model, checks: Sequence[Check]) -> Family:
+def _family(model: Model, checks: Sequence[Check], with_witnesses: bool) -> Family:  # noqa: FBT001 - as it was asked
     asked = {prop.name for check in checks for prop in looked_at(model, check)}
+    properties = tuple(prop for prop in model.properties if prop.name in asked)
     configs = [entry.name for entry in model.configs]
     counted = [item for check in checks for item in check.budget.counted.items()]
     return Family(
-        tuple(prop for prop in model.properties if prop.name in asked),
+        properties,
         frozenset(name for name in model.faults if any(check.budget.allows(name) for check in checks)),
         frozenset(name for name in configs if len({check.scope.config[name] for check in checks}) > 1),
         dict(sorted(counted)),  # the last of a name, which is the most
+        witnesses(properties) if with_witnesses else (),
     )

@@ -7,6 +7,8 @@ from enum import Enum
 from counterexamples.trace import Trace
 from spec.frozen import frozen
 
+START = "an initial state exists"  # the claim without which all others hold of nothing
+
 
 class ObligationStatus(Enum):
     """What is known of one obligation."""
@@ -39,12 +41,16 @@ class ObligationCell:
     @property
     def place(self) -> str:
         """Where it is to be proved, in words."""
+        if self.claim == START:
+            return "in every scope"
         return "at the start" if self.action is None else f"after {self.action}"
 
 
 @frozen
 class Proof:
     """All obligations of the claims that were proved together; each was assumed for all the others.
+
+    Where the `init` block of the model chooses, one more is that there is an initial state (START).
 
     `dropped` are those of claims that could not be proved, so the rest did without.
     With `within_scope` it is a proof for the scope of the check alone.  An action

@@ -10,6 +10,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.proof import Proof
 from spec.frozen import frozen
 from spec.ir import Check, Expect, ExpectVerdict, Model, PropertyKind, Scope
+from spec.source import Source, Span
 
 
 @frozen
@@ -44,7 +45,8 @@ class Holds:
     `beyond` counts the states from which the only way to what a `recoverable`
     asks for leaves the scope, and those where a run would miss the goal of a
     `leadsto` or `always eventually` if a fair step beyond the scope were not
-    possible; `example` is the shortest run to a `reachable`, or `unshown` says
+    possible; with `renamed` it counts states that differ by a renaming of members of those
+    sorts as one; `example` is the shortest run to a `reachable`, or `unshown` says
     why it is not there.  `vacuous` is a `leadsto` where no run ever begins to wait.
     """
 
@@ -53,6 +55,7 @@ class Holds:
     example: Trace | None = None
     unshown: Unshown | None = None
     vacuous: bool = False
+    renamed: tuple[str, ...] = ()
 
 
 @frozen
@@ -103,13 +106,27 @@ class Layer:
 
 
 @frozen
+class UntestedPart:
+    """A part of a property that may hold of nothing, by its place in the text.
+
+    It is a quantifier whose set has no member in any state that the property asks it of; or a
+    condition (of `implies`) that is true in none.
+    """
+
+    property: str
+    span: Span
+    is_quantifier: bool
+
+
+@frozen
 class Stats:
     """What a search saw.
 
     `states` are distinct; `transitions` are the steps enabled in them, summed;
     `levels` counts the initial one; `cut` counts steps beyond the scope by the
-    limit they would exceed.  `unused` actions were never taken and `unrefused`
-    guards (action, guard) never said no: both only where the search is complete.
+    limit they would exceed.  `refused` guards (action, guard) said no.  `unused` actions were
+    never taken, `unrefused` guards never said no, and no state put `untested` parts of properties
+    to the test, where that was asked: all three only where the search is complete.
     `ready` is how long the engine took before it could search, which `seconds` leaves out.
     """
 
@@ -124,6 +141,8 @@ class Stats:
     seconds: float
     memory: int
     ready: float = 0.0
+    untested: tuple[UntestedPart, ...] = ()
+    refused: frozenset[tuple[str, str]] = frozenset()
 
 
 class End(Enum):
@@ -243,11 +262,31 @@ class Distinct:
     unfinished: str = ""
 
 
+class UnusedKind(Enum):
+    """What a part is, and how it is not used."""
+
+    ACTION = "never happens"
+    GUARD = "never refuses"
+    CONFIG = "never varies"
+
+
+@frozen
+class UnusedPart:
+    """A part of a text that none of some checks uses; `name` is `write`, `write.leads` or `copies`."""
+
+    kind: UnusedKind
+    name: str
+    source: Source
+    span: Span
+    is_fair: bool = False
+
+
 @frozen
 class Outcome:
     """A check, its findings, and where they are not what the check expects.
 
     `distinct` are the distinct ways to violate properties, where they were asked for.
+    `unused` are parts of the model that it does not use and should, as a check that is asked alone.
     """
 
     model: Model
@@ -255,6 +294,7 @@ class Outcome:
     findings: Findings
     mismatches: tuple[Mismatch, ...]
     distinct: tuple[Distinct, ...] = ()
+    unused: tuple[UnusedPart, ...] = ()
 
     def ways(self, name: str) -> Distinct | None:
         """The distinct ways to violate a property, if they were looked for."""

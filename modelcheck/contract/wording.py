@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
-from counterexamples.lines import count
+from counterexamples.lines import count, one_line
 from modelcheck.contract.result import (
     Distinct,
     Extent,
@@ -14,10 +14,12 @@ from modelcheck.contract.result import (
     Result,
     Unknown,
     Unshown,
+    UntestedPart,
     Verdict,
     Violated,
 )
-from spec.ir import Budget, Check, Model, PropertyKind, Scope
+from spec.ir import Action, Budget, Check, Fairness, Model, PropertyKind, Scope
+from spec.source import Span
 from spec.values import show
 
 Setting = tuple[str, str]  # a bound or a switch: its name, and its value as a check writes it
@@ -62,10 +64,31 @@ def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
         return f"reached in {steps}" + (f", with {count(faults, 'fault')}" if faults else "")
     words = f"holds {_extent(model, holds.extent)}".rstrip()
     if holds.beyond:
-        return f"{words}, within the scope; from {count(holds.beyond, 'state')} the only way leaves it"
+        return f"{words}, within the scope; from {_beyond(holds)} the only way leaves it"
     if holds.vacuous:
         return f"{words}; but nothing is put to the test: no run ever begins to wait"
     return words
+
+
+def untested_words(model: Model, parts: Iterable[UntestedPart]) -> Iterator[str]:
+    """Which parts of properties hold of nothing: "`m in sent` never has a member, in agreed and decided"."""
+    by_part: dict[tuple[Span, bool], list[str]] = {}
+    for part in parts:
+        by_part.setdefault((part.span, part.is_quantifier), []).append(part.property)
+    for (span, is_quantifier), names in by_part.items():
+        how = "never has a member" if is_quantifier else "is never true"
+        yield f"`{one_line(model.source.at(span))}` {how}, in {', '.join(names)}"
+
+
+def is_fair(action: Action) -> bool:
+    """Whether something is promised of an action."""
+    return action.fairness is not Fairness.NONE
+
+
+def _beyond(holds: Holds) -> str:
+    """How many states, or orbits of states."""
+    states = count(holds.beyond, "state")
+    return f"{states} up to renaming {' and '.join(holds.renamed)}" if holds.renamed else states
 
 
 def _violated(violated: Violated) -> str:

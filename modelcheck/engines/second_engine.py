@@ -22,7 +22,6 @@ from spec.frozen import frozen
 EAGER = 60.0  # seconds for which it has its full share of the cores; most short runs are found by then
 NICE = 10  # how much less it asks for from then on
 LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a process has before it begins
-KILLED = "its process was killed, perhaps for want of memory"
 
 
 @frozen
@@ -75,7 +74,7 @@ class SecondEngine:
             try:
                 self._take(self._child.pipe.recv())
             except (EOFError, OSError):
-                self.problem = KILLED
+                self.problem = f"its process {self._child.ending()}"
                 self.close()
         return heard
 

@@ -16,10 +16,13 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import TypeVar
 
+from modelcheck.processes.endings import ending_words
 from modelcheck.processes.signals import blocked
 from modelcheck.processes.watch import LOOKS
 
 T = TypeVar("T")
+
+LAST_BREATH = 5.0  # seconds in which a process ends whose pipe has ended
 
 
 @dataclass(slots=True, eq=False)
@@ -31,6 +34,11 @@ class Child:
 
     process: BaseProcess
     pipe: Connection
+
+    def ending(self) -> str:
+        """How it ended whose pipe has ended, in words; waits for it, and a little while at most."""
+        self.process.join(LAST_BREATH)
+        return ending_words(self.process.exitcode)
 
     def end(self) -> None:
         """Terminate it, whatever it does, and release its pipe."""

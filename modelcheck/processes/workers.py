@@ -23,11 +23,13 @@ Work = Callable[[int], T]  # what is done for the job of a number
 
 SLICE = 0.1  # seconds between looks at Ctrl-C
 
-KILLED = "a worker process was killed, perhaps for want of memory"
-
 
 class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
     """A process is there no more."""
+
+    def __init__(self, worker: Child) -> None:
+        self.worker = worker
+        super().__init__(worker)
 
 
 class Workers(Interruptible, Generic[T]):
@@ -59,8 +61,8 @@ class Workers(Interruptible, Generic[T]):
                 for pipe in wait(list(self._busy), SLICE):
                     assert isinstance(pipe, Connection)
                     yield self._result(pipe)
-        except WorkerGone:
-            self.ended = self.ended or KILLED
+        except WorkerGone as gone:
+            self.ended = self.ended or f"a worker process {gone.worker.ending()}"
         finally:
             if self._busy or self.ended:
                 self.close()
@@ -68,20 +70,21 @@ class Workers(Interruptible, Generic[T]):
     def _submit(self, number: int) -> None:
         worker = self._idle.pop() if self._idle else self._started()
         self._busy[worker.pipe] = worker, number
-        with _gone():
+        with _gone(worker):
             worker.pipe.send(number)
 
     def _started(self) -> Child:
         worker = started(_serve)
-        with _gone():
+        with _gone(worker):
             worker.pipe.send_bytes(self._order)
         return worker
 
     def _result(self, pipe: Connection) -> tuple[int, T]:
         """What has come through a pipe."""
-        with _gone():
+        worker, number = self._busy[pipe]
+        with _gone(worker):
             result, error = self._mail.read(pipe.recv_bytes())
-        worker, number = self._busy.pop(pipe)
+        del self._busy[pipe]
         self._idle.append(worker)
         if error is not None:
             raise error
@@ -120,12 +123,12 @@ class _Mail:
 
 
 @contextmanager
-def _gone() -> Iterator[None]:
+def _gone(worker: Child) -> Iterator[None]:
     """What a pipe raises when its other end is closed."""
     try:
         yield
     except (EOFError, OSError) as error:
-        raise WorkerGone from error
+        raise WorkerGone(worker) from error
 
 
 def _serve(pipe: Connection) -> None:

@@ -100,8 +100,8 @@ class Answers:
 def _kept(verdict: Verdict) -> dict[str, object] | None:
     """A verdict to be kept; None for one that more patience could change, or that has more to it."""
     match verdict:
-        case Holds(extent, beyond, None, None):
-            return {"holds": extent.faults, "beyond": beyond}
+        case Holds(extent, beyond, None, None, renamed=renamed):
+            return {"holds": extent.faults, "beyond": beyond, "renamed": renamed}
         case Violated(extent, trace, True, None) if trace is not None:
             return {"violated": extent.faults, "run": write(trace)}
         case _:
@@ -112,7 +112,8 @@ def _verdict(model: Model, asked: Check, kept: Mapping[str, Any]) -> Verdict:
     """The verdict that was kept. Raises what is caught where it is damaged."""
     kinds = asked.budget.kinds
     if "holds" in kept:
-        return Holds(Extent(asked.scope, _number(kept["holds"]), kinds), int(kept["beyond"]))
+        extent, renamed = Extent(asked.scope, _number(kept["holds"]), kinds), tuple(kept["renamed"])
+        return Holds(extent, int(kept["beyond"]), renamed=renamed)
     run = document(kept["run"]).replayed(model, asked.scope).trace
     return Violated(Extent(asked.scope, _number(kept["violated"]), kinds), run)
 

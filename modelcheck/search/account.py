@@ -24,7 +24,6 @@ from modelcheck.contract.result import (
 from modelcheck.processes.memory import resident
 from modelcheck.search.layers import LayeredSearch
 from spec.ir import Guard, Property, PropertyKind
-from spec.values import ModelError
 
 
 def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:
@@ -77,15 +76,10 @@ class FindingsOfSearch(Generic[S]):
         """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
         if self.end is not End.COMPLETE or self.cut is not None:
             return Result(prop.name, prop.kind, Unknown(self._why))
-        try:
-            verdict = self.in_time(lambda: decide(prop))
-        except ModelError as error:
-            verdict = Unknown(f"{prop.name} makes an error: {error.message}")
+        verdict = self.in_time(lambda: decide(prop))
         match verdict:
             case None:
                 return Result(prop.name, prop.kind, self._stopped())
-            case Unknown():
-                return Result(prop.name, prop.kind, verdict)
             case Violated(unshown=Unshown(least=least)):
                 return Result(prop.name, prop.kind, verdict, (True,) * least)
             case _:
@@ -197,12 +191,16 @@ class FindingsOfSearch(Generic[S]):
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
         allowed = self.task.budget.actions(self.task.model)
-        unrefused = [
-            (action.name, guard.name or self.task.model.source.at(guard.span))
+        guards = [
+            (action.name, guard.name or self.task.model.source.at(guard.span), index)
             for action in allowed
-            if counts.taken.get(action.name)
             for index, guard in enumerate(action.head)
-            if isinstance(guard, Guard) and (action.name, index) not in counts.refused
+            if isinstance(guard, Guard)
+        ]
+        unrefused = [
+            (action, name)
+            for action, name, index in guards
+            if counts.taken.get(action) and (action, index) not in counts.refused
         ]
         return Stats(
             states=counts.states,
@@ -216,4 +214,12 @@ class FindingsOfSearch(Generic[S]):
             seconds=monotonic() - search.started,
             memory=resident(),
             ready=search.ready,
+            untested=tuple(
+                each.part for each in self.task.witnesses if each.condition.name not in counts.seen
+            )
+            if complete
+            else (),
+            refused=frozenset(
+                (action, name) for action, name, index in guards if (action, index) in counts.refused
+            ),
         )

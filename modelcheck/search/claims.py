@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example
+from modelcheck.contract.engine import Witness
 from modelcheck.search.finds import Finds
 from spec.frozen import frozen
 from spec.ir import Property, PropertyKind
-from spec.kinds import OF_STATES
+from spec.kinds import ASKED_OF_STATES, OF_RUNS
 from spec.semantics import Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -42,18 +43,27 @@ class PropertyMonitor(Finds[Discovery]):
     """The properties of a task, and what has been found about them."""
 
     def __init__(
-        self, machine: Machine, properties: Sequence[Property], tell: Callable[[Discovery], None]
+        self,
+        machine: Machine,
+        properties: Sequence[Property],
+        tell: Callable[[Discovery], None],
+        witnesses: Sequence[Witness] = (),
     ) -> None:
         super().__init__(properties, lambda _, found: tell(found))
         self.deadlock = [p for p in properties if p.kind is PropertyKind.DEADLOCK_FREE]
         self._machine = machine
-        self._of_states = [p for p in properties if p.kind in OF_STATES]
+        self._of_states = [p for p in properties if p.kind in ASKED_OF_STATES]
         self._of_steps = [p for p in properties if p.kind is PropertyKind.STEP]
+        self.seen: set[str] = set()  # the conditions of which a state is a witness
+        self._unseen = {each.condition.name: machine.condition(each.condition) for each in witnesses}
 
     def see_state(self, state: State, place: Place) -> None:
-        """Ask the properties of states about a new one."""
+        """Ask the properties of states about a new one, and those of runs for the errors they may make."""
         for prop in self._of_states:
             try:
+                if prop.kind in OF_RUNS:
+                    self._machine.ask(prop, state)
+                    continue
                 holds = self._machine.holds(prop, state)
             except ModelError as error:
                 self.erred(error, place, prop.name)
@@ -62,6 +72,9 @@ class PropertyMonitor(Finds[Discovery]):
                 self._found(Discovery(place, Example(), prop.name))
             elif prop.kind is not PropertyKind.REACHABLE and not holds:
                 self._found(Discovery(place, BadState(), prop.name))
+        for name in [name for name, condition in self._unseen.items() if _is_true(condition, state)]:
+            self.seen.add(name)
+            del self._unseen[name]
 
     def see_step(self, before: State, taken: Taken, place: Place) -> None:
         """Ask the properties of steps about one that was taken; `place` is after it."""
@@ -92,3 +105,11 @@ class PropertyMonitor(Finds[Discovery]):
 
     def _found(self, discovery: Discovery) -> None:
         self.better(discovery.name or "", discovery)
+
+
+def _is_true(condition: Callable[[State], bool], state: State) -> bool:
+    """Whether a state is a witness; an error is one of the property, which reports it."""
+    try:
+        return condition(state)
+    except ModelError:
+        return False

@@ -80,7 +80,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         name_edges: bool = False,
         claims: PropertyMonitor | None = None,
     ) -> None:
-        self.claims = claims or PropertyMonitor(machine, task.properties, self._report)
+        self.claims = claims or PropertyMonitor(machine, task.properties, self._report, task.witnesses)
         super().__init__(task, machine, reporter, self.claims)
         self.space = Space(machine, self.budget, task.symmetry)
         self.tally = StepCounts()
@@ -271,7 +271,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:
-                    self.machine.holds(prop, state)
+                    self.machine.ask(prop, state)
             for _ in self.machine.steps(state, actions=self._taken_from(found.place)):
                 pass
         except ModelError as error:
@@ -309,6 +309,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
             taken=tally.taken,
             cut=tally.cut,
             refused=frozenset(tally.refused),
+            seen=frozenset(self.claims.seen),
         )
 
     def steps(self) -> Sums:

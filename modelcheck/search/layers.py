@@ -39,7 +39,10 @@ Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, 
 
 @frozen
 class Counts:
-    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no."""
+    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no.
+
+    `seen` are the names of the conditions of which a state is a witness.
+    """
 
     states: int
     transitions: int
@@ -47,6 +50,7 @@ class Counts:
     taken: Mapping[str, int]
     cut: Mapping[str, int]
     refused: frozenset[tuple[str, int]]
+    seen: frozenset[str] = frozenset()
 
 
 E = TypeVar("E")  # some states that wait for a layer

@@ -57,7 +57,7 @@ class _Account(FindingsOfSearch[InterpretedSearch]):
     def _recoverable(self, prop: Property) -> Verdict:
         caught = trap(prop, self.search)
         if not isinstance(caught, Trap):
-            return Holds(self.whole(), beyond=caught.beyond)
+            return Holds(self.whole(), beyond=caught.beyond, renamed=self.task.symmetry)
         level = self.search.space.level(caught.number)
         found = Discovery(Place(level.faults, level.depth, caught.number), Trapped(), prop.name)
         return Violated(self.extent(level.faults), self.search.trace(found))

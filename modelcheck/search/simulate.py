@@ -98,7 +98,7 @@ class _Simulation:
     def run(self) -> End:
         """Run after run; why it ended."""
         try:
-            while self._starts and self.runs < self.wish.runs:
+            while self.runs < self.wish.runs:
                 end = self._run(Random(f"{self.wish.seed} {self.runs}"))  # noqa: S311 - no secret
                 if end is not None:
                     return end
@@ -217,8 +217,6 @@ class _Simulation:
     def _verdict(self, prop: Property) -> Verdict:
         good = prop.kind is PropertyKind.REACHABLE
         trace = self.shown.get(prop.name)
-        if not self._starts:
-            return Unknown("the model has no initial state, so there is no run")
         if trace is None:
             runs = count(self.runs, "random run")
             steps = count(self.wish.depth, "step")

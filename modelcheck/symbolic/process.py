@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 
+from modelcheck.processes.endings import ending_words
 from spec.frozen import frozen
 
 GRACE = 5.0  # seconds that a solver has to keep its own limit of time before it is ended
@@ -36,6 +37,7 @@ class ProcessAnswer(Enum):
     GAVE_UP = "the solver had no time left"
     NO_MEMORY = "the solver had no memory left"
     FAILED = "the solver did not understand the question"
+    ENDED = "the solver ended without an answer"
 
     @property
     def is_known(self) -> bool:
@@ -99,7 +101,7 @@ def insist(program: Program, text: str, *, seconds: float) -> Said:
     """
     for seed in SEEDS[:-1] if seconds > FIRST else ():
         said = ask(program, text, seconds=FIRST, seed=seed)
-        if said.answer not in {ProcessAnswer.UNKNOWN, ProcessAnswer.GAVE_UP}:
+        if said.answer not in {ProcessAnswer.UNKNOWN, ProcessAnswer.GAVE_UP, ProcessAnswer.ENDED}:
             return said
     return ask(program, text, seconds=seconds, seed=SEEDS[-1])
 
@@ -124,6 +126,8 @@ def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, s
             child.kill()
             raise
     spent, answer = monotonic() - start, _answer(said, child.returncode)
+    if answer is ProcessAnswer.ENDED:
+        return Said(answer, f"its process {ending_words(child.returncode)}", spent)
     if answer is ProcessAnswer.UNKNOWN and spent >= seconds:  # which z3 calls the same
         answer = ProcessAnswer.GAVE_UP
     return Said(answer, said, spent)
@@ -155,4 +159,4 @@ def _answer(said: str, code: int) -> ProcessAnswer:
             return ProcessAnswer.GAVE_UP
         if line.startswith("(error") or "Error" in line:
             return ProcessAnswer.FAILED
-    return ProcessAnswer.GAVE_UP if code < 0 else ProcessAnswer.FAILED
+    return ProcessAnswer.ENDED if code < 0 else ProcessAnswer.FAILED

@@ -126,6 +126,32 @@ def test_tlc_knows_where_a_run_may_end(ends: str, tmp_path: Path) -> None:
     assert shown == (0 if ours is None else len(ours.steps) + 1)
 
 
+CONSTANTLY_FALSE = """
+protocol constantly_false
+config broken: bool = true
+state { n: 0..3 = 0 }
+action up { require room: n < 3  n := n + 1 }
+invariant never: false
+invariant by_config: not broken
+invariant of_none: forall x in {1, 2} where x > 1. x > 5
+check it { }
+"""
+
+
+@pytest.mark.oracle
+@needs_tlc
+@pytest.mark.parametrize("name", ["never", "by_config", "of_none"])
+def test_tlc_counts_although_an_invariant_is_false_whatever_the_state(name: str, tmp_path: Path) -> None:
+    (model,) = loads(CONSTANTLY_FALSE)
+    asked = replace(model.checks[0], only=(name,))
+    counts = replace(asked, only=())
+    module = exported(model, asked, tmp_path)
+
+    at_first, whole = (tlc(tmp_path, module, quick=True, go_on=go_on) for go_on in (False, True))
+    assert (at_first.shown, at_first.broken) == (1, name)
+    assert (whole.states, whole.broken) == (check(model, counts).findings.stats.states, name)
+
+
 BOUND_TWICE = """
 protocol bound_twice
 sort S

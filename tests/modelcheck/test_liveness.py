@@ -399,11 +399,13 @@ def test_a_search_that_did_not_end_says_nothing() -> None:
     assert verdict.reason == End.STATES.value
 
 
-def test_an_error_of_the_property_leaves_it_unknown() -> None:
+def test_an_error_of_the_property_is_one_of_the_model() -> None:
     outcome = run(CLOCK.replace("FAIR", "fair").replace("EXPECT", "").replace("hour == 2", "6 / hour == 2"))
 
-    assert isinstance(outcome.verdict("noon"), Unknown)
-    assert isinstance(outcome.verdict("round"), Holds)
+    assert outcome.findings.end is End.ERROR
+    assert outcome.findings.error is not None
+    assert outcome.findings.error.property == "noon"
+    assert {type(each.verdict) for each in outcome.findings.results} == {Unknown}
 
 
 @pytest.mark.parametrize("engine", ["reference", "explicit"])

@@ -16,6 +16,8 @@ from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import Silent
 from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
+from modelcheck.contract.wording import verdict_words
+from modelcheck.engines.registry import engine as engine_of
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.symmetry import Orbits, Renaming, neighbours
@@ -256,3 +258,21 @@ def test_too_many_renamings_are_refused_before_they_are_listed() -> None:
 
     with pytest.raises(Unsupported, match="more than 5,040 renamings of each state"):
         check(model, model.checks[0], engine="explicit", symmetry=True)
+
+
+@pytest.mark.parametrize(
+    ("engine", "options"), [("reference", {}), ("explicit", {}), ("spark", {"shards": 3, "small": None})]
+)
+def test_states_from_which_only_the_edge_leads_on_are_told_as_orbits(
+    engine: str, options: dict[str, int]
+) -> None:
+    (model,) = load(Path(__file__).parent / "agreement" / "beyond_up_to_renaming.rsm")
+    said = {}
+    for renamed in (False, True):
+        found = check(model, model.checks[0], engine=engine_of(engine, **options), symmetry=renamed)
+        said[renamed] = verdict_words(model, found.result("late"))
+
+    assert said == {
+        False: "holds, within the scope; from 16 states the only way leaves it",
+        True: "holds, within the scope; from 8 states up to renaming Node the only way leaves it",
+    }

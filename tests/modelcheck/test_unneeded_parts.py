@@ -1,4 +1,4 @@
-"""What no check of a protocol needs is listed at the end of its file, each part with a reason.
+"""What no check of a protocol needs, or uses, is listed at the end of its file, each part with a reason.
 
 That the list is exact is asked only where it takes some seconds at most. Of the other files
 `modelcheck necessity FILE` tells; here each part that they list is one, and stands there once.
@@ -13,8 +13,13 @@ from pathlib import Path
 
 import pytest
 
+import spec.library as library
+from modelcheck.api import check
 from modelcheck.asking.necessity.parts import ProtocolPart
 from modelcheck.asking.necessity.search import NecessitySearch, necessity
+from modelcheck.contract.coverage import never_used
+from modelcheck.contract.families import families
+from modelcheck.contract.result import UnusedKind
 from spec.ir import Model
 from spec.load import load
 from tests.protocol_checks import by_size
@@ -70,3 +75,27 @@ def test_just_the_parts_that_no_check_needs_are_listed(path: Path) -> None:
     rows = [row for row in necessity(models) if is_own(row.part, models[0])]
 
     assert {row.part.name for row in rows if not row.needed} == set(listed(path))
+
+
+@pytest.mark.parametrize("path", EXACT)
+def test_what_no_check_uses_is_listed(path: Path) -> None:
+    """A guard that refuses nothing is one that no check needs; every action happens in some check."""
+    asked = [(model, each) for model in load(path) for each in model.checks]
+    outcomes = [
+        check(model, each, family=family, threads=1)
+        for (model, each), family in zip(asked, families(asked), strict=True)
+    ]
+    unused = [part for part in never_used(outcomes) if part.kind is not UnusedKind.CONFIG]
+
+    assert {part.name for part in unused} <= set(listed(path))
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in PROTOCOLS])
+def test_every_switch_is_varied_by_a_check(path: Path) -> None:
+    """By one of the file, or of a file that goes on from it."""
+    later = [each for each in PROTOCOLS if library.goes_on_from(each.stem) == path.stem]
+    checks = [each for file in {path, *later} for model in load(file) for each in model.checks]
+    (model, *_) = load(path)
+    own = [entry for entry in model.configs if model.source.place(entry.span.start)[0] == model.source.name]
+
+    assert [e.name for e in own if len({each.scope.config.get(e.name) for each in checks}) == 1] == []

@@ -33,7 +33,7 @@ JOBS = {
     "fault_that_is_not_allowed_fails": "faults that the budget has not",
     "error_with_and_without_a_fault": "an error that a fault leads to, and one that none does",
     "error_beyond_the_budget": "an error one fault further than is looked",
-    "no_initial_state": "no level at all",
+    "error_in_recoverable": "an error of the condition of a way back",
     "nothing_can_happen": "one level",
 }
 RENAMED = {
@@ -59,7 +59,9 @@ def different(name: str, engine: SparkEngine, *, symmetry: bool = False) -> obje
     model, whole = question(name)
     asked = asked_of(SPARK, model, whole)
     known = measure(name, asked.only, symmetry=symmetry)
-    found = Found(check(model, asked, engine=engine, symmetry=symmetry, threads=1).findings)
+    found = Found(
+        check(model, asked, engine=engine, symmetry=symmetry, threads=1, with_witnesses=True).findings
+    )
     a, b = known.facts, found.facts
     if symmetry and known.findings is not None and known.findings.error is not None:
         a, b = ({fact: facts.get(fact) for fact in ("end", "error")} for facts in (a, b))

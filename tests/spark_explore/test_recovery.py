@@ -113,7 +113,7 @@ def test_the_roads_lead_where_their_names_say() -> None:
         "leads on, beyond": "holds, 3 beyond",
         "leads nowhere": "violated by 1 fault in 3 steps",
         "leads nowhere at all": "holds, 8 beyond",
-        "asks for what is not there": "unknown: home makes an error",
+        "asks for what is not there": "unknown: the model makes an error",
     }
 
 

@@ -13,6 +13,7 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check
 from modelcheck.commands.protocol_table import FILE, of_check, read, rows
+from modelcheck.contract.coverage import not_tested
 from modelcheck.contract.engine import Family
 from modelcheck.contract.families import families
 from modelcheck.contract.result import End, Holds, Unknown, Violated
@@ -37,7 +38,8 @@ models = cache(load)
 def asked_of(file: str) -> dict[str, tuple[Model, Check, Family | None]]:
     """The checks of a file as `modelcheck check` asks them: those that differ by switches share a kernel."""
     asked = [(model, each) for model in models(PROTOCOLS / f"{file}.rsm") for each in model.checks]
-    return {each.name: (model, each, of) for (model, each), of in zip(asked, families(asked), strict=True)}
+    shared = families(asked, with_witnesses=True)
+    return {each.name: (model, each, of) for (model, each), of in zip(asked, shared, strict=True)}
 
 
 def of_name(name: str) -> tuple[Model, Check]:
@@ -50,9 +52,10 @@ def of_name(name: str) -> tuple[Model, Check]:
 def test_a_check_finds_what_it_expects(name: str) -> None:
     file, _, wanted = name.partition(".")
     model, question, family = asked_of(file)[wanted]
-    outcome = check(model, question, family=family)
+    outcome = check(model, question, family=family, with_witnesses=True)
 
     assert outcome.findings.error is None
+    assert not_tested(outcome) == ()  # but for what the file declares, with the reason
     assert outcome.findings.end in {End.COMPLETE, End.DECIDED}
     assert not [result for result in outcome.findings.results if isinstance(result.verdict, Unknown)]
     assert not outcome.mismatches  # which tells of a violation that the check does not expect, too

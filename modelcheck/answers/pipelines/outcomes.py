@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from counterexamples.lines import plain
 from counterexamples.text import WIDTH, story
@@ -19,10 +19,20 @@ from modelcheck.answers.pipelines.report import (
     Severity,
 )
 from modelcheck.contract.assessment import assess, is_expected, surprises
+from modelcheck.contract.coverage import never_used, untested, unused_words, vacuous
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import wished
-from modelcheck.contract.result import End, Outcome, Result, Unknown, Violated
-from modelcheck.contract.wording import budget_words, config_words, scope_words, verdict_words
+from modelcheck.contract.result import (
+    End,
+    Holds,
+    Outcome,
+    Result,
+    Unknown,
+    UnusedKind,
+    UnusedPart,
+    Violated,
+)
+from modelcheck.contract.wording import budget_words, config_words, scope_words, untested_words, verdict_words
 from spec.codes import codes
 from spec.frozen import frozen
 from spec.ir import Check, Guard, Model
@@ -33,6 +43,8 @@ CAME = {Exit.EXPECTED: CaseStatus.PASSED, Exit.VIOLATED: CaseStatus.FAILED, Exit
 MOST_STEPS = 200  # steps of a run
 UNEXPECTED = FindingRule("expectation", "A check finds what it expects")
 UNUSED = FindingRule("never-happens", "An action that no run takes may be wrong, or its scope too small")
+UNTESTED = FindingRule("never-tested", "A part of a property that no state puts to the test holds of nothing")
+UNVARIED = FindingRule("never-varied", "A switch that no check varies may be a constant, or miss a check")
 UNREFUSED = FindingRule(
     "never-refuses", "A guard that refuses no step may be missing its case, or be superfluous"
 )
@@ -53,19 +65,32 @@ def of_outcomes(
 ) -> Report:
     """A case for each check; a rule for each property; a finding for each that is not as it should be.
 
-    A violation that the check expects is none.  Costs the stories of the runs; no search.
+    A violation that the check expects is none.  With `strict` it is an error that no check uses a part
+    of the model, or that a claim holds of nothing.  Costs the stories of the runs; no search.
     """
     cases, findings, rules = list[CaseReport](), list[Finding](), list[FindingRule]()
+    outcomes = list(outcomes)
+    unused = never_used(outcomes) if strict else ()
     for outcome in outcomes:
         cases.append(_case(outcome, strict=strict))
-        findings += _findings(outcome, strict=strict)
+        findings += _findings(outcome, strict=strict, unused=frozenset(each.span for each in unused))
         rules += [_rule(outcome.model, result.property) for result in outcome.findings.results]
     for each in unasked:
         cases.append(CaseReport(each.model.name, each.check.name, each.came, message=each.why, text=each.why))
         message = f"{each.model.name} · {each.check.name}: no verdict: {each.why}"
         place = FilePlace(each.model.source, _span(each.check))
         findings.append(Finding(UNEXPECTED, Severity.WARNING, message, place, each.check.name))
+    if unused and len(outcomes) > 1:
+        why = "; ".join(unused_words(unused))
+        cases.append(CaseReport("all checks", "unused parts", CaseStatus.FAILED, message=why, text=why))
+        configs = (each for each in unused if each.kind is UnusedKind.CONFIG)
+        findings += (_config(each) for each in configs)
     return Report(tuple(cases), tuple(findings), tuple(rules))
+
+
+def _config(part: UnusedPart) -> Finding:
+    message = f"{part.name} has the same value in every check"
+    return Finding(UNVARIED, Severity.ERROR, message, FilePlace(part.source, part.span), part.name)
 
 
 def _case(outcome: Outcome, *, strict: bool) -> CaseReport:
@@ -94,7 +119,7 @@ def run_text(trace: Trace) -> str:
     return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_STEPS else None))
 
 
-def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
+def _findings(outcome: Outcome, *, strict: bool, unused: Collection[Span]) -> Iterator[Finding]:
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
     asked = RunStage(f"the check {check.name}", FilePlace(model.source, _span(check)))
     if outcome.findings.error is not None:
@@ -124,14 +149,30 @@ def _findings(outcome: Outcome, *, strict: bool) -> Iterator[Finding]:
             words = wished(each.wish)
             message = f"{model.name} · {check.name}: expected: {words}; found: {each.found}"
             yield Finding(UNEXPECTED, Severity.ERROR, message, asked.place, f"{check.name}.{words}")
-    level = Severity.ERROR if strict else Severity.NOTE
+    bad = {each.property for each in vacuous(outcome)} if strict else set()
+    for result in outcome.findings.results:
+        if isinstance(result.verdict, Holds) and result.verdict.vacuous:
+            message = f"{result.property}: {verdict_words(model, result)}{_scope(outcome)}"
+            place, identity = _place(model, result, check), f"{check.name}.{result.property}"
+            yield Finding(UNTESTED, _level(result.property in bad), message, place, identity, (asked,))
+    errors = set(untested(outcome)) if strict else set()
+    for part in stats.untested:
+        (words,) = untested_words(model, [part])
+        place, identity = FilePlace(model.source, part.span), f"{check.name}.{part.property}"
+        message = f"{words}{_scope(outcome)}"
+        yield Finding(UNTESTED, _level(part in errors), message, place, identity, (asked,))
     for name in stats.unused:
         message = f"{name} never happened{_scope(outcome)}"
-        yield Finding(UNUSED, level, message, _action(model, name), f"{check.name}.{name}", (asked,))
+        place = _action(model, name)
+        yield Finding(UNUSED, _level(place.span in unused), message, place, f"{check.name}.{name}", (asked,))
     for name, guard in stats.unrefused:
         message = f"the guard {guard} of {name} never refused a step{_scope(outcome)}"
-        identity = f"{check.name}.{name}.{guard}"
-        yield Finding(UNREFUSED, level, message, _guard(model, name, guard), identity, (asked,))
+        place, identity = _guard(model, name, guard), f"{check.name}.{name}.{guard}"
+        yield Finding(UNREFUSED, _level(place.span in unused), message, place, identity, (asked,))
+
+
+def _level(is_error: bool) -> Severity:  # noqa: FBT001 - one of two
+    return Severity.ERROR if is_error else Severity.NOTE
 
 
 def _error(outcome: Outcome, run: Trace) -> Finding:

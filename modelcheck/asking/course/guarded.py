@@ -31,7 +31,6 @@ GRACE = 2.0  # seconds in which a process starts, and says what it has found
 STATM = Path("/proc/self/statm")
 ROOM = 500_000_000  # bytes of addresses that are never used: code, stacks, what was reserved
 LATE = "the time is over"
-KILLED = "the process that grades was ended, perhaps for want of memory"
 
 
 @frozen
@@ -105,7 +104,7 @@ def graded(
             tell(grade)
         return replace(grade, ended=LATE)
     except (EOFError, ConnectionError):
-        return replace(grade, ended=KILLED)
+        return replace(grade, ended=f"the process that grades {child.ending()}")
     finally:
         child.end()
 

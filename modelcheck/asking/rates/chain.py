@@ -68,8 +68,7 @@ def chain_of(
     """The chain of a model. Costs a look at the steps of each state.
 
     `look` is called with how many states there are.  Raises SpecError where there are more than `most`
-    of them (R0922), where immediate steps never stop (R0923), and where the model makes an error or has
-    no initial state (R0921).
+    of them (R0922), where immediate steps never stop (R0923), and where the model makes an error (R0921).
     """
     return _Making(machine, rates, wanted, most, look).chain()
 
@@ -96,8 +95,6 @@ class _Making:
         """All reachable tangible states, and the events between them."""
         try:
             starts = self._machine.initial()
-            if not starts:
-                self._refuse("R0921", "the model has no initial state", "look at what its `init` refuses")
             first = sorted({each for state in starts for each in self._outcomes(state)})
             events: list[Event] = []
             down: list[bool] = []

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from modelcheck.processes.endings import ending_words
+
 GRACE = 5.0  # seconds more than twice its time, in which a process starts and reports what it has found
 
 
@@ -40,6 +42,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
                 process.stdin.write(json.dumps(request).encode() + b"\n")  # and it stays open
                 await process.stdin.drain()
             output = await process.stdout.read()
+            await process.wait()  # how it ended is not to be our doing
     except TimeoutError:
         raise NoAnswer("the time is over, in the midst of one computation; no verdict") from None
     finally:
@@ -51,5 +54,5 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
     try:
         found: dict[str, Any] = json.loads(output)
     except ValueError:
-        raise NoAnswer("the search was ended from outside, perhaps for want of memory; no verdict") from None
+        raise NoAnswer(f"the process of the search {ending_words(process.returncode)}; no verdict") from None
     return found

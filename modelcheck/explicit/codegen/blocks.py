@@ -131,12 +131,22 @@ class Blocks(Runtime):
         return fn
 
     def _ask(self) -> Function:
-        """For each property of states, where the first of a block stands that has it; bit 63 for errors."""
+        """For each property of states, where the first of a block stands that has it; bit 63 for errors.
+
+        The first witness of each condition stands behind these.
+        """
         fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
+        properties, every = len(self.context.of_states), len(self.context.noted)
+        open_ = fn.cell(64, i64((1 << every) - (1 << properties)))
         with fn.loop(COUNT) as index:
-            found = fn.call(64, "found", fn.at("%states", fn.mul(index, i64(self.words))))
+            state = fn.at("%states", fn.mul(index, i64(self.words)))
+            found = fn.call(64, "found", state)
+            if self.context.witnesses:
+                seen = fn.call(64, "witnessed", state, fn.load(open_))
+                fn.store(open_, fn.xor(fn.load(open_), seen))
+                found = fn.or_(found, seen)
             with fn.when(fn.is_set(found)):
-                for place in [*range(len(self.context.of_states)), 63]:
+                for place in [*range(every), 63]:
                     hit = fn.is_set(fn.and_(found, i64(1 << place)))
                     first = fn.eq(fn.read("%firsts", place), i64(NOWHERE))
                     with fn.when(fn.and_(hit, first)):

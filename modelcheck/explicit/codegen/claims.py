@@ -18,19 +18,41 @@ from spec.ir import Expr, Property, PropertyKind
 MAY_END = "may_end"
 MOST = 63  # properties that are asked of states; the last bit is for an error
 STATE = ("ptr noalias readonly", "state")
+FAILS = f"ret {const(64, 1 << 63)}"
 
 
-def claims(
-    properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
-) -> list[Function]:
+def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
     """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
-    if len(properties) > MOST:
-        raise TooWide(f"{len(properties)} properties of states, more than {MOST}")
-    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(properties)]
+    properties = (*context.of_states, *context.of_runs)
+    if len(context.noted) > MOST:
+        raise TooWide(f"{len(context.of_states)} properties of states, more than {MOST}")
+    asked = [_one(number, prop, expressions, layout) for number, prop in enumerate(context.of_states)]
+    asked += [_error(number, prop, expressions, layout) for number, prop in enumerate(context.of_runs)]
     fn = Function("found", [STATE], "i64")
     every = fn.cell(64, i64(0))
     for prop, each in zip(properties, asked, strict=True):
         with fn.when(expressions.parameters.asks(fn, prop)):
+            fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
+    fn.end(f"ret {fn.load(every)}")
+    return [*asked, fn, *_witnessed(context, expressions, layout)]
+
+
+def _witnessed(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
+    """`witnessed`: of which conditions that are still open a state is a witness, a bit for each.
+
+    Its bits are those of `found` that follow the properties of states.  An error is that of the
+    property, which reports it.  It is called until each condition has a witness, so it is kept out of
+    the way of what is called for each state.
+    """
+    if not context.witnesses:
+        return []
+    asked = []
+    for number, condition in enumerate(context.witnesses, len(context.of_states)):
+        asked.append(_one(number, condition, expressions, layout, error="ret i64 0", name="witness"))
+    fn = Function("witnessed", [STATE, ("i64", "open")], "i64", "nounwind noinline cold")
+    every = fn.cell(64, i64(0))
+    for number, each in enumerate(asked, len(context.of_states)):
+        with fn.when(fn.is_set(fn.and_(V(64, "%open"), i64(1 << number)))):
             fn.store(every, fn.or_(fn.load(every), fn.call(64, each.name, "%state")))
     fn.end(f"ret {fn.load(every)}")
     return [*asked, fn]
@@ -39,7 +61,10 @@ def claims(
 def goals(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`goal`: whether a state is what a `recoverable` asks for, by its number; 2 for an error."""
+    """`goal`: whether a state is what a `recoverable` asks for, by its number.
+
+    None of the states makes an error: the search would have ended with it.
+    """
     fn = Function("goal", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _own(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
@@ -49,7 +74,7 @@ def goals(
             holds = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.resize(holds, 64)}")
     fn.end("ret i64 0")
-    fn.exit(scene.error, "ret i64 2")
+    fn.exit(scene.error, "ret i64 0")
     return [fn]
 
 
@@ -74,10 +99,10 @@ def ends(context: Context, expressions: ExpressionWriter, layout: PackedLayout) 
 def awaits(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`awaited`: what a state is for a property of fair runs, by its number; 4 for an error.
+    """`awaited`: what a state is for a property of fair runs, by its number.
 
-    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  The left side of a
-    `leadsto` is asked of unserved states alone.
+    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  None of the states
+    makes an error: the search would have ended with it.
     """
     fn = Function("awaited", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _own(fn, layout), fn.new("error"))
@@ -93,7 +118,7 @@ def awaits(
                 begins = expressions.test(prop.expr, scene)
             fn.end(f"ret {fn.select(begins, i64(UNSERVED | BEGINS), i64(UNSERVED))}")
     fn.end("ret i64 0")
-    fn.exit(scene.error, "ret i64 4")
+    fn.exit(scene.error, "ret i64 0")
     return [fn]
 
 
@@ -104,14 +129,34 @@ def _own(fn: Function, layout: PackedLayout) -> StateBits:
     return own
 
 
-def _one(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
-    fn = Function(f"found.{number}", [STATE], "i64")
-    error = fn.new("error")
-    scene = Scene(fn, _own(fn, layout), error)
+def _one(
+    number: int,
+    prop: Property,
+    expressions: ExpressionWriter,
+    layout: PackedLayout,
+    *,
+    name: str = "found",
+    error: str = FAILS,
+) -> Function:
+    """The bit of that number where a property is broken, or a `reachable` is so."""
+    fn = Function(f"{name}.{number}", [STATE], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
     if prop.expr is None:
         raise TypeError(f"{prop.name} is not asked of states")
     holds = expressions.test(prop.expr, scene)
     hit = holds if prop.kind is PropertyKind.REACHABLE else fn.not_(holds)
     fn.end(f"ret {fn.shl(fn.resize(hit, 64), i64(number))}")
-    fn.exit(scene.error, f"ret {const(64, 1 << 63)}")
+    fn.exit(scene.error, error)
+    return fn
+
+
+def _error(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
+    """Whether a property of runs makes an error in a state."""
+    fn = Function(f"errs.{number}", [STATE], "i64")
+    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    for expr in (prop.expr, prop.goal):
+        if expr is not None:
+            expressions.test(expr, scene)
+    fn.end("ret i64 0")
+    fn.exit(scene.error, FAILS)
     return fn

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from modelcheck.contract.engine import Family, Task
 from spec.frozen import frozen
 from spec.ir import Action, Fairness, Guard, Property, PropertyKind
-from spec.kinds import OF_FAIR_RUNS, OF_STATES
+from spec.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STATES
+from spec.totality import Totality
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
@@ -27,8 +28,20 @@ class Context:
     limits: tuple[str, ...]
     guards: tuple[tuple[str, int], ...]
     of_states: tuple[Property, ...]
+    of_runs: tuple[Property, ...]  # those that may make an error in a state
+    witnesses: tuple[Property, ...]  # conditions, until a state satisfies them
     of_steps: tuple[Property, ...]
     deadlock: Property | None
+
+    @property
+    def asks_states(self) -> bool:
+        """Whether anything is asked of each new state."""
+        return bool(self.of_states or self.of_runs or self.witnesses)
+
+    @property
+    def noted(self) -> tuple[Property, ...]:
+        """What the first state is noted of that breaks it, or has it."""
+        return (*self.of_states, *self.witnesses)
 
     @property
     def errors(self) -> int:
@@ -81,7 +94,8 @@ class Context:
 
 def context(task: Task) -> Context:
     """The context of a search that answers a task, or any other of its family."""
-    model, family = task.model, task.family or Family(task.properties, task.faults, frozenset(), task.counted)
+    model = task.model
+    family = task.family or Family(task.properties, task.faults, frozenset(), task.counted, task.witnesses)
     steps = (PropertyKind.STEP, PropertyKind.ASSERT)
     return Context(
         model.actions,
@@ -89,9 +103,17 @@ def context(task: Task) -> Context:
         tuple(sorted({nat.name for nat in model.nats} | {v.name for v in model.variables if v.network})),
         tuple((a.name, i) for a in model.actions for i, part in enumerate(a.head) if isinstance(part, Guard)),
         tuple(p for p in family.properties if p.kind in OF_STATES),
+        tuple(p for p in family.properties if p.kind in OF_RUNS and _may_fail(p)),
+        tuple(each.condition for each in family.witnesses),
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
     )
+
+
+def _may_fail(prop: Property) -> bool:
+    """Whether a property may make an error of the model."""
+    totality = Totality()
+    return not all(totality.of(expr) for expr in (prop.expr, prop.goal) if expr is not None)
 
 
 def recoverable(task: Task) -> list[Property]:

@@ -6,6 +6,8 @@ successors in the same order each gets the same number as before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import NOWHERE
@@ -24,6 +26,7 @@ from modelcheck.explicit.codegen.runtime import (
     LOCAL,
     NEW,
     NUMBER,
+    OPEN,
     ORDINALS,
     PARENTS,
     PENDING,
@@ -136,14 +139,23 @@ class Insertion(Runtime):
         fn.write("%shard", fn.add(new, i64(1)), NEW)
 
     def _note_found(self, fn: Function, entry: str) -> None:
-        """Ask a new state for the properties."""
-        if not self.context.of_states:
-            return
-        found = fn.call(64, "found", entry)
-        with fn.when(fn.is_set(found)):
-            for place, _ in enumerate(self.context.of_states):
-                self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
-            self._note(fn, fn.is_set(fn.lshr(found, i64(63))), FAILED)
+        """Ask a new state for the properties, and whether it is a witness for what needs one."""
+        properties = len(self.context.of_states)
+        if properties or self.context.of_runs:
+            found = fn.call(64, "found", entry)
+            with fn.when(fn.is_set(found)):
+                self._note_each(fn, found, range(properties))
+                self._note(fn, fn.is_set(fn.lshr(found, i64(63))), FAILED)
+        if self.context.witnesses:
+            with fn.when(fn.is_set(fn.read("%shard", OPEN))):
+                seen = fn.call(64, "witnessed", entry, fn.read("%shard", OPEN))
+                self._note_each(fn, seen, range(properties, len(self.context.noted)))
+                fn.write("%shard", fn.xor(fn.read("%shard", OPEN), seen), OPEN)
+
+    def _note_each(self, fn: Function, found: V, places: Iterable[int]) -> None:
+        """Note a state for each property whose bit is set."""
+        for place in places:
+            self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
 
     def _note_trapped(self, fn: Function, slot: str) -> None:
         """See whether a state has no way back."""

@@ -81,20 +81,19 @@ class Liveness(Runtime):
     # ------------------------------------------------------------------ the graph
 
     def _sort_out(self) -> Function:
-        """What each state of a table is for a property; how many have no goal, and bit 63 for an error."""
+        """What each state of a table is for a property; how many have no goal."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "which"), ("ptr noalias", "classes")]
         fn = Function("sort_out", params, "i64")
-        own, many, failed = fn.array(self.words), fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        own, many = fn.array(self.words), fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
             slot = fn.at("%table", fn.mul(index, i64(self.words)))
             fn.write("%classes", const(8, 0), index)
             with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 self.copy(fn, slot, own)
                 found = fn.call(64, "awaited", own, V(64, "%which"))
-                fn.store(failed, fn.or_(fn.load(failed), fn.lshr(found, i64(2))))
-                fn.write("%classes", fn.resize(fn.and_(found, i64(UNSERVED | BEGINS)), 8), index)
+                fn.write("%classes", fn.resize(found, 8), index)
                 fn.store(many, fn.add(fn.load(many), fn.and_(found, i64(UNSERVED))))
-        fn.end(f"ret {fn.or_(fn.load(many), fn.shl(fn.load(failed), i64(63)))}")
+        fn.end(f"ret {fn.load(many)}")
         return fn
 
     def _link(self) -> Function:

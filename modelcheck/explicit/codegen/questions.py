@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelcheck.explicit.codegen.arithmetic import FALSE, V, i64
+from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.context import CURSOR, ORDINAL
 from modelcheck.explicit.codegen.runtime import BEYOND, FINE, WAITS, Runtime
@@ -62,20 +62,19 @@ class Questions(Runtime):
         ]
 
     def _goal_marks(self) -> Function:
-        """Mark the states of a table that have reached the goal, and nothing else; whether asking fails."""
+        """Mark the states of a table that have reached the goal, and nothing else."""
         fn = Function(
-            "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "i1", "nounwind"
+            "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "void", "nounwind"
         )
         word, bit = self.layout.mark(FINE)
-        own, failed = fn.array(self.words), fn.cell(1, FALSE)
+        own = fn.array(self.words)
         with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
             self.copy(fn, slot, own)
             goal = fn.call(64, "goal", own, V(64, "%which"))
-            fn.store(failed, fn.or_(fn.load(failed), fn.eq(goal, i64(2))))
-            mark = fn.select(fn.eq(goal, i64(1)), i64(bit), i64(0))
+            mark = fn.select(fn.is_set(goal), i64(bit), i64(0))
             fn.write(own, fn.or_(fn.read(own, word), mark), word)
             self.move(fn, own, slot)
-        fn.end(f"ret {fn.load(failed)}")
+        fn.end("ret void")
         return fn
 
     def _spread(self, free: Sequence[str], mark: int) -> Function:

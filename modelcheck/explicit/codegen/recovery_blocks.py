@@ -35,14 +35,12 @@ class RecoveryBlocks(Blocks):
         ]
 
     def _mark_goals(self) -> Function:
-        """Mark the states of a block that are at the goal; the first where asking makes an error, or -1."""
-        fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "i64")
+        """Mark the states of a block that are at the goal."""
+        fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "void")
         with fn.loop(COUNT) as index:
             goal = fn.call(64, "goal", fn.at("%states", fn.mul(index, i64(self.words))), V(64, "%which"))
-            with fn.when(fn.eq(goal, i64(2))):
-                fn.end(f"ret {index}")
-            fn.write("%marks", fn.select(fn.eq(goal, i64(1)), const(8, FINE), const(8, 0)), index)
-        fn.end("ret i64 -1")
+            fn.write("%marks", fn.select(fn.is_set(goal), const(8, FINE), const(8, 0)), index)
+        fn.end("ret void")
         return fn
 
     # ------------------------------------------------------------------ questions
@@ -95,7 +93,7 @@ class RecoveryBlocks(Blocks):
                 entry = fn.at(entries, fn.mul(number, i64(self.entry)))
                 with fn.when(fn.is_set(self.difference(fn, entry, state))):
                     goal = fn.call(64, "goal", entry, V(64, "%which"))
-                    fn.leave_if(fn.eq(goal, i64(1)), found)
+                    fn.leave_if(fn.is_set(goal), found)
                     self._move(fn, entry, entries, kept)
             size = fn.mul(fn.load(kept), i64(8 * self.entry))
             fn.write("%ctx", fn.add(start, size), CURSOR)

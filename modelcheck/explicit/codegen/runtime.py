@@ -38,7 +38,8 @@ MARKS = 4
 
 # The words of a shard.
 TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)
-TRAPPED, FAILED, FIRSTS = range(11, 14)  # first finds: without a way back, of an error, of each property
+OPEN = 11  # the conditions that have no witness yet, a bit for each
+TRAPPED, FAILED, FIRSTS = range(12, 15)  # first finds: without a way back, of an error, of each property
 
 
 class Round(ctypes.Structure):

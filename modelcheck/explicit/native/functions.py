@@ -26,7 +26,7 @@ SIGNATURES: Signatures = {
     "hash": (ctypes.c_uint64, [_P]),
 }
 OF_RECOVERY: Signatures = {
-    "mark_goal": (ctypes.c_uint8, [_P, _N, _N]),
+    "mark_goal": (None, [_P, _N, _N]),
     "spread_fine": (_N, [_P, _P, _N, _P, _N, _P]),
     "spread_beyond": (_N, [_P, _P, _N, _P, _N, _P]),
     "count_marks": (_N, [_P, _N]),
@@ -60,7 +60,7 @@ OF_BLOCKS: Signatures = {
     "lead_to": (_N, [_P, _N, _P, _FLAG]),
 }
 OF_WAYS: Signatures = {
-    "mark_goals": (_N, [_P, _N, _P, _N]),
+    "mark_goals": (None, [_P, _N, _P, _N]),
     "look_ahead": (_N, [_P, _P, _N, _P, _N, _N, _N, _FLAG]),
     "deal": (None, [_P, _N, _N, _P, _P, _P]),
     "want": (_N, [_P, _N, _P, _N, _P, _N]),

@@ -110,6 +110,12 @@ class Kernel:
         self._replaced += [] if self._code is None else [self._code]
         self._keep(made, Tier.FULL, shared=shared)
 
+    @property
+    def open(self) -> int:
+        """The conditions for which the task wants a witness, with the bits that `witnessed` has for them."""
+        names, first = {each.condition.name for each in self._task.witnesses}, len(self.context.of_states)
+        return sum(1 << bit for bit, each in enumerate(self.context.witnesses, first) if each.name in names)
+
     def configure(self) -> None:
         """Have the code work for this task, where others use it too."""
         if self._code is not None and self._is_shared:
@@ -185,9 +191,11 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     )
     shared: tuple[object, ...] = ()
     if family is not None:
-        shared = _texts(family.properties), sorted(family.faults), sorted(family.configs)
+        conditions = _texts(tuple(each.condition for each in family.witnesses))
+        shared = _texts(family.properties), conditions, sorted(family.faults), sorted(family.configs)
     caps = sorted(task.budget.counted.items())
-    own: tuple[object, ...] = _texts(task.properties), sorted(task.faults), caps
+    conditions = _texts(tuple(each.condition for each in task.witnesses))
+    own: tuple[object, ...] = _texts(task.properties), conditions, sorted(task.faults), caps
     if family is not None and of_family:
         own = (recoverable(task), of_fair_runs(task))  # for which a table has bits, and the code functions
     parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from modelcheck.contract.engine import Task
+from modelcheck.contract.engine import Task, Witness
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.canonical import canonical
 from modelcheck.explicit.codegen.claims import awaits, claims, ends, goals
@@ -87,7 +87,7 @@ def write(
     endless = [] if blocks else of_fair_runs(task)
     functions: list[Function] = [
         *(step.fn for step in [*steps, *probes]),
-        *claims(words.of_states, expressions, layout),
+        *claims(words, expressions, layout),
         *ends(words, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
         *loops(layout, words, parameters, named, most, symmetric=bool(task.symmetry)),
@@ -108,8 +108,21 @@ def in_core(task: Task) -> Task:
     def lowered(properties: Iterable[Property]) -> tuple[Property, ...]:
         return tuple(map(CORE.property, properties))
 
-    family = task.family and replace(task.family, properties=lowered(task.family.properties))
-    return replace(task, model=CORE.model(task.model), properties=lowered(task.properties), family=family)
+    def conditions(found: Iterable[Witness]) -> tuple[Witness, ...]:
+        return tuple(replace(each, condition=CORE.property(each.condition)) for each in found)
+
+    family = task.family and replace(
+        task.family,
+        properties=lowered(task.family.properties),
+        witnesses=conditions(task.family.witnesses),
+    )
+    return replace(
+        task,
+        model=CORE.model(task.model),
+        properties=lowered(task.properties),
+        family=family,
+        witnesses=conditions(task.witnesses),
+    )
 
 
 def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) -> Liveness:

@@ -22,7 +22,7 @@ from modelcheck.explicit.search.space import Shard
 from modelcheck.explicit.search.tally import Find
 
 PIECE = 1 << 24  # bytes read or written at once
-FORMAT = 2
+FORMAT = 3
 MARK, MARKED = "modelcheck-checkpoint", "written by modelcheck\n"  # a file in each of our folders
 SEARCH = "search.json"
 Json = dict[str, Any]

@@ -50,14 +50,12 @@ from modelcheck.explicit.codegen.graphs import (
 from modelcheck.explicit.codegen.layout import Words
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
-from modelcheck.explicit.search.space import SlotRange
 from modelcheck.search.fairness import Hop, round_trip
 from spec.ir import Fairness, Property
 
 AT_ONCE = 1 << 12  # states whose ways out are written down between two looks at the limits
 STEPS = 1 << 20  # of the search for components, between two looks
 NO_HOME = NONE
-ERROR = 1 << 63
 
 
 class Endless:
@@ -134,10 +132,7 @@ class Endless:
     # ------------------------------------------------------------------ the graph
 
     def build(self) -> None:
-        """Find the states without the goal, and write down where they lead.
-
-        Raises ModelError when asking for the property makes one.
-        """
+        """Find the states without the goal, and write down where they lead."""
         self._sort_out()
         self._link()
 
@@ -162,9 +157,6 @@ class Endless:
             return found
 
         found = self._shared(len(self._parts), ask, SLOTS_AT_ONCE)
-        for part, count in zip(self._parts, found, strict=True):
-            if count & ERROR:
-                self._ask(part)
         self.count = sum(found)
         if self.total + self.count >= NONE - 1:
             raise MemoryError("more states than there are numbers")
@@ -225,14 +217,6 @@ class Endless:
 
         search.together(share, workers)
         return found
-
-    def _ask(self, part: SlotRange) -> None:
-        """Ask for the property in each state of a part of a table, which makes an error."""
-        prop, machine = self._prop, self.search.machine
-        for state in self.space.states(part):
-            if prop.goal is None or not machine.goal(prop, state):
-                machine.holds(prop, state)
-        raise AssertionError(f"{prop.name} makes no error")  # the kernel found one
 
     # ------------------------------------------------------------------ homes
 

@@ -43,7 +43,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         recovery.mark_goals(prop)
         trapped, beyond = recovery.spread()
         if not trapped:
-            return Holds(self.whole(), beyond=beyond)
+            return Holds(self.whole(), beyond=beyond, renamed=self.task.symmetry)
         faults, run = self.in_time(lambda: recovery.trap(prop)) or (0, self.cut)
         if isinstance(run, Trace):
             return Violated(self.extent(faults), run)

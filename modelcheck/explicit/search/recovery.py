@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import NoReturn
 
 from counterexamples.trace import Trace, Trapped
 from modelcheck.contract.result import End
@@ -35,12 +34,14 @@ class PackedRecovery:
         self._parts = list(self.space.parts(SLOTS_AT_ONCE))
 
     def mark_goals(self, prop: Property) -> None:
-        """Mark the states that have what the property asks for. Raises ModelError when asking makes one."""
+        """Mark the states that have what the property asks for."""
         which = self._properties.index(prop)
-        fails = self._of_parts(lambda _, part: self.call["mark_goal"](part.address, part.slots, which) & 1)
-        for part, failed in zip(self._parts, fails, strict=True):
-            if failed:
-                self._raise_error(prop, part)
+
+        def mark(_: Worker, part: SlotRange) -> int:
+            self.call["mark_goal"](part.address, part.slots, which)
+            return part.slots
+
+        self._of_parts(mark)
 
     def spread(self) -> tuple[int, int]:
         """How many states can never get to the goal, and how many perhaps, beyond the scope."""
@@ -85,9 +86,3 @@ class PackedRecovery:
             number = min(space.trapped())
             runs = PackedRuns(first.task, first.machine, first.kernel, space)
             return space.level(number).faults, runs.to(number, Trapped(), prop.name)
-
-    def _raise_error(self, prop: Property, part: SlotRange) -> NoReturn:
-        """Raise the ModelError that a property makes in some state of a part of a table."""
-        for state in self.space.states(part):
-            self.search.machine.holds(prop, state)
-        raise AssertionError(f"{prop.name} makes no error")  # the kernel found one

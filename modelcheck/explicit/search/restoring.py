@@ -143,11 +143,12 @@ def _take(data: Json, search: PackedSearch) -> None:
 
 
 def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) -> None:
-    count, local, new, waiting, *finds = words
+    count, local, new, waiting, open_, *finds = words
     space.take(shard, words)
     shard.slots = _number(slots, FEWEST, 2 * MOST_STATES)
     fits = new <= local <= count <= FULL * slots and max(local, waiting) <= space.room
     first = shard.number << LOCAL_BITS
+    fits = fits and open_ & ~space.kernel.open == 0
     if not fits or not all(find == NOWHERE or first <= find < first + local for find in finds):
         damaged("the states do not add up")
 

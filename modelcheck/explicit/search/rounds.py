@@ -262,6 +262,8 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     def _take_note(self) -> None:
         self.tally.note(self.space, self.workers)
+        if self.task.witnesses:
+            self.space.close_seen()
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
         super()._look_around(faults, depth, waiting)

@@ -11,7 +11,7 @@ from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
 from spec.ir import Property, PropertyKind
-from spec.kinds import OF_STATES
+from spec.kinds import ASKED_OF_STATES
 from spec.semantics import CutOff, Machine, State, Step, Taken
 from spec.values import ModelError
 
@@ -130,9 +130,9 @@ class Replay:
 
     def _asked(self, state: State) -> tuple[str, ModelError]:
         for prop in self.task.properties:
-            if prop.kind in OF_STATES:
+            if prop.kind in ASKED_OF_STATES:
                 try:
-                    self.machine.holds(prop, state)
+                    self.machine.ask(prop, state)
                 except ModelError as error:
                     return prop.name, error
         raise AssertionError("no property makes an error")  # the kernel found one

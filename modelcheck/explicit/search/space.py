@@ -21,6 +21,7 @@ from modelcheck.explicit.codegen.runtime import (
     MOST_STATES,
     NEW,
     NUMBER,
+    OPEN,
     ORDINALS,
     PARENTS,
     PENDING,
@@ -107,13 +108,13 @@ class PackedSpace:
         self.words = kernel.layout.words
         self.entry = self.words + 1
         self.levels: list[PackedLevel] = []
-        self.size = FIRSTS + len(kernel.context.of_states)
+        self.size = FIRSTS + len(kernel.context.noted)
         self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
         self.room = MOST_STATES
         self.shards = self._shards()
         for shard in self.shards:
             self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
-            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE))
+            self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE) | {OPEN: kernel.open})
             self.use(shard)
 
     def _shards(self) -> list[Shard]:
@@ -167,12 +168,12 @@ class PackedSpace:
 
     def words_of(self, shard: Shard) -> list[int]:
         """The words of a shard, without its addresses."""
-        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         return [self.word(shard, place) for place in places]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
         """Set the words of a shard, as `words_of` returned them."""
-        places = [COUNT, LOCAL, NEW, WAITING, *range(TRAPPED, self.size)]
+        places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
 
     # ------------------------------------------------------------------ levels
@@ -262,6 +263,14 @@ class PackedSpace:
     def firsts(self, place: int) -> Iterator[int]:
         """The first state of each shard that has a property, by its place among those asked of states."""
         return self._found(FIRSTS + place)
+
+    def close_seen(self) -> None:
+        """What one shard has a witness for no other shard looks for any more."""
+        seen = 0
+        for bit in range(len(self.kernel.context.of_states), len(self.kernel.context.noted)):
+            seen |= any(word != NOWHERE for word in self._row(FIRSTS + bit)) << bit
+        for shard in self.shards:
+            self._tell(shard, {OPEN: self.word(shard, OPEN) & ~seen})
 
     def failures(self) -> Iterator[int]:
         """The first state of each shard where asking for a property makes an error."""

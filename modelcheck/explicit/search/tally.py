@@ -121,6 +121,11 @@ class CountsAndFinds(Finds[Find]):
             taken={a.name: words[context.taken + place] for place, a in enumerate(context.actions)},
             cut={limit: cut[2 * place] + cut[2 * place + 1] for place, limit in enumerate(context.limits)},
             refused=frozenset(g for place, g in enumerate(context.guards) if words[context.refused + place]),
+            seen=frozenset(
+                each.name
+                for place, each in enumerate(context.witnesses, len(context.of_states))
+                if any(True for _ in space.firsts(place))
+            ),
         )
 
     def finds(self, workers: Sequence[WorkerMemory]) -> list[int]:

@@ -93,7 +93,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     compiled native code.  Raises TooWide.
     """
     searched = tuple(p for p in task.model.properties if p.kind not in NOT_SEARCHED)
-    task = in_core(replace(task, properties=searched, symmetry=(), family=None))
+    task = in_core(replace(task, properties=searched, symmetry=(), family=None, witnesses=()))
     laid, words, parameters = (
         layout(task.model, task.scope, task.counted),
         context(task),

@@ -17,6 +17,7 @@ from spec.walk import walk
 
 Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
 
+ANY_STATE = tla.equal(tla.atom("vars"), tla.atom("vars"))
 STUTTERING = (
     "TLC asks step properties of steps that change something, modelcheck of those too that change nothing"
 )
@@ -66,7 +67,7 @@ class PropertyWriter:
         match prop.kind:
             case ir.PropertyKind.INVARIANT | ir.PropertyKind.LEMMA:
                 claims.invariants.append(name)
-                self._define(claims, prop, name, self._term(prop.expr, self._now))
+                self._define(claims, prop, name, self._of_state(self._term(prop.expr, self._now)))
             case ir.PropertyKind.STEP:
                 claims.temporal.append(name)
                 step = self._term(prop.expr, self._step)
@@ -75,7 +76,8 @@ class PropertyWriter:
                 )
             case ir.PropertyKind.REACHABLE:
                 claims.examples.append(name)
-                self._define(claims, prop, name, tla.negated(self._term(prop.expr, self._now)))
+                never = tla.negated(self._term(prop.expr, self._now))
+                self._define(claims, prop, name, self._of_state(never))
             case ir.PropertyKind.LEADSTO:
                 claims.temporal.append(name)
                 claims.is_fair = True
@@ -102,17 +104,21 @@ class PropertyWriter:
     def _side(self, expr: ir.Expr | None) -> TlaTerm:
         """A side of `~>`, or what holds again and again, of the state in any case: TLC has no constant there.
 
-        What the model reads may be gone from the text, as the value of a `let` that nothing uses; and a
-        quantifier is written out by TLC, so that nothing is left where its domain has no members.
+        A quantifier is written out by TLC, so that nothing is left where its domain has no members.
         """
         assert expr is not None, "such a property has an expression"
         found = self._term(expr, self._now)
+        if any(isinstance(x, ir.Bind) and not isinstance(x.domain, ir.Members) for x in walk(expr)):
+            return tla.both([found, ANY_STATE])
+        return self._of_state(found)
+
+    def _of_state(self, found: TlaTerm) -> TlaTerm:
+        """What is said of states, also where no variable is in it, as it may be gone from the text.
+
+        TLC evaluates a constant once, and where one is false it stops before it has made a state.
+        """
         reads = any(re.search(rf"\b{re.escape(name)}\b", str(found)) for name in self._variables)
-        if reads and not any(
-            isinstance(x, ir.Bind) and not isinstance(x.domain, ir.Members) for x in walk(expr)
-        ):
-            return found
-        return tla.both([found, tla.equal(tla.atom("vars"), tla.atom("vars"))])
+        return found if reads else tla.both([found, ANY_STATE])
 
     def _define(self, claims: PropertyDefinitions, prop: ir.Property, name: str, body: TlaTerm) -> None:
         says = "".join(part if isinstance(part, str) else "..." for part in prop.says or ())
@@ -139,4 +145,4 @@ class PropertyWriter:
         claims.invariants.append(name)
         if prop.expr is not None:
             some.append(self._term(prop.expr, self._now))
-        self._define(claims, prop, name, tla.either(some))
+        self._define(claims, prop, name, self._of_state(tla.either(some)))

@@ -11,13 +11,13 @@ import spec.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
+from modelcheck.contract.proof import START, ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
-from modelcheck.symbolic.unbounded.induction import broken_step
+from modelcheck.symbolic.unbounded.induction import broken_step, scope_without_start
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
 from spec.kinds import INVARIANTS, OF_STEPS
@@ -95,7 +95,9 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
         kinds = task.budget.kinds
         some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}
         return Holds(Extent(None, 0 if task.budget.total == 0 else None, some))
-    cells = [cell for cell in proof.dropped if cell.claim == prop.name]
+    cells = [cell for cell in proof.dropped if cell.claim in {START, prop.name}]
+    if cells[0].claim == START:
+        return Unknown(f"that {START} is not proved, and without one it holds of nothing")
     failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
     if failed:
         return Unknown(f"not inductive: {failed[0].place} it need not be true any more")
@@ -113,7 +115,10 @@ class ProofAttempt:
     explain: bool
 
     def proof(self, claims: Sequence[ir.Property]) -> Proof:
-        """The largest set of claims that prove each other; the rest with what stood in their way."""
+        """The largest set of claims that prove each other; the rest with what stood in their way.
+
+        Nothing is proved where it is not proved that there is an initial state.
+        """
         *_, last = self.rounds(claims)
         return last
 
@@ -128,6 +133,9 @@ class ProofAttempt:
             unproved = [cell for cell in cells if cell.kept is not ObligationStatus.PROVED]
             lost = {cell.claim for cell in unproved}
             left, dropped = tuple(claim for claim in left if claim.name not in lost), [*dropped, *unproved]
+            if START in lost:
+                yield Proof((), (), tuple(dropped), self.program.version())
+                return
             names = tuple(claim.name for claim in left)
             yield Proof(names, tuple(cells), tuple(dropped), self.program.version())
             if not lost:
@@ -162,11 +170,11 @@ class ProofAttempt:
                     named=named,
                     decidable=formula.is_effectively_propositional,
                 )
-        shown = self._shown(question, claims)
+        shown, why = self._shown(question, claims), _why(said, question)
         kept = ObligationStatus.UNKNOWN if shown is None else ObligationStatus.FAILED
-        return ObligationCell(
-            question.claim, question.action, kept, monotonic() - start, _why(said, question), shown
-        )
+        if question.claim == START and (without := scope_without_start(self.asked)):
+            kept, why = ObligationStatus.FAILED, without
+        return ObligationCell(question.claim, question.action, kept, monotonic() - start, why, shown)
 
     def _shown(self, question: Obligation, claims: Sequence[ir.Property]) -> Trace | None:
         if not self.explain:
@@ -175,10 +183,12 @@ class ProofAttempt:
 
 
 def _why(said: Said, question: Obligation) -> str:
+    if said.answer is ProcessAnswer.SAT and question.claim == START:
+        return "it does not follow, but in no small scope is there none"
     if said.answer is ProcessAnswer.SAT and question.action is None:
         return "the solver knows a start for which it is false"
     if said.answer is ProcessAnswer.SAT:
         return "it does not follow, but in no small scope was a step found that shows it"
-    if said.answer is ProcessAnswer.FAILED:
+    if said.answer in {ProcessAnswer.FAILED, ProcessAnswer.ENDED}:
         return f"{said.answer.value}: {' '.join(said.text.split())[:120]}"
     return str(said.answer.value)

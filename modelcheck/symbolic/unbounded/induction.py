@@ -18,7 +18,7 @@ from modelcheck.symbolic.unbounded.obligations import FormulaWriter, Obligation,
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.kinds import INVARIANTS
-from spec.semantics import CutOff, Machine, State, Taken
+from spec.semantics import NO_START, CutOff, Machine, State, Taken
 from spec.values import ModelError
 
 SIZES = ((1, 1), (2, 1), (2, 2), (3, 2), (2, 4), (4, 2))  # of sorts and of nats, the smallest first
@@ -32,12 +32,7 @@ def broken_step(
     """The smallest step found that starts with all claims true and ends with one false, if any."""
     if question.action is None:
         return None
-    for members, most in SIZES:
-        small = Small(
-            {sort.name: members for sort in asked.model.sorts},
-            {nat.name: most for nat in asked.model.nats},
-            MESSAGES,
-        )
+    for small in _small_scopes(asked.model):
         try:
             found = _within(program, asked, question, claims, small, seconds)
         except (Inexpressible, ModelError):
@@ -45,6 +40,30 @@ def broken_step(
         if found is not None:
             return found
     return None
+
+
+def scope_without_start(asked: ProofTask) -> str:
+    """The smallest scope in which the model has no initial state, in words; empty where none is found."""
+    for small in _small_scopes(asked.model):
+        scope = _scope(asked, small, {})
+        machine = Machine(asked.model, scope)
+        if machine.assumption_failures():
+            continue
+        try:
+            machine.initial()
+        except ModelError as error:
+            if error.code == NO_START:
+                sizes = (*small.sorts.items(), *small.nats.items())
+                bounds = ", ".join(f"{name} = {n}" for name, n in sizes)
+                return f"with {bounds}, {error.message}" if bounds else error.message
+    return ""
+
+
+def _small_scopes(model: ir.Model) -> Iterator[Small]:
+    """Some scopes, the smallest first."""
+    for members, most in SIZES:
+        sorts = {sort.name: members for sort in model.sorts}
+        yield Small(sorts, {nat.name: most for nat in model.nats}, MESSAGES)
 
 
 def _within(

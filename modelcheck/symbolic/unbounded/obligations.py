@@ -2,7 +2,8 @@
 
 A claim holds in every state of every run when it is true at the start and every
 step leads from states where all claims are true to states where it is.  The
-claims are proved together, each from all of them.
+claims are proved together, each from all of them.  Where the start has choices,
+it has to be proved too that they can be made: else the claims may hold of nothing.
 
 NOTE(scopes): A scope is part of the formulas, as symbols: how many members a
 sort has, how far a nat goes (`|most Epoch|`), and so what a proof shows it
@@ -20,10 +21,11 @@ from dataclasses import field
 
 import spec.ir as ir
 import spec.types as t
+from modelcheck.contract.proof import START
 from modelcheck.symbolic.unbounded.expressions import CORE, Placed, SmtEnv, SmtExpressions
 from modelcheck.symbolic.unbounded.shapes import Nowhere, Pointwise, SmtShape, SmtShapes, members, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat, Types, sort_named
-from modelcheck.symbolic.unbounded.statements import Statements
+from modelcheck.symbolic.unbounded.statements import PossibleChoices, Statements
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
     INT,
@@ -46,6 +48,7 @@ from modelcheck.symbolic.unbounded.terms import (
 from modelcheck.symbolic.unbounded.theory import Small, Theory, sizes_of
 from spec.frozen import frozen
 from spec.kinds import INVARIANTS
+from spec.walk import chooses
 
 BEFORE = "before"
 LOGIC = {"and", "or", "not", "=>", "=", "ite", "forall", "exists", "true", "false", "!"}
@@ -54,12 +57,17 @@ NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
 
 @frozen
 class Obligation:
-    """An obligation: that a claim is true at the start, or after any step of an action from the claims."""
+    """An obligation: that a claim is true at the start, or after any step of an action from the claims.
+
+    That there is a start is one too, under the name START.
+    """
 
     claim: str
     action: str | None  # None: at the start
 
     def __str__(self) -> str:
+        if self.claim == START:
+            return START
         return f"{self.claim} {'at the start' if self.action is None else f'after {self.action}'}"
 
 
@@ -172,8 +180,8 @@ class ProofTask:
         object.__setattr__(self, "core", CORE.model(self.model))
 
     def questions(self, claims: Sequence[ir.Property]) -> tuple[Obligation, ...]:
-        """Every obligation of some claims."""
-        found = []
+        """Every obligation of some claims, and that there is a start, where it has choices."""
+        found = [Obligation(START, None)] if any(map(chooses, self.core.init)) else []
         for claim in claims:
             if claim.kind in INVARIANTS:
                 found.append(Obligation(claim.name, None))
@@ -216,8 +224,7 @@ class FormulaWriter:
         """An obligation, in which all claims are assumed. Raises Inexpressible."""
         self._assume_scope()
         claims = [self.model.property(each.name) for each in claims]
-        claim = self.model.property(question.claim)
-        goal = self._start(claim) if question.action is None else self._step(question.action, claim, claims)
+        goal = self._goal(question, claims)
         assumed, goal = opened(goal, self.shapes.one)
         self._assumed += [("and given that", term) for term in assumed]
         for axiom in self.theory.axioms(self._about(goal) if self.named else ()):
@@ -229,6 +236,12 @@ class FormulaWriter:
             goal,
             self.types.selectors(),
         )
+
+    def _goal(self, question: Obligation, claims: Sequence[ir.Property]) -> SmtTerm:
+        if question.claim == START:
+            return self._has_start()
+        claim = self.model.property(question.claim)
+        return self._start(claim) if question.action is None else self._step(question.action, claim, claims)
 
     def _about(self, goal: SmtTerm) -> list[SmtTerm]:
         """The single values that a formula speaks of: simple ones first."""
@@ -279,17 +292,31 @@ class FormulaWriter:
 
     def _start(self, claim: ir.Property) -> SmtTerm:
         """That a claim is true in every initial state."""
-        env = SmtEnv(tuple(Nowhere(variable.type) for variable in self.model.variables), {})
         statements = Statements(self.expressions, self.model.variables)
-        state = list(env.state)
+        env = statements.run(self.model.init, self._first_values())
+        self._assumed += [("the choices of the start", term) for term in statements.assumed]
+        self._assume_typed("at the start", env.state)
+        return self._says(claim, SmtEnv(env.state, {}))
+
+    def _has_start(self) -> SmtTerm:
+        """That the choices of the start can be made; of subsets, by the whole sets or by empty ones."""
+        ways = []
+        for whole in (True, False):
+            statements = PossibleChoices(self.expressions, self.model.variables, whole=whole)
+            statements.run(self.model.init, self._first_values())
+            ways.append(statements.are_possible)
+            if not statements.chose_subset:
+                break
+        return disjunction(ways)
+
+    def _first_values(self) -> SmtEnv:
+        """The state in which the `init` block begins."""
+        state: list[SmtShape] = [Nowhere(variable.type) for variable in self.model.variables]
         for index, variable in enumerate(self.model.variables):
             value = self.expressions.of(variable.init, SmtEnv(tuple(state), {}))
             with Placed(variable.span):
                 state[index] = self.shapes.fitted(value, variable.type)
-        env = statements.run(self.model.init, SmtEnv(tuple(state), {}))
-        self._assumed += [("the choices of the start", term) for term in statements.assumed]
-        self._assume_typed("at the start", env.state)
-        return self._says(claim, SmtEnv(env.state, {}))
+        return SmtEnv(tuple(state), {})
 
     # --------------------------------------------------------------------- a step
 

@@ -10,9 +10,18 @@ import spec.ir as ir
 import spec.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.symbolic.unbounded.expressions import Placed, SmtEnv, SmtExpressions
-from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, Subsets, symbol
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, Subsets, members, symbol
 from modelcheck.symbolic.unbounded.sorts import Flat
-from modelcheck.symbolic.unbounded.terms import TRUE, SmtTerm, conjunction, equality, implication, negation
+from modelcheck.symbolic.unbounded.terms import (
+    FALSE,
+    TRUE,
+    SmtTerm,
+    conjunction,
+    equality,
+    implication,
+    negation,
+    quantified,
+)
 from spec.frozen import frozen
 from spec.op import Op
 from spec.walk import children, expressions, walk_statements
@@ -154,6 +163,42 @@ class Statements:
             return self.expressions.shapes.merged(domain.has(key), after.at(key), before.at(key))
 
         return Pointwise(get, before.type)
+
+
+class PossibleChoices(Statements):
+    """Runs statements to say that their choices can be made: what is chosen has names to bind.
+
+    A subset is no value that a name can stand for, so each is taken to be the `whole` set, or
+    else the empty one; `chose_subset` says whether there was any.
+    """
+
+    def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable], *, whole: bool) -> None:
+        super().__init__(expressions, types)
+        self.chose_subset = False
+        self._whole = whole
+        self._names: list[SmtTerm] = []
+
+    def choose(
+        self,
+        name: str,  # noqa: ARG002 - names that are bound are made up
+        domain: ir.Expr,
+        case: int | None,
+        env: SmtEnv,
+    ) -> tuple[SmtTerm, SmtShape]:
+        """A value from a domain, as names to bind, and that it is in there."""
+        whole = self.expressions.of(domain, env)
+        if isinstance(whole, Subsets):
+            self.chose_subset = True
+            assert isinstance(whole.of.type, t.Set)
+            return TRUE, whole.of if self._whole else members(lambda _: FALSE, whole.of.type)
+        item = self.expressions.item(domain, case, env)
+        self._names += item.names
+        return item.inside, item.value
+
+    @property
+    def are_possible(self) -> SmtTerm:
+        """That there are values for all choices that were made."""
+        return quantified("exists", self._names, conjunction(self.assumed))
 
 
 def _own_entries(loop: ir.Each) -> tuple[int, ...]:

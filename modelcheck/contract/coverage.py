@@ -1,0 +1,158 @@
+"""Which parts of a model no check uses: actions that never happen, guards that never refuse, fixed switches.
+
+A check of several need not use every part, so what counts is that none of those that were asked does.
+Only a complete search shows that a part is not used; any search shows that it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from modelcheck.contract.result import Holds, Outcome, Result, UntestedPart, UnusedKind, UnusedPart
+from spec.ir import Action, Fairness, Guard, Model
+from spec.source import Source, Span
+
+SEVERAL = 2  # checks of which some set a switch in another way
+DECLARED = re.compile(r"//\s*unused:\s*\S")  # in a comment, with the reason behind it
+
+
+def never_used(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
+    """What none of the checks of a file uses, in the order of the text, but for what it declares so.
+
+    That is of the file that each check is in, and not of those that this goes on from.  Of switches
+    it is asked where there are several checks.  Costs a look at each action and guard.
+    """
+    files = {outcome.model.source.name: outcome.model.source for outcome in outcomes}
+    found: list[UnusedPart] = []
+    for name in files:
+        own = [outcome for outcome in outcomes if outcome.model.source.name == name]
+        found += [*_actions(own), *_guards(own), *_configs(own)]
+    return tuple(
+        sorted((each for each in found if not _is_excused(each)), key=lambda e: (e.source.name, e.span.start))
+    )
+
+
+def untested(outcome: Outcome) -> tuple[UntestedPart, ...]:
+    """The parts of properties that a check puts to no test, but for what the text declares so."""
+    source, own = outcome.model.source, _spans_of(outcome)
+    return tuple(
+        part
+        for part in outcome.findings.stats.untested
+        if not is_declared(source, part.span, outcome.model.property(part.property).span, *own)
+    )
+
+
+def vacuous(outcome: Outcome) -> tuple[Result, ...]:
+    """The properties that hold of nothing, but for what the text declares so."""
+    source, own = outcome.model.source, _spans_of(outcome)
+    return tuple(
+        result
+        for result in outcome.findings.results
+        if isinstance(result.verdict, Holds)
+        and result.verdict.vacuous
+        and not is_declared(source, outcome.model.property(result.property).span, *own)
+    )
+
+
+def not_tested(outcome: Outcome) -> tuple[str, ...]:
+    """The properties that hold of nothing, all of them or in part."""
+    names = [result.property for result in vacuous(outcome)]
+    names += [part.property for part in untested(outcome)]
+    return tuple(dict.fromkeys(names))
+
+
+def is_declared(source: Source, *spans: Span) -> bool:
+    """Whether a comment `// unused: REASON` is on the line where one of these begins, or alone above it."""
+    return any(DECLARED.search(line) is not None for span in spans for line in _lines(source, span))
+
+
+def _lines(source: Source, span: Span) -> Iterator[str]:
+    number, _ = source.position(span.start)
+    yield source.line(number)
+    if number > 1 and source.line(number - 1).lstrip().startswith("//"):
+        yield source.line(number - 1)
+
+
+def _spans_of(outcome: Outcome) -> tuple[Span, ...]:
+    """Where the check stands; nowhere, if the command line made it up."""
+    return (outcome.check.span,) if outcome.check.span.end else ()
+
+
+# ------------------------------------------------------------------------- parts
+
+
+def _is_excused(part: UnusedPart) -> bool:
+    """Whether it is declared, or of a file that this one goes on from."""
+    name, _, _ = part.source.place(part.span.start)
+    return name != part.source.name or is_declared(part.source, part.span)
+
+
+def _actions(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    taken: dict[Span, bool] = {}
+    idle: dict[Span, Action] = {}
+    for outcome in outcomes:
+        stats = outcome.findings.stats
+        for action in outcome.model.actions:
+            taken[action.span] = taken.get(action.span, False) or stats.taken.get(action.name, 0) > 0
+            if action.name in stats.unused:
+                idle[action.span] = action
+    for span, action in idle.items():
+        if not taken[span]:
+            is_fair = action.fairness is not Fairness.NONE
+            yield UnusedPart(UnusedKind.ACTION, action.name, outcomes[0].model.source, span, is_fair)
+
+
+def _guards(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    refused: set[Span] = set()
+    idle: dict[Span, str] = {}
+    for outcome in outcomes:
+        stats = outcome.findings.stats
+        for action, name, guard in guards_of(outcome.model):
+            if (action.name, name) in stats.refused:
+                refused.add(guard.span)
+            elif (action.name, name) in stats.unrefused:
+                idle[guard.span] = f"{action.name}.{name}"
+    for span, name in idle.items():
+        if span not in refused:
+            yield UnusedPart(UnusedKind.GUARD, name, outcomes[0].model.source, span)
+
+
+def guards_of(model: Model) -> Iterator[tuple[Action, str, Guard]]:
+    """Every guard with its action, and its name: its text, where the model gives it none."""
+    for action in model.actions:
+        for guard in action.head:
+            if isinstance(guard, Guard):
+                yield action, guard.name or model.source.at(guard.span), guard
+
+
+def _configs(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    if len({outcome.check.name for outcome in outcomes}) < SEVERAL:
+        return
+    values: dict[Span, set[object]] = {}
+    names: dict[Span, str] = {}
+    for outcome in outcomes:
+        for entry in outcome.model.configs:
+            names[entry.span] = entry.name
+            values.setdefault(entry.span, set()).add(outcome.check.scope.config[entry.name])
+    for span, found in values.items():
+        if len(found) == 1:
+            yield UnusedPart(UnusedKind.CONFIG, names[span], outcomes[0].model.source, span)
+
+
+# ------------------------------------------------------------------------- words
+
+
+def unused_words(parts: Iterable[UnusedPart]) -> Iterator[str]:
+    """What is not used in a sentence for each kind, each part with its line."""
+    by_kind: dict[UnusedKind, list[UnusedPart]] = {}
+    for part in parts:
+        by_kind.setdefault(part.kind, []).append(part)
+    for kind, some in by_kind.items():
+        yield f"{kind.value}: {', '.join(map(_named, some))}"
+
+
+def _named(part: UnusedPart) -> str:
+    _, line, _ = part.source.place(part.span.start)
+    fair = " (fair)" if part.is_fair else ""
+    return f"{part.name}{fair} (line {line})"
