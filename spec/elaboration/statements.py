@@ -253,7 +253,10 @@ class StatementElaborator:
         self, span: Span, variable: DeclaredVariable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
     ) -> None:
         """What was flushed stays so only as far as the new log begins like the old one."""
+        (key,) = path
         assert isinstance(variable.type, t.Seq)
+        assert isinstance(key, ir.Key)
+        path = (ir.Key(self._once(key.key, made)),)
         slot, count = self.frame.slot(), flush_type(variable.type)
         made.append(ir.Bound(slot, variable.name, value, span=span))
         new = ir.Local(slot, type=variable.type, span=span)
@@ -400,9 +403,18 @@ class StatementElaborator:
                 self.problems.add("R0322", of.span, message, label=str(member.type), help=help_)
             return
         fields = self.declared.fields[member.type.name].values()
+        member = self._once(member, made)
         self._wipe(span, member, fields, made)
         if verb == "lose":
             self._lose(span, of, member, fields, made)
+
+    def _once(self, member: ir.Expr, made: list[ir.Stmt]) -> ir.Expr:
+        """The member under a name of its own, for several assignments: the first may change what it reads."""
+        if isinstance(member, ir.Local):
+            return member
+        slot = self.frame.slot()
+        made.append(ir.Bound(slot, "member", member, span=member.span))
+        return ir.Local(slot, type=member.type, span=member.span)
 
     def _wipe(self, span: Span, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
         for var in fields:  # type: ignore[attr-defined]

@@ -231,7 +231,6 @@ def test_a_choice_inside_a_loop_and_a_branch_multiplies_the_step() -> None:
 
 
 @pytest.mark.parametrize("verb", ["wipe", "lose"])
-@pytest.mark.xfail(strict=True, reason="the member is read again for each part of the change")
 def test_a_member_is_read_before_its_fields_are_put_back(verb: str) -> None:
     body = f"""
     process Replica {{
@@ -245,7 +244,6 @@ def test_a_member_is_read_before_its_fields_are_put_back(verb: str) -> None:
     assert value(body, "Replica.hops") == "[a -> 0, b -> 1]"
 
 
-@pytest.mark.xfail(strict=True, reason="the member is read again for each part of the change")
 def test_a_member_that_has_no_value_is_an_error_though_nothing_is_put_back() -> None:
     body = """
     process Replica { durable up: bool = true }
@@ -257,7 +255,6 @@ def test_a_member_that_has_no_value_is_an_error_though_nothing_is_put_back() -> 
         moves(body)
 
 
-@pytest.mark.xfail(strict=True, reason="the member is read again for each part of the change")
 def test_a_place_is_found_before_what_is_flushed_there_changes() -> None:
     body = """
     process Replica { cached kept: seq[0..3; 2] = [] }
