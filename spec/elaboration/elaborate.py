@@ -22,6 +22,7 @@ from spec.elaboration.statements import StatementElaborator
 from spec.parser import parse_expression
 from spec.source import Source, Span
 from spec.versions import Order, order
+from spec.walk import walk_statements
 
 
 def elaborate(
@@ -192,6 +193,11 @@ class _Protocol:
         frame = SlotFrame()
         made = StatementElaborator(self.declared, frame).block(blocks[0].body, TypeEnv())
         self._only(frame, {Use.STATE, Use.GHOST}, "`init`")
+        for statement in walk_statements(made):
+            if isinstance(statement, ir.Assert):
+                message = f"`{statement.name}` is asked of steps, and `init` is none"
+                help_ = "write an `invariant`, which is asked of the initial states too"
+                self.problems.add("R0414", statement.span, message, help=help_)
         return made, max(self._first_slots, frame.slots)
 
     # -------------------------------------------------------------- behaviour
