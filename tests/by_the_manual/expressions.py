@@ -51,7 +51,7 @@ class Scope:
 
     def bind(self, name: str, of: Type) -> Scope:
         """The same with one more name, of which nothing is known."""
-        known = {path: told for path, told in self.known.items() if root(path) != name}
+        known = {path: told for path, told in self.known.items() if not _mentions(path, name)}
         return Scope({**self.names, name: of}, known)
 
     def knowing(self, test: Node, *, truth: bool = True) -> Scope:
@@ -61,9 +61,13 @@ class Scope:
 
 def root(path: Node) -> str:
     """The name that a path begins with, or nothing where it is no path."""
-    while path[0] in {"get", "index"}:
-        path = path[1]
-    return str(path[1]) if path[0] == "name" else ""
+    if path[0] == "index" and not (path[2][0] == "number" or root(path[2])):
+        return ""
+    return root(path[1]) if path[0] in {"get", "index"} else str(path[1]) if path[0] == "name" else ""
+
+
+def _mentions(path: Node, name: str) -> bool:
+    return path == ("name", name) or any(isinstance(part, tuple) and _mentions(part, name) for part in path)
 
 
 def learn(test: Node, *, truth: bool) -> dict[Node, str]:
@@ -108,11 +112,13 @@ class Expressions:
     def expr(self, node: Node, scope: Scope, want: Type = ANY) -> Typed:
         """The type of an expression and its value; `want` decides which enum a member is of."""
         kind, want = node[0], some(want)
-        if kind in OPERATORS:
-            return self._strict(kind, node[1:], scope, want)
         if kind in {"max", "min", "argmax", "argmin"}:
             kind = "best_value" if kind in {"max", "min"} else "best_member"
-        made: Typed = getattr(self, f"_{kind}")(node, scope, want)
+        made: Typed
+        if kind in OPERATORS:
+            made = self._strict(kind, node[1:], scope, want)
+        else:
+            made = getattr(self, f"_{kind}")(node, scope, want)
         told = scope.known.get(node)
         return (made[0] if told is None else self._narrowed(made[0], told)), made[1]
 
@@ -141,6 +147,8 @@ class Expressions:
 
     def _strict(self, name: str, nodes: Node, scope: Scope, want: Type) -> Typed:
         """What evaluates all operands, from left to right; each may say what type another is."""
+        if name == "the":  # an option stays one, whatever is known of it
+            scope = replace(scope, known={p: told for p, told in scope.known.items() if p != nodes[0]})
         made: list[Typed | None] = []
         for node in nodes:
             try:
