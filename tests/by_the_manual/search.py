@@ -81,7 +81,7 @@ class _Search:
         self.layers: dict[int, Counts] = defaultdict(Counts)
         self.taken: Counter[str] = Counter()
         self.beyond: set[Key] = set()  # states behind one fault more than the budget
-        self.more_breaks = False  # whether that fault shows anything that no other step has shown
+        self.more_breaks: set[str] = set()  # the properties that such a fault breaks, "" for an error
 
     # -------------------------------------------------------------- the search
 
@@ -160,17 +160,15 @@ class _Search:
     def _one_more(self, step: Step, before: State, used: Key) -> list[Edge]:
         """A fault beyond the budget: whether it shows something new; and the step itself."""
         if isinstance(step.end, Wrong):
-            self.more_breaks = True
+            self.more_breaks.add("")
         if step.end is not None:
             return []
         key = (tuple(step.state.values()), *used)
         self.beyond.add(key)
         try:
-            broken = step.failed | self._broken_by(step, before)
+            self.more_breaks |= (step.failed & self.model.properties.keys()) | self._broken_by(step, before)
         except Wrong:
-            self.more_breaks = True
-        else:
-            self.more_breaks |= any(n in self.model.properties and n not in self.shown for n in broken)
+            self.more_breaks.add("")
         return [Edge(step.action, fault=True, to=key)]
 
     # -------------------------------------------------------------- properties
@@ -217,7 +215,8 @@ class _Search:
     @property
     def _closed(self) -> bool:
         """Whether no further fault, of those that are allowed, adds anything."""
-        return not self.numbered and not self.more_breaks and self.beyond <= self.graph.costs.keys()
+        breaks_more = self.more_breaks - self.shown.keys()
+        return not self.numbered and not breaks_more and self.beyond <= self.graph.costs.keys()
 
     def _verdict(self, name: str, kind: str) -> Verdict:
         cost = self.shown.get(name)
