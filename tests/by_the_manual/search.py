@@ -165,10 +165,8 @@ class _Search:
             return []
         key = (tuple(step.state.values()), *used)
         self.beyond.add(key)
-        try:
-            self.more_breaks |= (step.failed & self.model.properties.keys()) | self._broken_by(step, before)
-        except Wrong:
-            self.more_breaks.add("")
+        broken, wrong = self._broken_by(step, before)
+        self.more_breaks |= (step.failed & self.model.properties.keys()) | broken | ({""} if wrong else set())
         return [Edge(step.action, fault=True, to=key)]
 
     # -------------------------------------------------------------- properties
@@ -198,17 +196,22 @@ class _Search:
         return any(True for moves in self.model.moves.values() for _ in moves.steps(state))
 
     def _step(self, step: Step, before: State, cost: Cost) -> None:
-        self._show(step.failed, cost)
-        try:
-            self._show(self._broken_by(step, before), cost)
-        except Wrong as wrong:
-            self._wrong(wrong, cost)
+        broken, wrong = self._broken_by(step, before)
+        self._show(step.failed | broken, cost)
+        for each in wrong:
+            self._wrong(each, cost)
 
-    def _broken_by(self, step: Step, before: State) -> frozenset[str]:
-        """The properties of steps that are not true of this one."""
-        env: Env = {STATE: step.state, OLD: before, DID: (step.action, step.params)}
-        asked = [(name, parts[0]) for name, (kind, parts) in self.model.properties.items() if kind == "step"]
-        return frozenset([name for name, part in asked if not part(dict(env))])
+    def _broken_by(self, step: Step, before: State) -> tuple[set[str], list[Wrong]]:
+        """The properties of steps that are not true of this one, and the errors of those without a value."""
+        broken, wrong = set[str](), list[Wrong]()
+        for name, (kind, parts) in self.model.properties.items():
+            if kind == "step":
+                try:
+                    if not parts[0]({STATE: step.state, OLD: before, DID: (step.action, step.params)}):
+                        broken.add(name)
+                except Wrong as error:
+                    wrong.append(error)
+        return broken, wrong
 
     # -------------------------------------------------------------- what was found
 
