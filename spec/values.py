@@ -8,8 +8,9 @@ things here are what the whole project leans on:
   order of the values.  A state's identity is these bytes, never a `hash`.
 * **Canonical order.**  Numbers numerically, false before true, enums and sorts
   by ordinal, none before some, tuples, records and maps part by part, unions by
-  case and then part by part, sequences entry by entry with a prefix first;
-  sets and bags as the ascending sequences of their members.
+  case and then part by part, sequences entry by entry with a prefix first; sets
+  as the ascending sequences of their members, bags as those of their distinct
+  members, each with its count.
 
 NOTE(order): a frozenset's own order depends on how it was made, so wherever an
 order can be seen sets are walked by `in_order` or `ordered`.

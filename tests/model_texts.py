@@ -62,7 +62,7 @@ class _Writer:
         lines += self._networks()
         lines += self._functions()
         if self.dice.chance(50 if self.whole else 25):
-            self._add(lines, self._init)
+            self._add(lines, lambda: "\n".join(["init {", *self._start(), "}"]))
         lines += self._actions()
         lines += self._properties()
         lines += self._assumptions()
@@ -79,11 +79,6 @@ class _Writer:
             except Stuck:
                 continue
             return
-
-    def _init(self) -> str:
-        """The `init` block, which asserts nothing."""
-        block = self.statements.block(self.view, 1, 2)
-        return "\n".join(["init {", *(line for line in block if not line.startswith("assert ")), "}"])
 
     # -------------------------------------------------------------- state
 
@@ -139,6 +134,11 @@ class _Writer:
             return self.expressions.expr(of, View(), self.dice.pick([0, 0, 1]))
         except Stuck:
             return self.expressions.leaf(of, View())
+
+    def _start(self) -> list[str]:
+        """Statements that make the initial states, without asserts, which are properties of steps."""
+        made = self.statements.block(self.view, 1, 2)
+        return [line for line in made if not line.startswith("assert ")]
 
     def _networks(self) -> list[str]:
         dice, world, lines = self.dice, self.world, []

@@ -82,7 +82,12 @@ class StatementElaborator:
                 return self._choose(node, binder, where, env, made)
             case s.AssertStmt() if self.no_step:
                 message = "an `assert` is about a step, and `init` is none"
-                self.problems.add("R0409", node.span, message, help="write an `invariant`")
+                self.problems.add(
+                    "R0409",
+                    node.span,
+                    message,
+                    help="write an `invariant`, which is asked of the initial states too",
+                )
                 return env
             case s.AssertStmt(name, test):
                 if name.text in self.declared.places:
@@ -258,7 +263,10 @@ class StatementElaborator:
         self, span: Span, variable: DeclaredVariable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
     ) -> None:
         """What was flushed stays so only as far as the new log begins like the old one."""
+        (key,) = path
         assert isinstance(variable.type, t.Seq)
+        assert isinstance(key, ir.Key)
+        path = (ir.Key(self._once(key.key, made)),)
         slot, count = self.frame.slot(), flush_type(variable.type)
         made.append(ir.Bound(slot, variable.name, value, span=span))
         new = ir.Local(slot, type=variable.type, span=span)
@@ -405,9 +413,18 @@ class StatementElaborator:
                 self.problems.add("R0322", of.span, message, label=str(member.type), help=help_)
             return
         fields = self.declared.fields[member.type.name].values()
+        member = self._once(member, made)
         self._wipe(span, member, fields, made)
         if verb == "lose":
             self._lose(span, of, member, fields, made)
+
+    def _once(self, member: ir.Expr, made: list[ir.Stmt]) -> ir.Expr:
+        """The member under a name of its own, for several assignments: the first may change what it reads."""
+        if isinstance(member, ir.Local):
+            return member
+        slot = self.frame.slot()
+        made.append(ir.Bound(slot, "member", member, span=member.span))
+        return ir.Local(slot, type=member.type, span=member.span)
 
     def _wipe(self, span: Span, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
         for var in fields:  # type: ignore[attr-defined]

@@ -35,6 +35,7 @@ from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
 from tests.fuzz.of_runs import reordered, shrunk, simulated, ways, written
 from tests.fuzz.of_sweeps import swept
+from tests.fuzz.of_the_manual import by_the_manual
 from tests.fuzz.same_meaning import (
     as_a_variant,
     formatted,
@@ -338,6 +339,8 @@ COMPARISONS = (
     Comparison("induction", 53, induction),
     Comparison("ic3", 59, ic3),
     Comparison("proofs", 29, proofs, of_tiny=2),
+    # what all engines share
+    Comparison("manual", 2, by_the_manual),
     # the language
     Comparison("layout", 23, formatted),
     Comparison("other names", 8, renamed),

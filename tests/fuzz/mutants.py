@@ -46,6 +46,7 @@ FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
+EDGES = "tests/by_the_manual/test_by_the_manual.py"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{EXPLICIT}/codegen/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
@@ -284,6 +285,31 @@ MUTANTS = (
     Mutant("a table says of no state that nothing can happen", "modelcheck/answers/precomputed.py",
            "return YES if self._deadlock is not None and self._truth(self._deadlock, state) == NO else NO",
            "return NO", "play, table"),
+    # what all engines share, so that no comparison between them can tell
+    Mutant("greater or equal is greater", "spec/elaboration/operations.py",
+           '">": Op.LT, ">=": Op.LE}', '">": Op.LT, ">=": Op.LT}', "manual"),
+    Mutant("implies goes from right to left", "spec/elaboration/operations.py",
+           "return ir.Implies(*parts, type", "return ir.Implies(*parts[::-1], type", "manual"),
+    Mutant("the first of a queue overtakes itself", "spec/elaboration/networks.py",
+           'first = one if fault == "reorder" else', 'first = one if fault == "drop" else', "manual"),
+    Mutant("the copy of a message comes last", "spec/elaboration/networks.py",
+           "(twice, tail)", "(ir.Apply(Op.CONCAT, (head, tail), type=channel.type, span=span), alone)",
+           f"{EDGES} -k fifo"),
+    Mutant("a wipe puts back what is durable", "spec/elaboration/statements.py",
+           'if var.storage == "volatile" and var.init is not None',
+           'if var.storage == "durable" and var.init is not None', "manual"),
+    Mutant("a member is read again after each field that is put back", "spec/elaboration/statements.py",
+           "        member = self._once(member, made)\n", "", f"{EDGES} -k wiped"),
+    Mutant("what is flushed stays so when a log is rewritten", "spec/elaboration/statements.py",
+           "(flushed, kept), type=count", "(flushed, flushed), type=count", "manual"),
+    Mutant("a power loss keeps everything", "spec/elaboration/statements.py",
+           "(self._read(_flushed(var), path, span), size)", "(size, size)", "manual"),
+    Mutant("a variant leaves a field stored as it was", "spec/elaboration/variants.py",
+           "return replace(var, storage=change.storage)", "return var", f"{EDGES} -k variants"),
+    Mutant("a budget by kind allows the kinds that it leaves out", "spec/ir.py",
+           "self.kinds.get(fault, 0) != 0", "self.kinds.get(fault, 1) != 0", "manual"),
+    Mutant("one fault more than the budget is not tried", "modelcheck/search/layers.py",
+           "or not self.task.faults or not self._leads_elsewhere()", "or bool(self.task.faults)", "manual"),
 )  # fmt: skip
 
 

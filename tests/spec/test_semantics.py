@@ -230,6 +230,43 @@ def test_a_choice_inside_a_loop_and_a_branch_multiplies_the_step() -> None:
     assert value(body, "list", step=5) == "[1, 2]"
 
 
+@pytest.mark.parametrize("verb", ["wipe", "lose"])
+def test_a_member_is_read_before_its_fields_are_put_back(verb: str) -> None:
+    body = f"""
+    process Replica {{
+      volatile next: Replica? = none  volatile hops: 0..3 = 0  cached kept: seq[bool; 2] = []
+    }}
+    init {{ for r in Replica {{ r.next := r  r.hops := 1  r.kept := [true] }} }}
+    action go(r: Replica) {{ require points: r.next != none  {verb} r.next }}
+    """
+
+    assert value(body, "Replica.next") == "[a -> none, b -> b]"
+    assert value(body, "Replica.hops") == "[a -> 0, b -> 1]"
+
+
+def test_a_member_that_has_no_value_is_an_error_though_nothing_is_put_back() -> None:
+    body = """
+    process Replica { durable up: bool = true }
+    state { gone: Replica? = none }
+    action go { wipe the(gone) }
+    """
+
+    with pytest.raises(ModelError, match="R0605"):
+        moves(body)
+
+
+def test_a_place_is_found_before_what_is_flushed_there_changes() -> None:
+    body = """
+    process Replica { cached kept: seq[0..3; 2] = [] }
+    init { for r in Replica { r.kept := [1]  flush r.kept } }
+    fun on_disk: set[Replica] = {r: Replica where flushed(r.kept) == 1}
+    action go { choose r in on_disk  the(on_disk - {r}).kept := [2] }
+    """
+
+    assert value(body, "Replica.kept") == "[a -> [1], b -> [2]]"
+    assert value(body, "Replica.kept.flushed") == "[a -> 1, b -> 0]"
+
+
 def test_a_choice_of_nothing_is_no_step() -> None:
     assert moves("action go { choose e in seen }") == []
 
