@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import TypeVar
 
+from modelcheck.processes.safe_path import for_children
 from modelcheck.processes.signals import blocked
 from modelcheck.processes.watch import LOOKS
 
@@ -53,9 +54,10 @@ def started(serve: Callable[[Connection], None]) -> Child:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_in_child, args=(serve, theirs), daemon=True)
-    resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
-    with blocked(signal.SIGINT), _without_main():  # what a process that starts inherits
-        process.start()
+    with for_children(), _without_main():
+        resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
+        with blocked(signal.SIGINT):  # what a process that starts inherits
+            process.start()
     theirs.close()  # so that the pipe ends with the process
     return Child(process, ours)
 

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations
 
-import z3
-
 from modelcheck.contract.result import End
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.steps import GroundRule
@@ -30,6 +28,7 @@ from modelcheck.symbolic.formulas import (
     true,
 )
 from modelcheck.symbolic.interrupts import forgive_half_made_values
+from modelcheck.symbolic.z3_library import z3
 from spec.frozen import frozen
 
 forgive_half_made_values()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import sys
 from collections.abc import Mapping
 from typing import Any
+
+from modelcheck.processes.safe_path import environment, python
 
 GRACE = 5.0  # seconds more than twice its time, in which a process starts and reports what it has found
 
@@ -24,13 +24,11 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
     Raises NoAnswer where there is none.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "modelcheck.commands.agents.work",
+        *python("-m", "modelcheck.commands.agents.work"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=environment(),
     )
     assert process.stdin is not None
     assert process.stdout is not None
