@@ -134,6 +134,11 @@ def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
 def _reached(certificate: Certificate, model: Model, check: Check, output: Output) -> Exit:
     """The claims in every state that is reached in the scope of the check."""
     outcome = run_check(model, replace(check, only=certificate.claims, expect=()), engine="explicit")
+    if outcome.is_interrupted:
+        _tell(
+            output, Exit.UNKNOWN, f"not all states of the scope of {check.name} were looked at: interrupted"
+        )
+        return Exit.UNKNOWN
     broken = [each.property for each in outcome.findings.results if not isinstance(each.verdict, Holds)]
     states = count(outcome.findings.stats.states, "state")
     if broken:

@@ -81,15 +81,45 @@ def _run(
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """
-    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
-    timings = Timings(progress)
+    timings = Timings()
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
         home = _kafka_home(args, asked)
     if args.estimate:
-        return {_estimate(output, progress, asked)}
+        return {_estimate(output, asked)}
     exits = set[Exit]()
+    try:
+        exits |= _all_asked(args, output, engine, asked, outcomes, unasked, timings)
+    except KeyboardInterrupt:  # before a search began, or while its runs were told
+        output.tell("modelcheck: interrupted")
+        exits.add(Exit.UNKNOWN)
+    unasked += _rest(asked[len(outcomes) + len(unasked) :])
+    if args.timings:
+        output.tell(timings.words())
+    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
+    if args.json:
+        with watched(args.max_time, None, output.give_up):
+            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
+        output.json(answers)
+    elif len(outcomes) > 1:
+        output.write(summary(outcomes, strict=args.strict))
+    write_files(args, files, outcomes, output)
+    return exits
+
+
+def _all_asked(
+    args: argparse.Namespace,
+    output: Output,
+    engine: Engine | None,
+    asked: list[Question],
+    outcomes: list[Outcome],
+    unasked: list[Unasked],
+    timings: Timings,
+) -> set[Exit]:
+    """Run the checks up to the first that is interrupted, and show what comes of each; as `_run`."""
+    progress, exits = _progress_line(output), set[Exit]()
+    timings.inner = progress
     for (model, check), family in zip(asked, families(asked), strict=True):
         try:
             progress.begin(f"{model.name} · {check.name}")
@@ -116,20 +146,9 @@ def _run(
         outcomes.append(outcome)
         if not args.json and not _tell_runs(args, output, outcome, shrunk, timings):
             exits.add(Exit.UNKNOWN)
-        if outcome.is_interrupted:
+        if outcome.is_interrupted or any(each.is_interrupted for each in shrunk):
             exits.add(Exit.UNKNOWN)
-            unasked += _rest(asked[len(outcomes) + len(unasked) :])
             break
-    if args.timings:
-        output.tell(timings.words())
-    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
-    if args.json:
-        with watched(args.max_time, None, output.give_up):
-            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
-        output.json(answers)
-    elif len(outcomes) > 1:
-        output.write(summary(outcomes, strict=args.strict))
-    write_files(args, files, outcomes, output)
     return exits
 
 
@@ -184,8 +203,13 @@ def _rest(asked: list[Question]) -> list[Unasked]:
     return [Unasked(*each, CaseStatus.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
-def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> Exit:
+def _progress_line(output: Output) -> ProgressLine:
+    return ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+
+
+def _estimate(output: Output, asked: list[Question]) -> Exit:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
+    progress = _progress_line(output)
     for model, check in asked:
         title = f"{model.name} · {check.name}"
         progress.begin(title)

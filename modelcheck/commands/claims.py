@@ -41,9 +41,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.html is not None:
         files.refuse(args.html)
     asked = _picked(claims(), args.names)
-    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    progress = ProgressLine(output.err, "claims", columns=shutil.get_terminal_size().columns)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory))
-    progress.begin("reading the protocols")
+    progress.show("claims: reading the protocols")
     found = []
     try:
         for each in decided(asked, orders, reporter=progress):

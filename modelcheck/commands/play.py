@@ -56,12 +56,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         page = None
         progress.clear()
         output.tell(f"modelcheck: {model.name} · {check.name} cannot be compiled for a page: {wide}")
+    finally:
+        progress.clear()
     if page is None:
         progress.begin(f"{model.name} · {check.name}: computing its states")
-        page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
-        progress.clear()
+        try:
+            page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
+        finally:
+            progress.clear()
         output.tell(f"  The page carries {_carried(made)}.")
-    progress.clear()
     files.put(args.html, "html", page)
     return files.exit()
 

@@ -105,11 +105,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every cell; exit 3 when some are not known."""
     files = Files(output, args.files, force=args.force)
     files.refuse(*map(Path, filter(None, (args.csv, args.draw, args.html))))
-    asked = _grid(args)
+    progress = ProgressLine(output.err, "frontier", columns=output.width)
+    progress.show("frontier: reading what is asked")
+    try:
+        asked = _grid(args)
+    finally:
+        progress.clear()
     if not args.json:
         output.lines(first_words(asked, output.width))
         output.out.flush()  # it is said before the work begins
-    progress = ProgressLine(output.err, "frontier", columns=output.width)
+    progress.show("frontier")
 
     def tell(done: int, states: int, seconds: float) -> None:
         progress.tell(AnswersDone("cell", done, asked.cells, states, seconds))
