@@ -219,9 +219,11 @@ def _limited(
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
     from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.contract.result import End  # noqa: PLC0415 - as above
     from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
     from modelcheck.processes.signals import requests_to_end  # noqa: PLC0415 - as above
     from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
+    from spec.reading import OutOfTime  # noqa: PLC0415 - as above
 
     limit = memory_limit(getattr(args, "max_memory", None))
     try:
@@ -229,6 +231,9 @@ def _limited(
             return int(run(args, output))
     except Stopped as stopped:
         output.tell(f"modelcheck: {stopped}; no verdict")
+        return Exit.UNKNOWN
+    except OutOfTime:
+        output.tell(f"modelcheck: {End.SECONDS.value}; no verdict")
         return Exit.UNKNOWN
 
 

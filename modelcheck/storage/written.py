@@ -13,6 +13,7 @@ from modelcheck.storage.files import is_special, refuse_unwritable, save
 from modelcheck.storage.ours import is_ours, marked
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import bytes_of
 from spec.source import Source
 
 LARGEST = 1 << 30  # bytes of a file of ours; more is some other file
@@ -96,8 +97,7 @@ def is_folder(path: Path) -> bool:
 def refuse_others(path: Path) -> None:
     """Raise SpecError for a file that modelcheck has not written, unless it is empty."""
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST)
+        data = bytes_of(path, LARGEST)
     except FileNotFoundError:
         return
     except OSError:  # it is not known to be ours
