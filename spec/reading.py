@@ -3,7 +3,7 @@
 NOTE(reading): whatever is read of others is read through here.  A file may be a named pipe into which is
 never written, a device without an end, or a small one that unpacks to a large one; what stands in its place
 may change between a look and the reading.  Links are followed, since configurations are mounted by links, and
-what they lead to is looked at.
+what they lead to is looked at.  Where an agent says which files, only some folders are read: `only_below`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from errno import EFBIG, EINVAL, EISDIR
+from contextvars import ContextVar
+from errno import EACCES, EFBIG, EINVAL, EISDIR
 from pathlib import Path
 from time import monotonic
 from typing import BinaryIO, Protocol
 
 OPEN_ALREADY = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # what the shell has opened for us
+ITSELF = "/proc/self/fd"  # where Linux says what a process has open
 GZIP = b"\x1f\x8b"
 ROOM, RATIO = 1 << 30, 100  # bytes that any packed file may unpack to, and further ones for each of its own
 
@@ -52,11 +54,36 @@ class Bytes(Protocol):
         ...
 
 
-def opened(path: Path, *, to_change: bool = False, follow: bool = True) -> BinaryIO:
+_FOLDERS: ContextVar[tuple[str, ...] | None] = ContextVar("folders", default=None)
+
+
+@contextmanager
+def only_below(folders: Iterable[Path]) -> Iterator[None]:
+    """While this runs, no file is read that lies elsewhere, wherever links lead; but for `trusted` ones."""
+    token = _FOLDERS.set(tuple(os.path.realpath(folder) for folder in folders))
+    try:
+        yield
+    finally:
+        _FOLDERS.reset(token)
+
+
+def refuse_elsewhere(path: Path | str) -> None:
+    """Raise OSError for what may not be read, before anything is said of it."""
+    if "\0" in str(path):
+        raise OSError(EINVAL, "no file can have this name")
+    folders, real = _FOLDERS.get(), os.path.realpath(path)
+    if folders is not None and not any(os.path.commonpath((folder, real)) == folder for folder in folders):
+        raise OSError(EACCES, "it is not below a folder that may be read here")
+
+
+def opened(path: Path, *, to_change: bool = False, follow: bool = True, trusted: bool = False) -> BinaryIO:
     """A file, opened to be read, or to be locked or changed as well. Raises OSError.
 
     That is also raised for a device, for a named pipe, and for a link unless it is to `follow` that.
+    A `trusted` name is ours, or the system's, and no user's.
     """
+    if not trusted:
+        refuse_elsewhere(path)
     if OPEN_ALREADY.fullmatch(str(path.absolute())):
         return path.open("rb")
     _refuse_other_kinds(path.stat(follow_symlinks=follow))  # by its name: to open a device may do something
@@ -64,6 +91,8 @@ def opened(path: Path, *, to_change: bool = False, follow: bool = True) -> Binar
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         _refuse_other_kinds(os.fstat(handle))  # as it is: another may stand in its place by now
+        if not trusted and os.path.exists(ITSELF):  # noqa: PTH110 - as below
+            refuse_elsewhere(f"{ITSELF}/{handle}")
         os.set_blocking(handle, True)
         return os.fdopen(handle, "r+b" if to_change else "rb")
     except BaseException:
@@ -88,15 +117,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def bytes_of(path: Path, most: int) -> bytes:
+def bytes_of(path: Path, most: int, *, trusted: bool = False) -> bytes:
     """The first bytes of a file, `most` of them at the most. Raises OSError as `opened` does."""
-    with opened(path) as file:
+    with opened(path, trusted=trusted) as file:
         return file.read(most)
 
 
-def text_of(path: Path, most: int) -> str:
+def text_of(path: Path, most: int, *, trusted: bool = False) -> str:
     """The text of a small file. Raises OSError, also where it has more bytes, and UnicodeDecodeError."""
-    data = bytes_of(path, most + 1)
+    data = bytes_of(path, most + 1, trusted=trusted)
     if len(data) > most:
         raise OSError(EFBIG, f"it has more than {most:,} bytes")
     return data.decode()

@@ -77,6 +77,21 @@ def requests_to_end() -> Iterator[None]:
 
 
 @contextmanager
+def ending_at_once() -> Iterator[None]:
+    """While this runs, each of these signals ends the process: for a server, which has nothing to finish."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING if is_main}
+    for number, known in before.items():
+        if known is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
+
+
+@contextmanager
 def at_request(heard: Callable[[], object], *, if_free: bool = False) -> Iterator[None]:
     """Have `heard` called for each request to end that comes meanwhile, in place of a KeyboardInterrupt.
 

@@ -71,7 +71,7 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """What is kept under a key, if it is there, undamaged and this user's own."""
         try:
-            with opened(self.folder / key, follow=False) as file:
+            with opened(self.folder / key, follow=False, trusted=True) as file:
                 data = b"" if _distrust(os.fstat(file.fileno())) else file.read()
         except OSError:
             return None
@@ -107,7 +107,7 @@ class Cache:
 
     def _is_marked(self, path: Path) -> bool:
         try:
-            return bytes_of(path, len(self._kept.mark)) == self._kept.mark
+            return bytes_of(path, len(self._kept.mark), trusted=True) == self._kept.mark
         except OSError:
             return False
 
