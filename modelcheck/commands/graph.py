@@ -26,6 +26,7 @@ from modelcheck.contract.wording import scope_words
 from modelcheck.engines.registry import engine
 from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from modelcheck.storage.files import LARGEST_TRACE, read_text
+from modelcheck.storage.ours import SUFFIXES, is_known
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
@@ -36,7 +37,6 @@ from spec.source import Span
 MOST = 20_000  # states that are explored: some ten seconds
 LARGE = 300  # states that Graphviz still draws so that one can read it
 PATIENCE = Limits(states=50_000_000, seconds=10)  # to count what is too many
-SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fields", action="append", default=[], metavar="PART", help="show these parts of each state"
     )
     how.add_argument(
-        "--as", dest="format", choices=FORMATS, help="in which format (as the name of --out says, or dot)"
+        "--as",
+        dest="format",
+        choices=FORMATS,
+        help="in which format (as --out says, else dot)",
     )
     how.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: show it)")
     add_force(how)
@@ -88,8 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.merge and args.fields:
         args.refuse("--merge tells the merged parts of each state, and --fields others: give one of them")
     files = Files(output, filter(None, (args.file, args.around)), force=args.force)
-    if args.out is not None:
-        files.refuse(args.out)
+    files.refuse(_format(args), args.out)
     progress = ProgressLine(output.err, "graph", columns=output.width)
     progress.begin("graph")
     try:
@@ -186,7 +188,11 @@ def _number(text: str) -> int:
 def _format(args: argparse.Namespace) -> str:
     """The format that was asked for, or that the file's name says."""
     suffix = "" if args.out is None else args.out.suffix.lower()
-    return str(args.format or SUFFIXES.get(suffix, "dot"))
+    found = next((form for form in FORMATS if suffix in SUFFIXES[form]), None)
+    if args.format is None and found is None and suffix and not is_known(suffix):
+        formats = ", ".join(f"{form} ({' or '.join(SUFFIXES[form])})" for form in FORMATS)
+        args.refuse(f"--out: the name says no format: give one with --as, or a name for {formats}")
+    return str(args.format or found or "dot")
 
 
 # -------------------------------------------------------------------- what is drawn

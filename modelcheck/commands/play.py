@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     from modelcheck.explicit.codegen.packing import TooWide  # noqa: PLC0415 - as above
 
     files = Files(output, [args.file], force=args.force)
-    files.refuse(args.html)
+    files.refuse("html", args.html)
     model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a page to play with")
     refuse_unstartable(model, check)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
