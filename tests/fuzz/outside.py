@@ -186,8 +186,7 @@ def _lsp(chance: Random) -> Outside:
         },
         *asked,
         _message("workspace/executeCommand", 9, command=f"modelcheck.{command}", arguments=given),
-        _message("shutdown", 99),
-    ]
+    ]  # after `shutdown` pygls looks through what has no answer yet while that changes
     return {}, ("lsp", "--background", "none"), b"".join(_framed(each) for each in session)
 
 
