@@ -31,6 +31,10 @@ KINDS: Mapping[str, Callable[[Path], None]] = {  # each makes a file that is not
     "link to nothing": lambda path: path.symlink_to("nothing"),
     "folder": Path.mkdir,
     "hole": _hole,
+    "aliases of aliases": _other(
+        "a: &a0 [x, x]\n"
+        + "".join(f"k{n}: &a{n} {{<<: *a0, l: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
+    ),
     "deep brackets": _other("[" * 100_000),
     "long number": _other(f"0\n1\nx {'9' * 6_000} {'9' * 6_000}\nnode.id={'9' * 6_000}\n"),
 }
