@@ -139,6 +139,16 @@ def test_a_command_runs_nothing_that_lies_in_the_folder(command: str, folder: Pa
     assert done.returncode in ({WITHOUT_WORK[command]} if command in WITHOUT_WORK else CODES), done.stderr
 
 
+@pytest.mark.spark
+def test_the_workers_of_spark_run_nothing_that_lies_in_the_folder(folder: Path) -> None:
+    pytest.importorskip("pyspark")
+
+    words = ["check", "m.rsm", "--check", "as_expected", "--engine", "spark", "--master", "local[1]"]
+    done = run(folder, str(folder.parent / "bin" / "modelcheck"), *words)
+
+    assert (ran(folder), done.returncode) == ([], Exit.EXPECTED), done.stderr
+
+
 @pytest.mark.parametrize("options", [("-P",), ()], ids=["safe path", "plain"])
 def test_python_m_runs_nothing_that_lies_in_the_folder(options: tuple[str, ...], tmp_path: Path) -> None:
     """Without `-P` Python has chosen the package by then, before a line of ours is run."""

@@ -16,9 +16,11 @@ import pytest
 
 from counterexamples.itf.write import write
 from modelcheck.cli import main
+from modelcheck.commands.agents.asked import answer as ask
 from modelcheck.commands.agents.work import answered
 from modelcheck.contract.exits import Exit
 from tests.counterexamples.runs import TOY, divergence
+from tests.hostile_files import patience
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = "tests/modelcheck/tiny.rsm"
@@ -254,6 +256,21 @@ def test_what_does_not_hear_that_its_time_is_over_is_ended(monkeypatch: pytest.M
 
     assert found.exit == Exit.UNKNOWN
     assert "no verdict" in found.says
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, 10, 10_000])
+def test_a_request_that_is_cancelled_ends_at_once_though_its_process_only_starts(turns: int) -> None:
+    """As an editor leaves while it waits for a check."""
+    request = {"tool": "check", "file": TINY, "check": "large", "seconds": 99}
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(ask(request, 99, None))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+
+    with patience():
+        asyncio.run(leave())
 
 
 @needs_sdk
