@@ -14,6 +14,7 @@ from typing import BinaryIO
 from broker_files.crc32c import crc32c
 from broker_files.damage import Damage, UnreadableError
 from spec.frozen import frozen
+from spec.reading import opened
 
 HEADER = struct.Struct(">qiibIhiqqqhii")  # base offset … number of records
 PREFIX = struct.Struct(">qi")  # base offset, and how many bytes follow
@@ -61,11 +62,11 @@ def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent)
     """Every batch of a segment in its order, or what is wrong, after which nothing follows.
 
     Headers alone are read without `checksums`, else all, a piece at a time, so that memory
-    does not grow with the file.  `report` is called with the size of each batch in bytes.
-    Raises `UnreadableError`.
+    does not grow with the file.  `report` is called with the bytes that were looked at since, at least
+    for each batch, and may raise OutOfTime.  Raises `UnreadableError`.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             yield from _batches(file, path, report, checksums=checksums)
     except OSError as error:
         raise UnreadableError.refused(path, error) from error
@@ -83,7 +84,7 @@ def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> 
             return
         if found.version == CURRENT and checksums:
             stated = HEADER.unpack(head)[4]
-            if _checksum(file, position + CRC_FROM, found.size - CRC_FROM) != stated:
+            if _checksum(file, position + CRC_FROM, found.size - CRC_FROM, report) != stated:
                 yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
                 return
         yield found
@@ -127,7 +128,7 @@ def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage
     )
 
 
-def _checksum(file: BinaryIO, start: int, size: int) -> int:
+def _checksum(file: BinaryIO, start: int, size: int, report: OnRead) -> int:
     file.seek(start)
     crc = 0
     while size > 0:
@@ -136,4 +137,5 @@ def _checksum(file: BinaryIO, start: int, size: int) -> int:
             return -1
         crc = crc32c(piece, crc)
         size -= len(piece)
+        report(0)
     return crc

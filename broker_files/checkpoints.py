@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from broker_files.damage import UnreadableError
+from broker_files.fields import is_number
 from spec.frozen import frozen
+from spec.reading import text_of
 
 VERSION = "0"
+LONGEST = 80  # characters of a wrong line that are shown
+LARGEST = 1 << 26  # bytes: some lines for a million partitions
 
 
 class TopicPartition(NamedTuple):
@@ -40,10 +44,10 @@ def read_offsets(path: Path) -> Mapping[TopicPartition, int]:
     found = {}
     for line in _lines(path):
         match line:
-            case [topic, partition, offset] if partition.isdecimal() and offset.isdecimal():
+            case [topic, partition, offset] if is_number(partition) and is_number(offset):
                 found[TopicPartition(topic, int(partition))] = int(offset)
             case _:
-                raise UnreadableError(path, f"no line of a checkpoint: {' '.join(line)!r}")
+                raise UnreadableError(path, f"no line of a checkpoint: {' '.join(line)[:LONGEST]!r}")
     return found
 
 
@@ -54,10 +58,10 @@ def read_epochs(path: Path) -> tuple[EpochStart, ...] | None:
     found = []
     for line in _lines(path):
         match line:
-            case [epoch, start] if epoch.isdecimal() and start.isdecimal():
+            case [epoch, start] if is_number(epoch) and is_number(start):
                 found.append(EpochStart(int(epoch), int(start)))
             case _:
-                raise UnreadableError(path, f"no line of a checkpoint: {' '.join(line)!r}")
+                raise UnreadableError(path, f"no line of a checkpoint: {' '.join(line)[:LONGEST]!r}")
     return tuple(sorted(found, key=lambda each: each.epoch))
 
 
@@ -68,18 +72,19 @@ def _lines(path: Path) -> list[list[str]]:
         return []
     version, _, rest = text.partition("\n")
     number, _, body = rest.partition("\n")
-    if version.strip() != VERSION:
-        raise UnreadableError(path, f"version {version.strip()!r} of a checkpoint, and only 0 is known")
+    version, number = version.strip()[:LONGEST], number.strip()[:LONGEST]
+    if version != VERSION:
+        raise UnreadableError(path, f"version {version!r} of a checkpoint, and only 0 is known")
     lines = [line.split() for line in body.splitlines() if line.strip()]
-    if number.strip() != str(len(lines)):
-        raise UnreadableError(path, f"{number.strip()!r} lines are announced, and {len(lines)} are there")
+    if number != str(len(lines)):
+        raise UnreadableError(path, f"{number!r} lines are announced, and {len(lines)} are there")
     return lines
 
 
 def read_text(path: Path) -> str:
     """The text of a small file; nothing if there is none. Raises `UnreadableError`."""
     try:
-        return path.read_text(encoding="utf-8")
+        return text_of(path, LARGEST)
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
-from broker_files.checkpoints import TopicPartition, read_offsets, read_properties, read_text
+from broker_files.checkpoints import LONGEST, TopicPartition, read_offsets, read_properties, read_text
 from broker_files.damage import UnreadableError
-from broker_files.fields import topic_id
+from broker_files.fields import is_number, topic_id
 from broker_files.metadata_log import FOLDER
 from spec.frozen import frozen
+from spec.reading import opened
 
 PARTITION = re.compile(r"(.+)-(\d+)")
 NOT_IN_USE = re.compile(r".+-(delete|future|stray)")  # what a broker renames a partition's folder to
@@ -58,7 +59,7 @@ def is_log_directory(path: Path) -> bool:
 def is_in_use(path: Path) -> bool:
     """Whether a process on this machine holds the directory's lock, as a running broker does."""
     try:
-        with (path / ".lock").open("rb+") as file:
+        with opened(path / ".lock", to_change=True) as file:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             fcntl.lockf(file, fcntl.LOCK_UN)
     except FileNotFoundError:
@@ -84,10 +85,17 @@ def read_directory(path: Path) -> LogDirectory:
             problems.append(str(error))
             return {}
 
+    def topic_of(folder: Path) -> UUID | None:
+        try:
+            return _topic_id(folder)
+        except UnreadableError as error:
+            problems.append(str(error))
+            return None
+
     meta = read_properties(path / "meta.properties")
     node = meta.get("node.id", meta.get("broker.id"))
-    if node is not None and not node.isdecimal():
-        raise UnreadableError(path / "meta.properties", f"{node!r} is no number of a node")
+    if node is not None and not is_number(node):
+        raise UnreadableError(path / "meta.properties", f"{node[:LONGEST]!r} is no number of a node")
     partitions, aside = _partitions(path)
     return LogDirectory(
         path,
@@ -99,7 +107,7 @@ def read_directory(path: Path) -> LogDirectory:
         offsets("replication-offset-checkpoint"),
         offsets("recovery-point-offset-checkpoint"),
         offsets("log-start-offset-checkpoint"),
-        {place: found for place, folder in partitions.items() if (found := _topic_id(folder))},
+        {place: found for place, folder in partitions.items() if (found := topic_of(folder))},
         aside,
         tuple(problems),
     )
@@ -127,9 +135,6 @@ def is_partition_folder(folder: Path) -> bool:
 
 
 def _topic_id(folder: Path) -> UUID | None:
-    """The topic's id; None where there is none that can be read."""
-    try:
-        found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
-    except UnreadableError:
-        return None
+    """The topic's id; None where there is none. Raises `UnreadableError`."""
+    found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
     return None if found is None else topic_id(found[1])

@@ -9,6 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
+MOST_DIGITS = 19  # of a number of 64 bits
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number from 0 on as Kafka writes one."""
+    return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 class ShortError(Exception):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -16,21 +17,26 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO
 
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage, UnreadableError
+from broker_files.fields import MOST_DIGITS
 from broker_files.log_layouts import LineReader, detect
 from broker_files.log_templates import TEMPLATES, Says, Template
 from spec.frozen import frozen
+from spec.reading import Bytes, OutOfTime, no_bomb, opened, unpacked
 
 BLOCK = 1 << 20
 LONGEST = BLOCK  # bytes of a line that are looked at; of what is longer the rest is skipped
-LOOKED_AT = 2_000  # lines by which the layout of a file is known
+LOOKED_AT = 2_000  # lines of a block by which the layout of a file is known
+MOST_STRANGE = 64  # blocks without a known layout, after which no other is looked at
+STRANGE = "no line of it is laid out in a way that is known"
 FEW = 20  # letters in a text of which one may be none
 MOST_NAMES = 64  # partitions whose names are searched for one by one
+BEYOND = re.compile(rf"\d{{{MOST_DIGITS + 1}}}")  # more than any number that a broker has
 NAME = re.compile(rb"[\w.-]+-\d+|\[[\w.-]+,\d+\]")
-ZSTD, GZIP = b"\x28\xb5\x2f\xfd", b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 # Words of lines that are of a partition and say nothing of what the model has.
 OF_NO_USE = (
     "Triggering unclean leader election for offline partition ",
@@ -113,14 +119,6 @@ class LogFile:
     damaged: tuple[Damage, ...]
 
 
-class Bytes(Protocol):
-    """What bytes are read from."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Some bytes more, as soon as there are any; none at the end."""
-        ...
-
-
 OnRead = Callable[[int], None]
 
 
@@ -128,6 +126,7 @@ def read_log_file(path: Path, places: Collection[TopicPartition] | None, report:
     """What a log says of partitions (None: of any) and of brokers. Raises `UnreadableError`.
 
     That is raised where the file is no text, or no line of it is in a layout that is known.
+    `report` is called with the bytes of each block, and may raise OutOfTime: what comes after is damage.
     """
     scan = _Scan(path, places)
     try:
@@ -135,6 +134,8 @@ def read_log_file(path: Path, places: Collection[TopicPartition] | None, report:
             for block in _blocks(file, scan):
                 scan.take(block)
                 report(len(block))
+    except OutOfTime:
+        scan.damage("the time is over; what follows is not read")
     except OSError as error:
         raise UnreadableError.refused(path, error) from error
     return scan.result()
@@ -146,29 +147,28 @@ def read_log_file(path: Path, places: Collection[TopicPartition] | None, report:
 @contextmanager
 def _opened(path: Path) -> Iterator[Bytes]:
     """The bytes of a file, unpacked where it is packed, whatever its name says."""
-    with path.open("rb") as file:
-        magic = file.read(4)
+    with opened(path) as file:
+        magic = file.read(len(ZSTD))
         file.seek(0)
-        if magic.startswith(GZIP):
-            with gzip.open(file) as unpacked:
-                yield unpacked
-        elif magic == ZSTD:
-            yield from _by_zstd(path)
+        if magic == ZSTD:
+            yield from _by_zstd(path, file)
         else:
-            yield file
+            with unpacked(file) as inside:
+                yield inside
 
 
-def _by_zstd(path: Path) -> Iterator[Bytes]:
+def _by_zstd(path: Path, file: BinaryIO) -> Iterator[Bytes]:
     program = shutil.which("zstd")
     if program is None:
         raise UnreadableError(
             path, "it is packed by zstd, and there is no program `zstd` here; unpack it first"
         )
-    with subprocess.Popen(  # noqa: S603 - the program is `zstd`, and the path is the user's
-        [program, "-dcq", "--", str(path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    os.lseek(file.fileno(), 0, os.SEEK_SET)  # what was looked at is in a buffer that it does not see
+    with subprocess.Popen(  # noqa: S603 - the program is `zstd`
+        [program, "-dcq"], stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            yield _Unpacked(process)
+            yield no_bomb(_Unpacked(process), file)
         finally:
             process.kill()
 
@@ -250,6 +250,9 @@ class _Scan:
         """Some whole lines more."""
         if self._reading is None:
             self._reading = self._layout(block)
+            self._counted["strange"] += 1
+            if self._reading is None and self._counted["strange"] == MOST_STRANGE:
+                raise UnreadableError(self.path, STRANGE)
         if self._reading is not None:
             self._counted["entries"] += self._reading.entries(block)
         if b"\0" in block:
@@ -267,7 +270,7 @@ class _Scan:
         if self._counted["zero"]:
             self.damage(f"{self._counted['zero']:,} lines have bytes that are zero")
         if self._reading is None and self.total:
-            raise UnreadableError(self.path, "no line of it is laid out in a way that is known")
+            raise UnreadableError(self.path, STRANGE)
         return LogFile(
             self.path,
             "" if self._reading is None else self._reading.layout.pattern,
@@ -321,7 +324,7 @@ class _Scan:
             if template.literal not in read.message:
                 continue
             found = template.pattern.search(read.message)
-            if found is not None:
+            if found is not None and not BEYOND.search(read.message):
                 self._say(template, found, number, read.message)
                 return
         if self._names_a_place(line) and not any(word in read.message for word in OF_NO_USE):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from broker_files.batches import Batch, read_batches
+from broker_files.batches import Batch, OnRead, read_batches, silent
 from broker_files.checkpoints import read_text
 from broker_files.damage import Damage, UnreadableError
 from broker_files.fields import ShortError
@@ -18,6 +18,7 @@ from broker_files.records import read_records
 from spec.frozen import frozen
 
 FOLDER = "__cluster_metadata-0"
+MISSHAPEN = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)  # of JSON
 SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 
@@ -45,10 +46,11 @@ class MetadataLog:
     damaged: tuple[Damage, ...] = ()
 
 
-def read_metadata(folder: Path) -> MetadataLog:
+def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
     """The cluster as a node's copy of the metadata log has it. Raises `UnreadableError`.
 
     Reads the newest snapshot and what follows it; memory grows with the cluster and not with the log.
+    `report` as for `read_batches`.
     """
     image = MetadataImage()
     damaged: list[Damage] = []
@@ -58,7 +60,7 @@ def read_metadata(folder: Path) -> MetadataLog:
         found = SNAPSHOT.fullmatch(snapshot.name)
         end, epoch = (int(found[1]), int(found[2])) if found is not None else (0, 0)
     for path, begins in ((snapshot, 0), *((path, end) for path in _behind(folder, end))):
-        for each in [] if path is None else entries(path, begins):
+        for each in [] if path is None else entries(path, begins, report):
             match each:
                 case Damage():
                     damaged.append(each)
@@ -76,9 +78,9 @@ def newest_snapshot(folder: Path) -> Path | None:
     return max((path for path in folder.glob("*.checkpoint") if SNAPSHOT.fullmatch(path.name)), default=None)
 
 
-def entries(path: Path, begins: int = 0) -> Iterator[MetadataEntry | Batch | Damage]:
+def entries(path: Path, begins: int = 0, report: OnRead = silent) -> Iterator[MetadataEntry | Batch | Damage]:
     """What a segment or a snapshot says from an offset on: records, the batch they were in, what is wrong."""
-    for batch in read_batches(path):
+    for batch in read_batches(path, report=report):
         if isinstance(batch, Damage):
             yield batch
             continue
@@ -112,5 +114,5 @@ def _voters(folder: Path) -> frozenset[int]:
     try:
         found = json.loads(read_text(folder / "quorum-state") or "{}")
         return frozenset(int(each["voterId"]) for each in found.get("currentVoters") or ())
-    except (ValueError, KeyError, TypeError, AttributeError, UnreadableError):
+    except (*MISSHAPEN, UnreadableError):
         return frozenset()

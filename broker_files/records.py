@@ -8,7 +8,9 @@ from broker_files.batches import CURRENT, HEADER, Batch
 from broker_files.damage import Damage, UnreadableError
 from broker_files.fields import FieldReader, ShortError
 from spec.frozen import frozen
+from spec.reading import opened
 
+LARGEST = 1 << 26  # bytes of a batch of metadata that is read; Kafka makes none of more than 8 MB
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -31,8 +33,11 @@ def read_records(batch: Batch) -> Iterator[LogRecord | Damage]:
         name = dict(enumerate(COMPRESSIONS)).get(batch.compression, str(batch.compression))
         yield _damage(batch, f"records that are compressed ({name}), which metadata never is")
         return
+    if batch.size > LARGEST:
+        yield _damage(batch, f"{batch.size:,} bytes, and no batch of metadata has more than {LARGEST:,}")
+        return
     try:
-        with batch.path.open("rb") as file:
+        with opened(batch.path) as file:
             file.seek(batch.position + HEADER.size)
             fields = FieldReader(file.read(batch.size - HEADER.size))
     except OSError as error:

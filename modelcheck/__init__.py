@@ -7,10 +7,9 @@
 Each name is loaded when it is first used, so the import costs nothing.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
+# Nothing is imported here, also not `__future__`: with `python -m modelcheck` this runs while the current
+# folder still comes before Python's own library.  See NOTE(safe-path).
+TYPE_CHECKING = False  # for type checkers a name that is true
 
 if TYPE_CHECKING:
     from counterexamples.trace import Trace
@@ -57,6 +56,8 @@ if not TYPE_CHECKING:  # for a type checker a module that has it would have ever
 
     def __getattr__(name: str) -> object:
         """A public name, from the module that owns it."""
+        from importlib import import_module  # noqa: PLC0415 - as above
+
         if name not in _OWNERS:
             raise AttributeError(f"module 'modelcheck' has no attribute {name!r}")
         return getattr(import_module(_OWNERS[name]), name)

@@ -1,11 +1,17 @@
 """`python -m modelcheck`, and where the command `modelcheck` begins."""
 
-from __future__ import annotations
-
-import gc
+import os
 import sys
 
-from modelcheck.processes.starting import leave_at_once
+# Python has the current folder first on its path here.  Nothing may be imported before that is taken away,
+# not even `__future__`; `sys` and `os` are there already.  In a clone it is where we are.  NOTE(safe-path)
+own = os.path.join(sys.path[0], "modelcheck", "__main__.py")  # noqa: PTH118 - pathlib is not loaded yet
+if __name__ == "__main__" and not sys.flags.safe_path and __file__ != own:
+    del sys.path[0]
+
+import gc  # noqa: E402
+
+from modelcheck.processes.starting import leave_at_once  # noqa: E402
 
 OBJECTS = 50_000  # that are made before Python looks for those in circles: models and texts live to the end
 

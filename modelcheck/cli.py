@@ -14,7 +14,6 @@ from typing import NoReturn
 
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.version import VERSION
-from modelcheck.processes.starting import begin
 from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, suggest
 
@@ -212,7 +211,6 @@ def _run(given: list[str], output: Output) -> int:
     parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
     module.add_arguments(parser)
     args = parser.parse_args(given[1:])
-    begin()
     return _limited(module.run, args, output)
 
 
@@ -221,14 +219,21 @@ def _limited(
 ) -> int:
     """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
     from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
+    from modelcheck.contract.result import End  # noqa: PLC0415 - as above
     from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
+    from modelcheck.processes.signals import requests_to_end  # noqa: PLC0415 - as above
     from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
+    from spec.reading import OutOfTime  # noqa: PLC0415 - as above
 
+    limit = memory_limit(getattr(args, "max_memory", None))
     try:
-        with watched(None, memory_limit(getattr(args, "max_memory", None)), output.give_up):
+        with requests_to_end(), watched(None, limit, output.give_up):
             return int(run(args, output))
     except Stopped as stopped:
         output.tell(f"modelcheck: {stopped}; no verdict")
+        return Exit.UNKNOWN
+    except OutOfTime:
+        output.tell(f"modelcheck: {End.SECONDS.value}; no verdict")
         return Exit.UNKNOWN
 
 

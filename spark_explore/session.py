@@ -44,8 +44,10 @@ from spark_explore.java import Java, find
 from spark_explore.master import LOOPBACK, Master, master
 from spark_explore.shipping import NAME, Executor, look, pack
 from spec.frozen import frozen
+from spec.reading import bytes_of, opened
 
 GIB = 1 << 30
+LARGEST = 1 << 26  # bytes that are read of what Spark has written
 FIXED = {  # what a user may still override
     "spark.app.name": "modelcheck",
     "spark.ui.enabled": "false",
@@ -125,6 +127,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
     try:
         port, secret = _gateway(process, folder, log)
         context = _context(process, conf, port, secret, patience)
+        _handle_again(handler)  # NOTE(ending): Spark hears of Ctrl-C alone
         _ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if not where.is_local:
@@ -140,9 +143,14 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         finally:
             _end(process)
             logging.getLogger().removeFilter(_is_no_word_of_py4j)
-            if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
-                with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
-                    signal.signal(signal.SIGINT, handler)
+            _handle_again(handler)
+
+
+def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever stood there
+    """Have Ctrl-C do what it did before Spark took it."""
+    if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
+        with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
+            signal.signal(signal.SIGINT, handler)
 
 
 # -------------------------------------------------------------------- settings
@@ -245,7 +253,7 @@ def _gateway(process: Popen[bytes], folder: Path, log: Path) -> tuple[int, str]:
         if time.monotonic() > end:
             raise CannotStart(f"Spark has not started within {START} seconds")
         time.sleep(0.05)
-    with output.open("rb") as file:
+    with opened(output) as file:
         return read_int(file), UTF8Deserializer().loads(file)
 
 
@@ -303,7 +311,7 @@ def _traceback(lines: list[str]) -> Iterator[str]:
 
 def _last_words(log: Path) -> str:
     """The end of what Spark wrote, without the places in its code, where it did not get so far as to tell."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = bytes_of(log, LARGEST).decode(errors="replace").splitlines()
     output = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
     return "; ".join(output[-3:])[:MOST_TOLD] or "it says nothing"
 

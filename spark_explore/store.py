@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from spec.reading import opened
+
 
 class Store(Protocol):
     """Files by name, each written once and then only read. Every method raises OSError."""
@@ -56,7 +58,7 @@ class LocalStore:
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
         """Some of a file's bytes."""
-        with (self.root / name).open("rb", buffering=0) as file:
+        with opened(self.root / name) as file:
             file.seek(start)
             return file.read() if size is None else file.read(size)
 

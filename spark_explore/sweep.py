@@ -11,6 +11,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
+from modelcheck.processes.signals import Interruptible
+from modelcheck.processes.workers import SLICE, Waits
 from spark_explore.session import SparkSettings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process
@@ -22,19 +24,24 @@ class SparkWorkers:
     def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self._settings = SparkSettings(master, dict(conf or {}))
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, SweepAnswer]]:
         """As they come: a job of one task for each point.
 
         A task that fails is tried again by Spark, and is its point's problem alone.  Raises CannotStart.
         """
-        with session(self._settings) as spark:
+        with session(self._settings) as spark, Interruptible() as work:
             context = spark.sparkContext
             with ThreadPoolExecutor(min(len(points), WAITING * context.defaultParallelism)) as pool:
                 jobs = {pool.submit(_job, context, each, orders): n for n, each in enumerate(points)}
                 try:
-                    while jobs:
-                        for job in wait(jobs, return_when=FIRST_COMPLETED).done:
+                    while jobs and not work.ended:
+                        done = wait(jobs, SLICE, FIRST_COMPLETED).done
+                        for job in done:
                             yield jobs.pop(job), job.result()
+                        if not done:
+                            waits()
                 finally:
                     pool.shutdown(wait=False, cancel_futures=True)
                     with suppress(Py4JError, OSError):  # there may be no Java any more

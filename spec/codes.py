@@ -26,9 +26,9 @@ class CodeEntry:
 @cache
 def codes() -> dict[str, CodeEntry]:
     """All codes with their entries, in the order of the file, which is read when it is first asked for."""
-    from importlib import resources  # noqa: PLC0415 - where there is a mistake
+    from spec.reading import resource  # noqa: PLC0415 - where there is a mistake
 
-    return _read(resources.files("spec").joinpath("codes.md").read_text(encoding="utf-8"))
+    return _read(resource("spec", "codes.md"))
 
 
 def _read(text: str) -> dict[str, CodeEntry]:

@@ -19,6 +19,7 @@ from spec.elaboration.checks import expectation
 from spec.frozen import frozen
 from spec.imports import joined
 from spec.parser import parse
+from spec.reading import resource
 from spec.source import Source
 
 SUFFIX = ".rsm"
@@ -71,7 +72,7 @@ def near(name: str) -> str:
 
 def text(name: str) -> str:
     """The text of one of them. Raises OSError where there is none."""
-    return (resources.files("spec") / "protocols" / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+    return resource("spec", "protocols", f"{name}{SUFFIX}")
 
 
 def goes_on_from(name: str) -> str:

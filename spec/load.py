@@ -17,7 +17,7 @@ from spec.elaboration.problems import Problems
 from spec.elaboration.variants import all_volatile, expand
 from spec.imports import joined
 from spec.parser import LARGEST, parse, too_deep
-from spec.reading import bytes_of
+from spec.reading import bytes_of, refuse_elsewhere
 from spec.source import Source
 
 
@@ -103,6 +103,7 @@ def read(path: str | Path) -> str:
             raise refuse(what, f"write `{own}` for the file; elsewhere the name is the protocol's")
         return library.text(source.name)
     try:
+        refuse_elsewhere(path)
         if Path(path).is_dir():
             raise refuse("this is a folder, not a file", _inside(Path(path)))
         data = bytes_of(Path(path), 4 * LARGEST + 1)

@@ -1,23 +1,178 @@
-"""The bytes of a file that a person names: never more than a limit, and never an endless wait."""
+"""The bytes of files that people name: of files alone, no more than a limit, never an endless wait.
+
+NOTE(reading): whatever is read of others is read through here.  A file may be a named pipe into which is
+never written, a device without an end, or a small one that unpacks to a large one; what stands in its place
+may change between a look and the reading.  Links are followed, since configurations are mounted by links, and
+what they lead to is looked at.  Where an agent says which files, only some folders are read: `only_below`.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import stat
-from errno import EINVAL
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from errno import EACCES, EFBIG, EINVAL, EISDIR
 from pathlib import Path
+from time import monotonic
+from typing import BinaryIO, Protocol
 
-OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # what the shell has opened for us
+OPEN_ALREADY = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # what the shell has opened for us
+ITSELF = "/proc/self/fd"  # where Linux says what a process has open
+GZIP = b"\x1f\x8b"
+ROOM, RATIO = 1 << 30, 100  # bytes that any packed file may unpack to, and further ones for each of its own
 
 
-def bytes_of(path: Path, most: int) -> bytes:
-    """The first bytes of a file, `most` of them at the most. Raises OSError.
+class OutOfTime(Exception):  # noqa: N818 - an answer to the user, not a bug
+    """The time that reading may take is over."""
 
-    That is also raised for a device, which may have no end, and for a named pipe, into which
-    may never be written.
+
+class Patience:
+    """How many seconds reading may take from now on; None for any number."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._until = None if seconds is None else monotonic() + seconds
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds are left; None where there is no limit."""
+        return None if self._until is None else max(0.0, self._until - monotonic())
+
+    def look(self) -> None:
+        """Raise OutOfTime once they are over."""
+        if self.left == 0:
+            raise OutOfTime
+
+
+class Bytes(Protocol):
+    """What bytes are read from."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Some bytes more, as soon as there are any; none at the end."""
+        ...
+
+
+_FOLDERS: ContextVar[tuple[str, ...] | None] = ContextVar("folders", default=None)
+
+
+@contextmanager
+def only_below(folders: Iterable[Path]) -> Iterator[None]:
+    """While this runs, no file is read that lies elsewhere, wherever links lead; but for `trusted` ones."""
+    token = _FOLDERS.set(tuple(os.path.realpath(folder) for folder in folders))
+    try:
+        yield
+    finally:
+        _FOLDERS.reset(token)
+
+
+def refuse_elsewhere(path: Path | str) -> None:
+    """Raise OSError for what may not be read, before anything is said of it."""
+    if "\0" in str(path):
+        raise OSError(EINVAL, "no file can have this name")
+    folders, real = _FOLDERS.get(), os.path.realpath(path)
+    if folders is not None and not any(os.path.commonpath((folder, real)) == folder for folder in folders):
+        raise OSError(EACCES, "it is not below a folder that may be read here")
+
+
+def opened(path: Path, *, to_change: bool = False, follow: bool = True, trusted: bool = False) -> BinaryIO:
+    """A file, opened to be read, or to be locked or changed as well. Raises OSError.
+
+    That is also raised for a device, for a named pipe, and for a link unless it is to `follow` that.
+    A `trusted` name is ours, or the system's, and no user's.
     """
-    mode = path.stat().st_mode
-    is_file = stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # a folder has an error of its own
-    if not is_file and not str(path.absolute()).startswith(OPEN_ALREADY):
-        raise OSError(EINVAL, f"it is {'a named pipe' if stat.S_ISFIFO(mode) else 'a device'}, and no file")
-    with path.open("rb") as file:
+    if not trusted:
+        refuse_elsewhere(path)
+    if OPEN_ALREADY.fullmatch(str(path.absolute())):
+        return path.open("rb")
+    _refuse_other_kinds(path.stat(follow_symlinks=follow))  # by its name: to open a device may do something
+    flags = (os.O_RDWR if to_change else os.O_RDONLY) | (0 if follow else os.O_NOFOLLOW)
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        _refuse_other_kinds(os.fstat(handle))  # as it is: another may stand in its place by now
+        if not trusted and os.path.exists(ITSELF):  # noqa: PTH110 - as below
+            refuse_elsewhere(f"{ITSELF}/{handle}")
+        os.set_blocking(handle, True)
+        return os.fdopen(handle, "r+b" if to_change else "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _refuse_other_kinds(about: os.stat_result) -> None:
+    """Raise OSError for what is no file."""
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if not stat.S_ISREG(about.st_mode):
+        kind = "a named pipe" if stat.S_ISFIFO(about.st_mode) else "a device"
+        raise OSError(EINVAL, f"it is {kind}, and no file")
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; a name that no file can have is of none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def bytes_of(path: Path, most: int, *, trusted: bool = False) -> bytes:
+    """The first bytes of a file, `most` of them at the most. Raises OSError as `opened` does."""
+    with opened(path, trusted=trusted) as file:
         return file.read(most)
+
+
+def text_of(path: Path, most: int, *, trusted: bool = False) -> str:
+    """The text of a small file. Raises OSError, also where it has more bytes, and UnicodeDecodeError."""
+    data = bytes_of(path, most + 1, trusted=trusted)
+    if len(data) > most:
+        raise OSError(EFBIG, f"it has more than {most:,} bytes")
+    return data.decode()
+
+
+def resource(package: str, *names: str) -> str:
+    """The text of a file that comes with a package of ours."""
+    from importlib import resources  # noqa: PLC0415 - it takes longer to load than all of this
+
+    return resources.files(package).joinpath(*names).read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------ what is packed
+
+
+@contextmanager
+def unpacked(file: BinaryIO) -> Iterator[Bytes]:
+    """The bytes of a file, unpacked where it is packed by gzip, whatever its name says.
+
+    What reads them raises OSError where they are too many for a file of that size, and EOFError or
+    OSError where the file breaks off.
+    """
+    magic = file.read(len(GZIP))
+    file.seek(0)
+    if magic != GZIP:
+        yield file  # type: ignore[misc] # a buffered reader has `read1`
+        return
+    import gzip  # noqa: PLC0415 - few files are packed
+
+    with gzip.open(file) as inside:
+        yield no_bomb(inside, file)
+
+
+def no_bomb(inside: Bytes, packed: BinaryIO) -> Bytes:
+    """What comes out of a packed file, up to as much as a file of its size may have in it."""
+    return _BoundedBytes(inside, ROOM + RATIO * os.fstat(packed.fileno()).st_size)
+
+
+class _BoundedBytes:
+    """Bytes, which raise OSError where there are more of them than a number."""
+
+    def __init__(self, inside: Bytes, most: int) -> None:
+        self._inside, self._most, self._left = inside, most, most
+
+    def read1(self, size: int, /) -> bytes:
+        data = self._inside.read1(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError(EFBIG, f"it unpacks to more than {self._most:,} bytes")
+        return data

@@ -12,11 +12,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spec.frozen import frozen
+from spec.reading import resource
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -194,7 +194,7 @@ def _digest(grammar: str) -> str:
 
 
 def _read(name: str) -> str:
-    return resources.files("spec").joinpath(name).read_text(encoding="utf-8")
+    return resource("spec", name)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
-from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from counterexamples.lines import Role, clean
 from counterexamples.pictures.drawing import STYLE, said
+from spec.reading import resource
 
 SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSURE: "?"}
 
@@ -36,7 +36,7 @@ def _finalized(value: object) -> object:
 
 def asset(name: str, package: str = "counterexamples.html") -> str:
     """The text of a file next to the templates of a package."""
-    return (resources.files(package) / name).read_text(encoding="utf-8").strip()
+    return resource(package, name).strip()
 
 
 def hashed(text: str) -> str:

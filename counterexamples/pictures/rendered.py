@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from spec.reading import bytes_of, text_of
+
 SCALE = 2  # dots for each unit of the picture, so that it can be printed
 PATIENCE = 60  # seconds
+LARGEST = 1 << 30  # bytes of a picture
 
 
 class NoRenderer(Exception):  # noqa: N818 - an answer to the user, not a bug
@@ -57,7 +60,7 @@ def _rendered(svg: str, form: str) -> bytes:
                 problem = f"{name} took more than {PATIENCE} seconds"
                 continue
             if target.exists() and target.stat().st_size:
-                return target.read_bytes()
+                return bytes_of(target, LARGEST)
             problem = f"{name}: {done.stderr.decode(errors='replace').strip()[-200:] or 'it wrote nothing'}"
     raise OSError(f"the picture could not be drawn as {form}: {problem}")
 
@@ -121,7 +124,7 @@ def _chromium_pdf(source: Path, target: Path, size: Size) -> list[str]:
     across, down = size
     page = source.with_suffix(".html")
     style = f"@page{{size:{across}px {down}px;margin:0}}body{{margin:0}}svg{{display:block}}"
-    text = source.read_text(encoding="utf-8")
+    text = text_of(source, LARGEST)
     page.write_text(f'<!doctype html><meta charset="utf-8"><style>{style}</style>{text}', encoding="utf-8")
     return [*_quiet(target), "--no-pdf-header-footer", f"--print-to-pdf={target}", page.as_uri()]
 

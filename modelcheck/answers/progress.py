@@ -45,6 +45,10 @@ class ProgressLine:
         self._title, self._violated, self._beside = title, [], []
         self._draw(title)
 
+    def show(self, words: str) -> None:
+        """Show this at once, until something is told."""
+        self._draw(words)
+
     def mention(self, title: str) -> None:
         """It is about something else now; say so unless that was said of another thing just now."""
         now = monotonic()

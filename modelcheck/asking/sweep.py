@@ -22,7 +22,7 @@ from modelcheck.contract.result import Outcome
 from modelcheck.engines.registry import engine
 from modelcheck.processes.cores import cores
 from modelcheck.processes.memory import SHARE, available, resident
-from modelcheck.processes.workers import Workers
+from modelcheck.processes.workers import Waits, Workers
 from spec.diagnostics import mistyped
 from spec.frozen import frozen
 from spec.ir import Check, Model
@@ -70,8 +70,13 @@ class Orders:
 class Crew(Protocol):
     """Those who answer points, many at a time."""
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
-        """Each point's number and answer, as they come; fewer where it is interrupted."""
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = ...
+    ) -> Iterator[tuple[int, SweepAnswer]]:
+        """Each point's number and answer, as they come; fewer where it is interrupted.
+
+        `waits` is called now and then while none comes.
+        """
         ...
 
 
@@ -193,12 +198,14 @@ def shared_out(limits: Limits, searches: int) -> Limits:
 class Processes:
     """A process for each core of this machine."""
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, SweepAnswer]]:
         """As they come; the memory that is free is shared out."""
         orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())
         with Workers(Answering(points, orders), models) as workers:
-            yield from workers.each(len(points))
+            yield from workers.each(len(points), waits)
 
 
 def _wrong(text: str, message: str, option: str = "--vary") -> None:

@@ -30,7 +30,7 @@ from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
-from modelcheck.contract.result import End, Outcome, Violated
+from modelcheck.contract.result import End, Outcome, UnusedPart, Violated
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -86,15 +86,60 @@ def _run(
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """
-    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
-    timings = Timings(progress)
+    timings = Timings()
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
         home = _kafka_home(args, asked)
     if args.estimate:
-        return {_estimate(output, progress, asked)}
+        return {_estimate(output, asked)}
     exits = set[Exit]()
+    try:
+        exits |= _all_asked(args, output, engine, asked, outcomes, unasked, timings)
+    except KeyboardInterrupt:  # before a search began, or while its runs were told
+        output.tell("modelcheck: interrupted")
+        exits.add(Exit.UNKNOWN)
+    unasked += _rest(asked[len(outcomes) + len(unasked) :])
+    if args.timings:
+        output.tell(timings.words())
+    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
+    unused = () if unasked or len(outcomes) < 2 else never_used(outcomes)
+    exits |= _tell_all(args, output, outcomes, tried, unused)
+    write_files(args, files, outcomes, output)
+    return exits
+
+
+def _tell_all(
+    args: argparse.Namespace,
+    output: Output,
+    outcomes: list[Outcome],
+    tried: dict[str, object],
+    unused: tuple[UnusedPart, ...],
+) -> set[Exit]:
+    """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
+    if args.json:
+        with watched(args.max_time, None, output.give_up):
+            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
+        output.json(answers)
+    elif len(outcomes) > 1:
+        output.write(summary(outcomes, strict=args.strict))
+        if args.strict or not args.quiet:
+            output.lines(unused_lines(unused, output.width, strict=args.strict))
+    return {Exit.VIOLATED} if args.strict and unused else set()
+
+
+def _all_asked(
+    args: argparse.Namespace,
+    output: Output,
+    engine: Engine | None,
+    asked: list[Question],
+    outcomes: list[Outcome],
+    unasked: list[Unasked],
+    timings: Timings,
+) -> set[Exit]:
+    """Run the checks up to the first that is interrupted, and show what comes of each; as `_run`."""
+    progress, exits = _progress_line(output), set[Exit]()
+    timings.inner = progress
     for (model, check), family in zip(asked, families(asked, with_witnesses=True), strict=True):
         try:
             progress.begin(f"{model.name} · {check.name}")
@@ -123,32 +168,9 @@ def _run(
         outcomes.append(outcome)
         if not args.json and not _tell_runs(args, output, outcome, shrunk, timings):
             exits.add(Exit.UNKNOWN)
-        if outcome.is_interrupted:
+        if outcome.is_interrupted or any(each.is_interrupted for each in shrunk):
             exits.add(Exit.UNKNOWN)
-            unasked += _rest(asked[len(outcomes) + len(unasked) :])
             break
-    if args.timings:
-        output.tell(timings.words())
-    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
-    exits |= _tell_all(args, output, outcomes, tried)
-    write_files(args, files, outcomes, output)
-    return exits
-
-
-def _tell_all(
-    args: argparse.Namespace, output: Output, outcomes: list[Outcome], tried: dict[str, object]
-) -> set[Exit]:
-    """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
-    unused = never_used(outcomes) if len(outcomes) > 1 else ()
-    if args.json:
-        with watched(args.max_time, None, output.give_up):
-            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
-        output.json(answers)
-    elif len(outcomes) > 1:
-        output.write(summary(outcomes, strict=args.strict))
-        if args.strict or not args.quiet:
-            output.lines(unused_lines(unused, output.width, strict=args.strict))
-    return {Exit.VIOLATED} if args.strict and unused else set()
 
 
 def _tell_runs(
@@ -202,8 +224,13 @@ def _rest(asked: list[Question]) -> list[Unasked]:
     return [Unasked(*each, CaseStatus.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
-def _estimate(output: Output, progress: ProgressLine, asked: list[Question]) -> Exit:
+def _progress_line(output: Output) -> ProgressLine:
+    return ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+
+
+def _estimate(output: Output, asked: list[Question]) -> Exit:
     """How large each check is; nothing is decided, so the exit is that of the unknown."""
+    progress = _progress_line(output)
     for model, check in asked:
         title = f"{model.name} · {check.name}"
         refuse_unstartable(model, check)

@@ -10,7 +10,7 @@ from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_unused
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
-from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths
+from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
 from modelcheck.commands.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
@@ -132,8 +132,10 @@ def files(args: argparse.Namespace, output: Output) -> Files:
     """Who writes the files that are asked for; refuses those that could not be written when all is done."""
     made = Files(output, args.files, force=args.force)
     itf = None if args.itf is None or is_folder(args.itf) else args.itf
-    paths = (args.certificate, args.html, itf, *pipeline_paths(args))
-    made.refuse(*(path for path in paths if path is not None))
+    made.refuse("certificate", args.certificate)
+    made.refuse("html", args.html)
+    made.refuse("itf", itf)
+    refuse_report(args, made)
     if args.checkpoint is not None:
         have_folder(Path(args.checkpoint))
     return made

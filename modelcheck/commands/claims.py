@@ -38,12 +38,11 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Decide the claims; 0 where all are as the data say, 1 where one is not, 3 where one is open."""
     refuse_unused(args)
     files = Files(output, [], force=args.force)
-    if args.html is not None:
-        files.refuse(args.html)
+    files.refuse("html", args.html)
     asked = _picked(claims(), args.names)
-    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    progress = ProgressLine(output.err, "claims", columns=shutil.get_terminal_size().columns)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory))
-    progress.begin("reading the protocols")
+    progress.show("claims: reading the protocols")
     found = []
     try:
         for each in decided(asked, orders, reporter=progress):

@@ -51,9 +51,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     known = comparison()
     asked = known.of(_named(known, args.names), args.faults)
     files = Files(output, [], force=args.force)
-    files.refuse(*(path for path in (args.html, args.csv) if path is not None))
-    progress = ProgressLine(output.err, "", columns=output.width)
-    progress.begin("reading the protocols")
+    files.refuse("html", args.html)
+    files.refuse("csv", args.csv)
+    progress = ProgressLine(output.err, "compare", columns=output.width)
+    progress.show("compare: reading the protocols")
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory))
     try:
         found = compared(asked, orders, reporter=progress)

@@ -69,6 +69,8 @@ def _save(folder: Path, exported: Exported, files: Files) -> None:
     """Write all files, or none where one of them may not be written."""
     with suppress(OSError):  # the next line says what is wrong
         folder.mkdir(parents=True, exist_ok=True)
-    files.refuse(*(folder / name for name in exported.files))
-    for name, text in exported.files.items():
-        files.put(folder / name, name.rpartition(".")[2], text)
+    kinds = {folder / name: name.rpartition(".")[2] for name in exported.files}
+    for path, kind in kinds.items():
+        files.refuse(kind, path)
+    for (path, kind), text in zip(kinds.items(), exported.files.values(), strict=True):
+        files.put(path, kind, text)

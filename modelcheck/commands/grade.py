@@ -96,6 +96,7 @@ def _handed_in(file: str, name: str) -> Source:
 
 def _write(args: argparse.Namespace, output: Output) -> int:
     files, asked = Files(output, [], force=args.force), exercise(args.exercise)
+    files.refuse("rsm", args.begin, args.whole)
     for path, text in ((args.begin, asked.begin), (args.whole, asked.source.text)):
         if path is not None:
             files.put(path, "rsm", text)

@@ -11,6 +11,7 @@ from counterexamples.itf.read import document
 from counterexamples.lines import count
 from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import Unsupported, traces
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model, pick_parts, pick_property
@@ -20,11 +21,12 @@ from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.report import Silent
+from modelcheck.contract.report import Reporter, Silent
 from modelcheck.contract.wording import scope_words
 from modelcheck.engines.registry import engine
 from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from modelcheck.storage.files import LARGEST_TRACE, read_text
+from modelcheck.storage.ours import SUFFIXES, is_known
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
@@ -35,7 +37,6 @@ from spec.source import Span
 MOST = 20_000  # states that are explored: some ten seconds
 LARGE = 300  # states that Graphviz still draws so that one can read it
 PATIENCE = Limits(states=50_000_000, seconds=10)  # to count what is too many
-SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fields", action="append", default=[], metavar="PART", help="show these parts of each state"
     )
     how.add_argument(
-        "--as", dest="format", choices=FORMATS, help="in which format (as the name of --out says, or dot)"
+        "--as",
+        dest="format",
+        choices=FORMATS,
+        help="in which format (as --out says, else dot)",
     )
     how.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: show it)")
     add_force(how)
@@ -87,19 +91,29 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.merge and args.fields:
         args.refuse("--merge tells the merged parts of each state, and --fields others: give one of them")
     files = Files(output, filter(None, (args.file, args.around)), force=args.force)
-    if args.out is not None:
-        files.refuse(args.out)
+    files.refuse(_format(args), args.out)
+    progress = ProgressLine(output.err, "graph", columns=output.width)
+    progress.begin("graph")
+    try:
+        return _drawn(args, output, files, progress)
+    finally:
+        progress.clear()
+
+
+def _drawn(args: argparse.Namespace, output: Output, files: Files, progress: ProgressLine) -> int:
     model, check, trace = _question(args)
     parts = pick_parts(model, "--merge" if args.merge else "--fields", _names(args.merge or args.fields))
     task = Task(model, check.scope, check.budget, looked_at(model, check), check=check.name)
-    if args.property is not None and (trace := _shown(model, check)) is None:
+    if args.property is not None and (trace := _shown(model, check, progress)) is None:
+        progress.clear()
         output.tell(f"{args.property}: there is no run that shows it, so none is marked")
         if args.distance is not None:
             output.tell("Without --distance every state is drawn.")
             return Exit.WRONG
     try:
-        graph = _explored(args, task, trace)
+        graph = _explored(args, task, trace, progress)
     except TooManyStates:
+        progress.clear()
         _tell_too_many(args, output, task)
         return Exit.UNKNOWN
     except BeyondBudget as beyond:
@@ -109,6 +123,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     title = f"{model.name} · {check.name}"
     made = merged(graph, title, parts) if args.merge else drawn(graph, title, parts)
     text = FORMATS[_format(args)](made)
+    progress.clear()
     if args.out is None:
         output.write(text)
     else:
@@ -148,12 +163,15 @@ def _around(args: argparse.Namespace, given: Overrides) -> tuple[Model, Check, T
     return model, apply(model, check, Overrides(faults=given.faults)), trace
 
 
-def _shown(model: Model, check: Check) -> Trace | None:
+def _shown(model: Model, check: Check, reporter: Reporter) -> Trace | None:
     """The run that shows that the one property of a check is false, or (a `reachable`) true."""
     try:
-        return next(iter(traces(run_check(model, check).findings)), None)
+        outcome = run_check(model, check, reporter=reporter)
     except Unsupported:
         return None
+    if outcome.is_interrupted:
+        raise KeyboardInterrupt
+    return next(iter(traces(outcome.findings)), None)
 
 
 def _names(given: list[str]) -> list[str]:
@@ -170,15 +188,19 @@ def _number(text: str) -> int:
 def _format(args: argparse.Namespace) -> str:
     """The format that was asked for, or that the file's name says."""
     suffix = "" if args.out is None else args.out.suffix.lower()
-    return str(args.format or SUFFIXES.get(suffix, "dot"))
+    found = next((form for form in FORMATS if suffix in SUFFIXES[form]), None)
+    if args.format is None and found is None and suffix and not is_known(suffix):
+        formats = ", ".join(f"{form} ({' or '.join(SUFFIXES[form])})" for form in FORMATS)
+        args.refuse(f"--out: the name says no format: give one with --as, or a name for {formats}")
+    return str(args.format or found or "dot")
 
 
 # -------------------------------------------------------------------- what is drawn
 
 
-def _explored(args: argparse.Namespace, task: Task, trace: Trace | None) -> StateGraph:
+def _explored(args: argparse.Namespace, task: Task, trace: Trace | None, reporter: Reporter) -> StateGraph:
     if trace is None or (args.around is None and args.distance is None):
-        return whole(task, args.max_states, trace)
+        return whole(task, args.max_states, trace, reporter=reporter)
     return around(task, trace, 1 if args.distance is None else args.distance, args.max_states)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from importlib import resources
 
 from spec.frozen import frozen
+from spec.reading import resource
 
 
 @frozen
@@ -33,7 +33,7 @@ class Bug:
 
 def bugs() -> Iterator[Bug]:
     """All of them, in the order of the file. Raises TypeError for an entry that lacks something."""
-    text = (resources.files("spec") / "protocols" / "known_bugs.toml").read_text(encoding="utf-8")
+    text = resource("spec", "protocols", "known_bugs.toml")
     for system, entries in tomllib.loads(text).items():
         for entry in entries:
             yield Bug(system=system, **entry)

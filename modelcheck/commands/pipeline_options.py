@@ -30,6 +30,12 @@ def pipeline_paths(args: argparse.Namespace) -> tuple[Path, ...]:
     return tuple(path for path in (args.junit, args.sarif) if path is not None)
 
 
+def refuse_report(args: argparse.Namespace, files: Files) -> None:
+    """Raise now the SpecError that writing them would raise after long work."""
+    files.refuse("junit", args.junit)
+    files.refuse("sarif", args.sarif)
+
+
 def write_report(
     args: argparse.Namespace, files: Files, output: Output, found: Callable[[], Report], command: str
 ) -> None:

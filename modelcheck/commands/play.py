@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     from modelcheck.explicit.codegen.packing import TooWide  # noqa: PLC0415 - as above
 
     files = Files(output, [args.file], force=args.force)
-    files.refuse(args.html)
+    files.refuse("html", args.html)
     model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a page to play with")
     refuse_unstartable(model, check)
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
@@ -56,12 +56,15 @@ def run(args: argparse.Namespace, output: Output) -> int:
         page = None
         progress.clear()
         output.tell(f"modelcheck: {model.name} · {check.name} cannot be compiled for a page: {wide}")
+    finally:
+        progress.clear()
     if page is None:
         progress.begin(f"{model.name} · {check.name}: computing its states")
-        page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
-        progress.clear()
+        try:
+            page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
+        finally:
+            progress.clear()
         output.tell(f"  The page carries {_carried(made)}.")
-    progress.clear()
     files.put(args.html, "html", page)
     return files.exit()
 

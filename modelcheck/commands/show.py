@@ -46,8 +46,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Read, replay, tell. A trace that is no run of the model is wrong input."""
     form = _form(args, output)
     files = Files(output, [args.trace, args.file], force=args.force)
-    if args.out is not None:
-        files.refuse(Path(args.out))
+    files.refuse(form, args.out)
     found, model, scope = trace_file.read(args)
     trace = found.replayed(model, scope).trace
     if args.steps is not None and args.steps.stop - 1 > len(trace.steps):

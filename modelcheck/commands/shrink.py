@@ -45,8 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Shrink, tell what went and the story of what is left."""
     files = Files(output, [args.trace, args.file], force=args.force)
-    if args.out is not None:
-        files.refuse(args.out)
+    files.refuse("itf", args.out)
     document, model, scope = trace_file.read(args)
     trace = _claiming(document, model, scope, args.property)
     shrunk = _shrunk(trace, args, output)

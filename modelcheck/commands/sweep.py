@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from time import monotonic
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
+from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
 from modelcheck.commands.amounts import add_limits
@@ -15,6 +17,7 @@ from modelcheck.commands.given import MODEL, add_overrides, given_by
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.report import AnswersDone
 from modelcheck.contract.result import Outcome, Violated
 from modelcheck.contract.wording import seconds_words
 from modelcheck.engines.registry import loaded
@@ -52,6 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every point; the exit code is the worst of theirs."""
+    progress = ProgressLine(output.err, "sweep", columns=output.width)
+    progress.show(f"sweep: reading {args.file}")
+    try:
+        return _answered(args, output, progress)
+    finally:
+        progress.clear()
+
+
+def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) -> int:
     at_work = loaded(args.engine, CREWS[args.engine])(**keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
@@ -60,14 +72,24 @@ def run(args: argparse.Namespace, output: Output) -> int:
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
     answers: dict[int, SweepAnswer] = {}
     table = _SweepTable(axes, asked)
+    progress.clear()
     if not args.json:
         output.lines([table.head()])
-    shown = 0
-    for number, answer in at_work.answers(asked, orders):
+    progress.show("sweep")
+    shown, states, began = 0, 0, monotonic()
+
+    def tell() -> None:
+        progress.tell(AnswersDone("point", len(answers), len(asked), states, monotonic() - began))
+
+    for number, answer in at_work.answers(asked, orders, tell):
         answers[number] = answer
+        states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
+        progress.clear()
         while not args.json and shown in answers:
             output.lines(table.row(asked[shown], answers[shown], output.width))
             shown += 1
+        tell()
+    progress.clear()
     all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
     if args.json:
         output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])

@@ -11,10 +11,15 @@ from modelcheck.diagnosis.shrink import Shrunk
 
 
 def smaller(outcome: Outcome, shrink: Callable[[Trace], Shrunk]) -> tuple[Outcome, list[Shrunk]]:
-    """The outcome with small runs, and what each was made from; the verdicts are the same."""
+    """The outcome with small runs, and what each was made from; the verdicts are the same.
+
+    After a request to end the other runs stay as they are.
+    """
     shrunk: list[Shrunk] = []
 
     def small(trace: Trace) -> Trace:
+        if any(each.is_interrupted for each in shrunk):
+            return trace
         shrunk.append(shrink(trace))
         return shrunk[-1].trace
 

@@ -61,6 +61,11 @@ class Shrunk:
         return self.stopped is ShrinkEnd.MINIMAL
 
     @property
+    def is_interrupted(self) -> bool:
+        """Whether somebody asked to end before it was minimal."""
+        return self.stopped is ShrinkEnd.INTERRUPTED
+
+    @property
     def faults_gone(self) -> int:
         """How many faults less."""
         return self.before.faults - self.trace.faults

@@ -1,9 +1,8 @@
-"""Processes that work for this one: none outlives it, and Ctrl-C is left to it."""
+"""Processes that work for this one: none outlives it, and signals that ask to end are left to it."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import warnings
@@ -17,7 +16,8 @@ from types import ModuleType
 from typing import TypeVar
 
 from modelcheck.processes.endings import ending_words
-from modelcheck.processes.signals import blocked
+from modelcheck.processes.safe_path import for_children
+from modelcheck.processes.signals import ENDING, blocked, ignore_all
 from modelcheck.processes.watch import LOOKS
 
 T = TypeVar("T")
@@ -41,8 +41,8 @@ class Child:
         return ending_words(self.process.exitcode)
 
     def end(self) -> None:
-        """Terminate it, whatever it does, and release its pipe."""
-        self.process.terminate()
+        """End it at once, whatever it does, and release its pipe."""
+        self.process.kill()
         self.process.join()
         self.process.close()
         self.pipe.close()
@@ -61,9 +61,11 @@ def started(serve: Callable[[Connection], None]) -> Child:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_in_child, args=(serve, theirs), daemon=True)
-    resource_tracker.ensure_running()  # as it starts it lets Ctrl-C through again
-    with blocked(signal.SIGINT), _without_main():  # what a process that starts inherits
-        process.start()
+    with for_children(), _without_main():
+        with blocked(*ENDING):
+            resource_tracker.ensure_running()  # as it starts it lets some of them through again
+        with blocked(*ENDING):  # what a process that starts inherits
+            process.start()
     theirs.close()  # so that the pipe ends with the process
     return Child(process, ours)
 
@@ -80,7 +82,7 @@ def forked(serve: Callable[[Connection, T], None], given: T) -> Child | None:
     context = get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=_in_copy, args=(serve, ours, theirs, given), daemon=True)
-    with blocked(signal.SIGINT), warnings.catch_warnings(), suppress(OSError):
+    with blocked(*ENDING), warnings.catch_warnings(), suppress(OSError):
         warnings.simplefilter("ignore", DeprecationWarning)  # of a copy of a process that has threads
         process.start()
     if process.pid is None:  # there was no room for another process
@@ -104,12 +106,11 @@ def _without_main() -> Iterator[None]:
 
 def _in_copy(serve: Callable[[Connection, T], None], theirs: Connection, ours: Connection, given: T) -> None:
     theirs.close()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _in_child(lambda pipe: serve(pipe, given), ours)
 
 
 def _in_child(serve: Callable[[Connection], None], pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_all()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     serve(pipe)
 

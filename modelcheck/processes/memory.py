@@ -7,6 +7,9 @@ import resource
 import sys
 from pathlib import Path
 
+from spec.reading import bytes_of, text_of
+
+MOST = 1 << 16  # bytes; the system's own files have fewer
 SHARE = 0.8  # of the memory that is free, to leave room for the answer
 CONTAINER = Path("/sys/fs/cgroup")
 LIMIT_AND_USE = ("memory.max", "memory.current")
@@ -16,7 +19,7 @@ GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 def resident() -> int:
     """The bytes of memory this process has in use; the most it ever had where the system does not say."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        pages = int(bytes_of(Path("/proc/self/statm"), MOST, trusted=True).split()[1])
     except (OSError, ValueError, IndexError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
@@ -37,7 +40,7 @@ def available() -> int | None:
 
 def _of_machine() -> int | None:
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        lines = text_of(Path("/proc/meminfo"), MOST, trusted=True).splitlines()
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
@@ -46,9 +49,9 @@ def _of_machine() -> int | None:
 def _of_container() -> int | None:
     """Bytes left below the limit of a control group (version 2); cached files count as free."""
     try:
-        limit, used = (int((CONTAINER / name).read_text(encoding="ascii")) for name in LIMIT_AND_USE)
+        limit, used = (int(bytes_of(CONTAINER / name, MOST, trusted=True)) for name in LIMIT_AND_USE)
         uses = dict(
-            line.split() for line in (CONTAINER / "memory.stat").read_text(encoding="ascii").splitlines()
+            line.split() for line in text_of(CONTAINER / "memory.stat", MOST, trusted=True).splitlines()
         )
         cached = sum(int(uses.get(name, 0)) for name in GIVEN_BACK)
     except (OSError, ValueError):

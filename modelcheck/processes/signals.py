@@ -1,73 +1,207 @@
-"""What Ctrl-C and other signals do to work that goes on for long."""
+"""What a signal that asks to end does to work that takes long: Ctrl-C, SIGTERM and SIGHUP are one thing.
+
+NOTE(ending): the first request ends the work in order, with all that was found by then; the next ends the
+program at once.  A command line makes each of these signals a request.  In programs of others only
+Ctrl-C is one, since what SIGTERM means to them is theirs to say.  Processes that work for this one leave all
+of them to it.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from math import inf
+from time import monotonic
 from types import FrameType
 from typing import Self
 
 from modelcheck.contract.result import End
+from modelcheck.processes.starting import is_leaving
+
+ENDING: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ECHO = 0.5  # seconds in which the next signal is the same request: `timeout` sends two, as do shells
+
+Handler = Callable[[int, FrameType | None], object] | int | None
+
+
+class Requests:
+    """Tells a new request from the echo of the last."""
+
+    def __init__(self) -> None:
+        self._first: list[None] = [None]  # taken by whoever is first
+        self._over = inf  # when the next signal is a new request
+
+    def is_new(self) -> bool:
+        """Whether this signal is another request.
+
+        The next signal may be handled in the midst of this, so who is first is decided by one operation.
+        """
+        if monotonic() >= self._over:
+            self._over = inf
+            self._first.append(None)
+        try:
+            self._first.pop()
+        except IndexError:
+            return False
+        self._over = monotonic() + ECHO
+        return True
+
+
+class EndHandler:
+    """The handler of signals that ask to end: calls `heard` for each request."""
+
+    def __init__(self, heard: Callable[[], object], requests: Requests) -> None:
+        self.heard = heard
+        self.requests = requests
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        """Pass on what is no echo."""
+        if self.requests.is_new():
+            self.heard()
+
+
+def interrupt() -> None:
+    """What a request does where nothing else is done: raise KeyboardInterrupt."""
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def requests_to_end() -> Iterator[None]:
+    """While this runs, each signal that asks to end is a KeyboardInterrupt, unless it is ignored."""
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    with _handled(EndHandler(interrupt, Requests()), lambda _, known: known in usual or is_leaving(known)):
+        yield
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """While this runs, each of these signals ends the process: for a server, which has nothing to finish."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING if is_main}
+    for number, known in before.items():
+        if known is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, known in before.items():
+            signal.signal(number, known)
+
+
+@contextmanager
+def at_request(heard: Callable[[], object], *, if_free: bool = False) -> Iterator[None]:
+    """Have `heard` called for each request to end that comes meanwhile, in place of a KeyboardInterrupt.
+
+    With `if_free` only where nothing else hears them.  Only the main thread can receive signals: in any
+    other nothing is heard.
+    """
+    ours = [known for number in ENDING if isinstance(known := signal.getsignal(number), EndHandler)]
+    handler = EndHandler(heard, ours[0].requests if ours else Requests())
+    with _handled(handler, lambda number, known: _is_heard(number, known, if_free=if_free)):
+        yield
+
+
+@contextmanager
+def _handled(handler: EndHandler, is_wanted: Callable[[int, Handler], bool]) -> Iterator[None]:
+    """The handler in place of some others, as the main thread alone may have it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING if is_main}
+    taken = {number: known for number, known in before.items() if is_wanted(number, known)}
+    for number in taken:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, known in taken.items():
+            signal.signal(number, known)
+
+
+def _is_heard(number: int, handler: Handler, *, if_free: bool) -> bool:
+    """Whether a signal with this handler is a request to end, for someone who wants to hear of those."""
+    if handler is signal.default_int_handler:
+        return True
+    if isinstance(handler, EndHandler):
+        return not if_free or handler.heard is interrupt
+    return callable(handler) and number == signal.SIGINT and not if_free
 
 
 class Interruptible:
-    """Work in which the first Ctrl-C only sets `ended`, so that what was found by then can be shown.
+    """Work in which the first request to end only sets `ended`, so that what was found can be shown.
 
-    That is within it as a context; the second one is a KeyboardInterrupt as usual.  Only the main
-    thread can receive signals.
+    That is within it as a context; the next one is a KeyboardInterrupt.  See NOTE(ending).
     """
 
     def __init__(self, ended: str = "") -> None:
         self.ended = ended  # why nothing more is done
-        self._before: Callable[[int, FrameType | None], object] | int | None = None
+        self._listening: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._interrupt)
+        self._listening = at_request(self._interrupt)
+        self._listening.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        if self._listening is not None:
+            self._listening.__exit__(None, None, None)
 
     def close(self) -> None:
-        """Let go what the work has taken; Ctrl-C still waits."""
+        """Let go what the work has taken; a request to end still waits."""
 
-    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+    def _interrupt(self) -> None:
         if self.ended == End.INTERRUPTED.value:
             raise KeyboardInterrupt
         self.ended = End.INTERRUPTED.value
 
 
 @contextmanager
-def like_ctrl_c(*numbers: int) -> Iterator[None]:
-    """These signals are a KeyboardInterrupt, where they would end the process and leave what it has begun.
+def heard_in_native_code() -> Iterator[None]:
+    """While native code of others runs that heeds Ctrl-C alone, it gets that for the other signals too.
 
-    What ignores them goes on ignoring them.  Only the main thread can receive signals.
+    Costs a thread.  What comes of it afterwards is an echo.
     """
-    if threading.current_thread() is not threading.main_thread():
+    others = [number for number in ENDING if number != signal.SIGINT]
+    is_ours = any(isinstance(signal.getsignal(number), EndHandler) for number in others)
+    if not is_ours or threading.current_thread() is not threading.main_thread():
         yield
         return
-    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in changed:
-        signal.signal(number, signal.default_int_handler)
+    out, into = os.pipe()
+    os.set_blocking(into, False)
+    before = signal.set_wakeup_fd(into, warn_on_full_buffer=False)
+    thread = threading.Thread(target=_pass_on, args=(out, threading.get_ident(), set(others)), daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        for number in changed:
-            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(before)
+        os.close(into)
+        thread.join()
+        os.close(out)
+
+
+def _pass_on(out: int, to: int, numbers: set[int]) -> None:
+    """Send Ctrl-C to a thread for each of these signals whose number comes."""
+    while come := os.read(out, 1):
+        if come[0] in numbers:
+            signal.pthread_kill(to, signal.SIGINT)
+
+
+def ignore_all() -> None:
+    """Leave all requests to end to the process that has started this one."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def blocked(number: int) -> Iterator[None]:
-    """A signal waits, for this thread and processes that it starts; where the system can do that."""
+def blocked(*numbers: int) -> Iterator[None]:
+    """Signals wait, for this thread and processes that it starts; where the system can do that."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:

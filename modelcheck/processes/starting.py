@@ -16,10 +16,9 @@ def leave_at_once() -> None:
         signal.signal(signal.SIGINT, _leave)
 
 
-def begin() -> None:
-    """Let Ctrl-C be a KeyboardInterrupt again."""
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def is_leaving(handler: object) -> bool:
+    """Whether that is what a handler does."""
+    return handler is _leave
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:

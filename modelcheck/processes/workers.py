@@ -1,6 +1,6 @@
-"""Processes that answer jobs until there are none, Ctrl-C comes, or one of them is killed.
+"""Processes that answer jobs until there are none, somebody asks to end, or one of them is killed.
 
-None of them outlives this one, however it ends: they leave Ctrl-C to it,
+None of them outlives this one, however it ends: they leave signals to it (NOTE(ending)),
 and leave by themselves when it is gone.
 """
 
@@ -20,8 +20,9 @@ from modelcheck.processes.signals import Interruptible
 
 T = TypeVar("T")
 Work = Callable[[int], T]  # what is done for the job of a number
+Waits = Callable[[], object]
 
-SLICE = 0.1  # seconds between looks at Ctrl-C
+SLICE = 0.1  # seconds between looks at whether to end
 
 
 class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
@@ -47,20 +48,23 @@ class Workers(Interruptible, Generic[T]):
         self._idle: list[Child] = []
         self._busy: dict[Connection, tuple[Child, int]] = {}
 
-    def each(self, count: int) -> Iterator[tuple[int, T]]:
-        """The results of the first `count` jobs as they come, each with the number of its job."""
-        yield from self.some(range(count))
+    def each(self, count: int, waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
+        """The results of the first `count` jobs as `some` returns them."""
+        yield from self.some(range(count), waits)
 
-    def some(self, numbers: Iterable[int]) -> Iterator[tuple[int, T]]:
-        """The results of the jobs of these numbers, likewise."""
+    def some(self, numbers: Iterable[int], waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
+        """Results as they come, each with the number of its job; `waits` is called while none comes."""
         waiting = deque(numbers)
         try:
             while (waiting or self._busy) and not self.ended:
                 while waiting and len(self._busy) < self._most:
                     self._submit(waiting.popleft())
-                for pipe in wait(list(self._busy), SLICE):
+                ready = wait(list(self._busy), SLICE)
+                for pipe in ready:
                     assert isinstance(pipe, Connection)
                     yield self._result(pipe)
+                if not ready:
+                    waits()
         except WorkerGone as gone:
             self.ended = self.ended or f"a worker process {gone.worker.ending()}"
         finally:
@@ -95,7 +99,7 @@ class Workers(Interruptible, Generic[T]):
         workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
         self._idle, self._busy = [], {}
         for worker in workers:
-            worker.process.terminate()
+            worker.process.kill()
         for worker in workers:
             worker.end()
 

@@ -17,7 +17,7 @@ from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.commands.given import words_of
-from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, write_report
+from modelcheck.commands.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.commands.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.contract.exits import Exit
 from modelcheck.review.also.found import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
@@ -143,7 +143,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
     required = tuple(map(requirement, args.require))
     files = Files(output, args.files, force=args.force)
-    files.refuse(*map(Path, filter(None, (args.itf, args.html))), *pipeline_paths(args))
+    files.refuse("itf", args.itf)
+    files.refuse("html", args.html)
+    refuse_report(args, files)
     try:
         return _run(args, output, required, files)
     except SpecError as error:

@@ -8,13 +8,15 @@ from itertools import pairwise
 from counterexamples.state_graph import Edge, StateGraph
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Limits, Task
-from modelcheck.contract.report import Silent
+from modelcheck.contract.report import Reporter, Silent
+from modelcheck.contract.result import End
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget, Space
 from spec.ir import Property, PropertyKind
 from spec.semantics import Machine, State, Taken
 from spec.values import ModelError
 
+TOO_EARLY = {End.INTERRUPTED: KeyboardInterrupt, End.MEMORY: MemoryError}
 OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.DEADLOCK_FREE}
 
 
@@ -30,19 +32,24 @@ class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, not a bug
         super().__init__(f"step {step} is a fault more than the budget allows")
 
 
-def whole(task: Task, most: int, trace: Trace | None = None) -> StateGraph:
+def whole(
+    task: Task, most: int, trace: Trace | None = None, *, reporter: Reporter | None = None
+) -> StateGraph:
     """Every state that a check reaches, with every step that it takes; `trace` is a run to mark in it.
 
     There are as many states and steps as the engines count.  Costs two looks at
     the steps of each state.  Raises TooManyStates, ModelError where the model
-    cannot start, and BeyondBudget where the run is none of the check's.
+    cannot start, BeyondBudget where the run is none of the check's, and what ends the
+    search too early: KeyboardInterrupt or MemoryError.
     """
     machine = Machine(task.model, task.scope)
     limited = Task(task.model, task.scope, task.budget, (), Limits(states=most + 1))
-    search = InterpretedSearch(limited, machine, Silent(), keep_edges=False)
-    search.run()
+    search = InterpretedSearch(limited, machine, reporter or Silent(), keep_edges=False)
+    end = search.run()
     if len(search.space) > most:
         raise TooManyStates
+    if end in TOO_EARLY:
+        raise TOO_EARLY[end]
     faults = [search.space.level(number).faults for number in range(len(search.space))]
     return _Explored(machine, search.budget, search.space, faults, task.properties).graph(trace)
 

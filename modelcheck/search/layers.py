@@ -16,7 +16,7 @@ hands over what was found.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
@@ -81,7 +81,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.sums: Sums = (0, 0, 0, 0)  # when the last layer was done
         self._reported = self.started
         self._looked, self._memory = 0.0, 0
-        self._interrupts: Sequence[int] = ()  # those that were not raised
+        self.is_to_end = False  # since somebody asked for that
 
     # ------------------------------------------------------------------ the backend
 
@@ -229,8 +229,8 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.tell(faults, depth, waiting)
 
     def look(self) -> None:
-        """Raise Stopped after Ctrl-C, and when there is no time or memory left; from any thread."""
-        if self._interrupts:
+        """Raise Stopped after a request to end, and when there is no time or memory left; from any thread."""
+        if self.is_to_end:
             raise Stopped(End.INTERRUPTED)
         if self.left() == 0:
             raise Stopped(End.SECONDS)

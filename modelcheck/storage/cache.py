@@ -21,6 +21,7 @@ from pathlib import Path
 
 from modelcheck.contract.engine import CannotStart
 from spec.frozen import frozen
+from spec.reading import bytes_of, opened
 
 
 @frozen
@@ -70,9 +71,8 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """What is kept under a key, if it is there, undamaged and this user's own."""
         try:
-            handle = os.open(self.folder / key, os.O_RDONLY | os.O_NOFOLLOW)
-            with os.fdopen(handle, "rb") as file:
-                data = b"" if _distrust(os.fstat(handle)) else file.read()
+            with opened(self.folder / key, follow=False, trusted=True) as file:
+                data = b"" if _distrust(os.fstat(file.fileno())) else file.read()
         except OSError:
             return None
         mark = self._kept.mark
@@ -107,8 +107,7 @@ class Cache:
 
     def _is_marked(self, path: Path) -> bool:
         try:
-            with path.open("rb") as file:
-                return file.read(len(self._kept.mark)) == self._kept.mark
+            return bytes_of(path, len(self._kept.mark), trusted=True) == self._kept.mark
         except OSError:
             return False
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.reading import bytes_of
+from spec.reading import bytes_of, refuse_elsewhere
 from spec.source import Source
 
 LARGEST = 5_000_000  # bytes of a model file; more is some other file
@@ -22,6 +22,12 @@ STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # wherever they 
 
 def read_text(name: str, *, largest: int = LARGEST) -> str:
     """The text of a file; `-` is the standard input. Raises SpecError when it cannot be read as text."""
+    try:
+        refuse_elsewhere("/dev/stdin" if name == "-" else name)
+    except OSError as error:
+        _refuse(
+            "R0904", name, f"cannot be read: {error.strerror}"
+        )  # and nothing is said of what is beside it
     try:
         data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:

@@ -33,6 +33,32 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "pml": ("/* ", " */"),
     "m": ("-- ", ""),
 }
+SUFFIXES: Mapping[str, tuple[str, ...]] = {  # of the names of files of a kind, where it has any
+    "text": (".txt",),
+    "compact": (".txt",),
+    "svg": (".svg",),
+    "storyboard": (".svg",),
+    "png": (".png",),
+    "storyboard-png": (".png",),
+    "pdf": (".pdf",),
+    "storyboard-pdf": (".pdf",),
+    "html": (".html", ".htm"),
+    "mermaid": (".mmd", ".mermaid"),
+    "plantuml": (".puml", ".plantuml"),
+    "dot": (".dot", ".gv"),
+    "graphml": (".graphml", ".xml"),
+    "json": (".json",),
+    "itf": (".json",),
+    "certificate": (".json",),
+    "sarif": (".sarif", ".json"),
+    "junit": (".xml",),
+    "csv": (".csv",),
+    "rsm": (".rsm",),
+    "tla": (".tla",),
+    "cfg": (".cfg",),
+    "pml": (".pml",),
+    "m": (".m",),
+}
 TAILS = {"plantuml": b"@enduml\n"}  # what has to stand after the comment
 _LAST = re.compile(rb"^.{0,8}" + WORDS.encode() + rb", ([0-9a-f]{16}).{0,8}\n(@enduml\n)?\Z", re.MULTILINE)
 _HEAD = 1 << 14  # bytes in which JSON says what it is
@@ -44,6 +70,11 @@ _JSON = re.compile(
 _CSV = re.compile(rb"configuration,[^\n]*,guarantee,faults of,survives,lost with,[^\n]*\n")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
+
+
+def is_known(suffix: str) -> bool:
+    """Whether files of some kind end so."""
+    return any(suffix in own for own in SUFFIXES.values())
 
 
 def marked(kind: str, content: str | bytes) -> bytes:

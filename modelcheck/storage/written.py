@@ -10,9 +10,10 @@ from typing import NoReturn
 
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.storage.files import is_special, refuse_unwritable, save
-from modelcheck.storage.ours import is_ours, marked
+from modelcheck.storage.ours import SUFFIXES, is_known, is_ours, marked
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import bytes_of
 from spec.source import Source
 
 LARGEST = 1 << 30  # bytes of a file of ours; more is some other file
@@ -39,21 +40,24 @@ class Files:
         self._put = set[str]()
         self._failed = False
 
-    def refuse(self, *paths: Path) -> None:
-        """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind."""
-        for path in paths:
+    def refuse(self, kind: str, *paths: Path | str | None) -> None:
+        """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind.
+
+        Nothing is said of None.
+        """
+        for path in (Path(each) for each in paths if each is not None):
             refuse_unwritable(path)
-            if self._force or is_special(path):
-                continue
-            if any(_is_same(path, other) for other in self._inputs):
-                _refuse(path, "this command reads it")
-            refuse_others(path)
+            if not (self._force or is_special(path)):
+                if any(_is_same(path, other) for other in self._inputs):
+                    _refuse(path, "this command reads it")
+                refuse_others(path)
+            _refuse_misnamed(path, kind)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
         """Write a file of that kind (see `ours`), as a whole or not at all, and say so."""
         path = self._unused(path)
         try:
-            self.refuse(path)
+            self.refuse(kind, path)
             save(path, marked(kind, content))
         except SpecError as error:
             self._output.mistakes(error)
@@ -81,6 +85,16 @@ class Files:
         return found
 
 
+def _refuse_misnamed(path: Path, kind: str) -> None:
+    """Raise SpecError for a file whose name says that it is of another kind."""
+    suffix, own = path.suffix.lower(), SUFFIXES[kind]
+    if suffix in own or not is_known(suffix):
+        return
+    message = f"this would be a file of {kind}, and its name says `{suffix}`"
+    help_ = f"name it with {' or '.join(own)}"
+    raise SpecError([Diagnostic("R0926", Source(str(path), ""), None, message, help=help_)])
+
+
 def _is_same(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
@@ -96,8 +110,7 @@ def is_folder(path: Path) -> bool:
 def refuse_others(path: Path) -> None:
     """Raise SpecError for a file that modelcheck has not written, unless it is empty."""
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST)
+        data = bytes_of(path, LARGEST)
     except FileNotFoundError:
         return
     except OSError:  # it is not known to be ours

@@ -13,9 +13,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-import z3
-
 from modelcheck.grounding.terms import GroundTerm, Sign
+from modelcheck.symbolic.z3_library import z3
 
 Formula = Any  # of z3, which has no types
 Atoms = tuple[Formula, ...]  # a stored number: for each value from 0 whether it is that

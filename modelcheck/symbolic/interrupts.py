@@ -1,4 +1,4 @@
-"""Ctrl-C, or a limit, while a solver is asked or told, which must not get lost."""
+"""A request to end, or a limit, while a solver is asked or told, which must not get lost."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from types import FrameType
 
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
+from modelcheck.processes.signals import ENDING, heard_in_native_code
 
 
-def forgive_half_made_values() -> None:
-    """From now on a value of z3 that an interrupt left half made is let go without a traceback."""
+def let_go_silently() -> None:
+    """From now on no traceback is written where a value of z3 is let go.
+
+    An interrupt may have left it half made, or comes just then, which `interruptible` knows.
+    """
     before = sys.unraisablehook
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
         # Which object it was, only Python before 3.14 says.
         where = lost.exc_traceback.tb_frame.f_globals if lost.exc_traceback is not None else {}
-        is_half_made = isinstance(lost.exc_value, AttributeError)
-        if not is_half_made or not str(where.get("__name__", "")).startswith("z3."):
+        is_known = isinstance(lost.exc_value, AttributeError | KeyboardInterrupt)
+        if not is_known or not str(where.get("__name__", "")).startswith("z3."):
             before(lost)
 
     sys.unraisablehook = hook
@@ -30,20 +34,20 @@ def forgive_half_made_values() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """What this gives raises the KeyboardInterrupt of a Ctrl-C that got lost.
+    """What this gives raises the KeyboardInterrupt of a request to end (NOTE(ending)) that got lost.
 
     In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing;
     the first is so of the Stopped of a watch too.  That z3 has no more memory, also for what it is only told,
     is a MemoryError.
-    Where Ctrl-C is nothing to this process, and in any other thread than the main one, it raises nothing.
+    Where these are nothing to this process, and in any other thread than the main one, it raises nothing.
     """
     pressed: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: known for number in ENDING if is_main and callable(known := signal.getsignal(number))}
 
     def press(number: int, frame: FrameType | None) -> None:
         try:
-            if callable(before):  # Python's own handler, or another one
-                before(number, frame)
+            before[number](number, frame)
         except KeyboardInterrupt:
             pressed.append(number)
             raise
@@ -52,19 +56,19 @@ def interruptible() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
-    is_ours = threading.current_thread() is threading.main_thread() and callable(before)
-    if is_ours:
-        signal.signal(signal.SIGINT, press)
-    try:
-        yield look
-    except Exception as error:
-        meant = _meant(error)
-        if meant is not None:
-            raise meant from None
-        raise
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGINT, before)
+    with heard_in_native_code():
+        for number in before:
+            signal.signal(number, press)
+        try:
+            yield look
+        except Exception as error:
+            meant = _meant(error)
+            if meant is not None:
+                raise meant from None
+            raise
+        finally:
+            for number, known in before.items():
+                signal.signal(number, known)
 
 
 def _meant(error: Exception) -> BaseException | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 
 from modelcheck.processes.endings import ending_words
+from modelcheck.processes.safe_path import python
 from spec.frozen import frozen
 
 GRACE = 5.0  # seconds that a solver has to keep its own limit of time before it is ended
@@ -26,6 +27,7 @@ symbols = parser.getSymbolManager()
 while (command := parser.nextCommand()) and not command.isNull():
     print(command.invoke(solver, symbols), end="")
 """  # cvc5's package has no program, so Python reads the text for it
+CVC5_VERSION = "import cvc5; print('cvc5', cvc5.__version__)"
 
 
 class ProcessAnswer(Enum):
@@ -64,9 +66,9 @@ class Program:
     def version(self) -> str:
         """What it says of itself, in a line."""
         is_python = self.command[0] == sys.executable
-        asked = ["-c", "import cvc5; print('cvc5', cvc5.__version__)"] if is_python else ["--version"]
+        asked = python("-c", CVC5_VERSION) if is_python else (self.command[0], "--version")
         said = subprocess.run(  # noqa: S603 - ours
-            [self.command[0], *asked], capture_output=True, text=True, check=False, timeout=30
+            asked, capture_output=True, text=True, check=False, timeout=30
         )
         return next(iter(said.stdout.splitlines()), self.name)
 
@@ -82,7 +84,7 @@ def programs() -> tuple[Program, ...]:
     """The solvers there are, z3 first; beside Python as well as on the path."""
     found = [Program(name, (path,)) for name in ("z3", "cvc5") if (path := _path(name)) is not None]
     if find_spec("cvc5") is not None and all(each.name != "cvc5" for each in found):
-        found.append(Program("cvc5 (Python)", (sys.executable, "-c", READ_BY_CVC5)))
+        found.append(Program("cvc5 (Python)", python("-c", READ_BY_CVC5)))
     return tuple(found)
 
 

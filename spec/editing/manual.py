@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
 
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
 from spec.op import FUNCTIONS
+from spec.reading import resource
 from spec.roles import HIDDEN, LABEL, ROLES
 from spec.tables import tables
 
@@ -53,7 +53,7 @@ def words() -> frozenset[str]:
 @cache
 def manual() -> dict[str, tuple[ManualEntry, ...]]:
     """What the manual says, by word."""
-    text = (resources.files("spec") / "README.md").read_text(encoding="utf-8")
+    text = resource("spec", "README.md")
     found: dict[str, list[ManualEntry]] = {}
     chapter = ""
     for line in text.partition(_END)[0].splitlines():

@@ -76,10 +76,10 @@ def _size(of: t.Type, scope: ir.Scope) -> int:  # noqa: C901 - by type
             return _subsets(_size(inner, scope), _limit(limit, scope))
         case t.Bag(inner, limit):
             most = _limit(limit, scope) or 0
-            return math.comb(_size(inner, scope) + most, most)
+            return _chosen(_size(inner, scope) + most, most)
         case t.Seq(inner, limit):
-            each = _size(inner, scope)
-            return sum(_power(each, length) for length in range((_limit(limit, scope) or 0) + 1))
+            each, longest = _size(inner, scope), _limit(limit, scope) or 0
+            return longest + 1 if each == 1 else (_power(each, longest + 1) - 1) // (each - 1)
         case t.Map(key, value):
             return _power(_size(value, scope), _size(key, scope))
         case t.Int() | t.UnknownType():
@@ -91,7 +91,15 @@ def _size(of: t.Type, scope: ir.Scope) -> int:  # noqa: C901 - by type
 def _subsets(members: int, most: int | None) -> int:
     if most is None or most >= members:
         return _power(2, members)
-    return sum(math.comb(members, count) for count in range(most + 1))
+    return sum(_chosen(members, count) for count in range(most + 1))
+
+
+def _chosen(members: int, some: int) -> int:
+    """How many ways there are to choose some of them."""
+    fewer = min(some, members - some)
+    if members > 1 and fewer * math.log2(members) > _LARGEST_POWER:
+        raise OverflowError
+    return math.comb(members, fewer)
 
 
 def _limit(limit: t.Limit | None, scope: ir.Scope) -> int | None:

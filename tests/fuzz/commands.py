@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from random import Random
 
 from tests.fuzz.cases import text_of
 from tests.fuzz.mutate import mutated, mutated_json
+from tests.fuzz.outside import OUTSIDE
+from tests.hostile_files import KINDS
 
 ROOT = Path(__file__).parents[2]
+OTHERWISE = 0.1  # of the inputs have something else in the place of a file
 LIMIT = 3  # seconds that a search may take; what knows no limit is measured by the same
 NUMBERS = ("0", "1", "2", "-1", "1000000", "x", "", "1.5", "2^63", "9" * 30, "any", "none", "½")
 NAMES = ("Broker", "Replica", "S0", "N0", "net", "x", "", "it", "two", "jepsen", "Broker.log", "-", "é")
@@ -39,23 +42,41 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "fmt": "--check --stdout",
     "explain": "--json",
     "protocols": "--json",
+    "rates": "--check@ --of@ --scope= --config= --faults# --rate= --loss@ --available@ --bound@ --within# "
+    "--max-states# --json",
+    "frontier": "--over= --faults# --kinds@ --guarantee@ --check@ --of@ --property@ --kafka# --client@ "
+    "--brokers# --topic@ --max-states# --json --csv: --draw: --html: --force",
+    "at-rest": "--all --copy --every-checksum --max-time# --json",
+    "explain-log": "--partition@ --copy --lost# --acks@ --gaps --config= --faults# --max-states# "
+    "--max-memory# --json --draw? --out: --force",
+    "reproduce": "--check@ --under@ --times# --min-isr-at@ --json --html: --force",
+    "grade": "--exercise@ --max-time# --max-memory# --json --begin: --whole: --force",
 }
 SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
-WITH_LIMIT = {"check", "sweep", "necessity", "review", "shrink"}
+WITH_LIMIT = {"check", "sweep", "necessity", "review", "shrink", "frontier", "explain-log"}
 
 
 @dataclass(frozen=True)
 class Input:
-    """A command line, and files by the names that it has for them in its folder."""
+    """A command line, files by the names that it has for them in its folder, and its standard input.
+
+    What stands in the place of a file otherwise is `put` there, by its kind in `tests/hostile_files.py`.
+    """
 
     kind: str
     words: tuple[str, ...]
     files: dict[str, bytes]
+    stdin: bytes = b""
+    put: dict[str, str] = field(default_factory=dict)
 
     def with_file(self, name: str, data: bytes) -> Input:
         """The same with another file of that name."""
-        return Input(self.kind, self.words, {**self.files, name: data})
+        return replace(self, files={**self.files, name: data})
+
+    def with_kind(self, name: str, kind: str) -> Input:
+        """The same with something else in the place of that file."""
+        return replace(self, put={**self.put, name: kind})
 
     @property
     def look(self) -> str:
@@ -64,14 +85,23 @@ class Input:
 
     def __str__(self) -> str:
         shown = [f"--- {name}\n{data.decode(errors='backslashreplace')}" for name, data in self.files.items()]
+        shown += [f"--- {name}\na {kind}" for name, kind in self.put.items()]
+        shown += [f"--- standard input\n{self.stdin.decode(errors='backslashreplace')}"] * bool(self.stdin)
         return "\n".join([f"modelcheck {shlex.join(self.words)}", *shown])
 
 
 def input_of(seed: int, traces: Path) -> Input:
     """The input of a number; `traces` is a folder with traces of shipped models."""
     chance = Random(f"input {seed}")  # noqa: S311 - no secret
+    given = _input_of(seed, chance, traces)
+    if given.files and chance.random() < OTHERWISE:
+        given = given.with_kind(chance.choice(sorted(given.files)), chance.choice(list(KINDS)))
+    return given
+
+
+def _input_of(seed: int, chance: Random, traces: Path) -> Input:
     kinds = {"model": 10, "trace": 4, "review": 3, "certificate": 1, "arguments": 4}
-    (kind,) = chance.choices(list(kinds), list(kinds.values()))
+    (kind,) = chance.choices([*kinds, *OUTSIDE], [*kinds.values(), *[2] * len(OUTSIDE)])
     match kind:
         case "model":
             return _of_model(chance, seed)
@@ -81,6 +111,9 @@ def input_of(seed: int, traces: Path) -> Input:
             return _of_review(chance)
         case "certificate":
             return _of_certificate(chance)
+        case name if name in OUTSIDE:
+            files, words, stdin = OUTSIDE[name](chance)
+            return Input(name, words, files, stdin)
         case _:
             return _of_arguments(chance, seed, traces)
 
@@ -164,6 +197,8 @@ def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
     files = {"m.rsm": model, "t.itf.json": trace.read_bytes()}
     alone = {"explain": ("R0601", "R", "x"), "protocols": ("quorum", "show", "m.rsm")}
     words = [chance.choice(alone[command])] if command in alone else ["m.rsm"]
+    if command == "reproduce":
+        words += ["--kafka-home", "."]
     if command in {"show", "diff", "shrink"}:
         words = ["t.itf.json", *words]
     if command in {"check", "sweep", "necessity", "graph", "export"}:

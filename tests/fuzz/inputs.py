@@ -6,12 +6,14 @@ with a word on it and without a traceback.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.util import find_spec
 from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -19,15 +21,29 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 from modelcheck.cli import COMMANDS, main
+from modelcheck.commands.agents.work import answered
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.registry import ENGINES
 from spec.load import loads
 from tests.fuzz.cases import text_of
 from tests.fuzz.commands import LIMIT, ROOT, Input, input_of
 from tests.fuzz.findings import Answer, Differences, Finding
+from tests.fuzz.outside import REQUEST
+from tests.hostile_files import put
 
 TWICE = 2 * LIMIT + 2  # seconds, the start of other processes and what is shown included
-LONGER = {"certify": 30.0}  # seconds, for what has many questions to a solver
+LONGER = {  # seconds
+    "certify": 30.0,  # which has many questions to a solver
+    "frontier": 20.0,  # and this many searches
+    "grade": 15.0,
+    REQUEST: 20.0,
+    "mcp": 40.0,  # a process for each request
+    "lsp": 30.0,
+}
+SERVERS = {  # by the package that each needs
+    "mcp": "modelcheck.commands.agents.server",
+    "pygls": "modelcheck.commands.editors.server",
+}
 SHRINKING = 60.0  # seconds for one finding
 PATIENCE = 60.0
 CODES = {Exit.EXPECTED, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}
@@ -59,7 +75,8 @@ class Job:
 def serve(pipe: Connection) -> None:
     """Answer jobs until there are none."""
     engines = (where.partition(":")[0] for where in ENGINES.values())
-    for module in (*(where for _, where in COMMANDS.values()), *engines):
+    servers = [server for package, server in SERVERS.items() if find_spec(package) is not None]
+    for module in (*(where for _, where in COMMANDS.values()), *engines, *servers):
         import_module(module)
     loads(text_of(0))  # all this so that no child has to
     with TemporaryDirectory() as folder:
@@ -104,9 +121,12 @@ def tried(given: Input) -> Differences:
     with TemporaryDirectory() as place:
         folder = Path(place)
         for name, data in given.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
+        for name, kind in given.put.items():
+            put(kind, folder / name)
         most = LONGER.get(given.words[0], TWICE)
-        code, said = _in_child(given.words, folder, most)
+        code, said = _in_child(given.words, folder, most, given.stdin)
     if code is None:
         return {"seconds": (f"at most {most}", "more")}
     if "Traceback (most recent call last)" in said:
@@ -116,13 +136,16 @@ def tried(given: Input) -> Differences:
     return {"said": ("what is wrong", "nothing")} if code == Exit.WRONG and not said.strip() else {}
 
 
-def _in_child(words: list[str] | tuple[str, ...], folder: Path, seconds: float) -> tuple[int | None, str]:
+def _in_child(
+    words: list[str] | tuple[str, ...], folder: Path, seconds: float, stdin: bytes = b""
+) -> tuple[int | None, str]:
     """The exit code of a command in a folder and what it said; no code where it takes longer."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = folder / "said"
+    said, given = folder / "said", folder / "given"
+    given.write_bytes(stdin)
     child = os.fork()
     if child == 0:
-        _become(words, folder, said)
+        _become(words, folder, said, given)
     until = monotonic() + seconds
     while monotonic() < until:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -134,7 +157,7 @@ def _in_child(words: list[str] | tuple[str, ...], folder: Path, seconds: float) 
     return None, ""
 
 
-def _become(words: list[str] | tuple[str, ...], folder: Path, said: Path) -> None:
+def _become(words: list[str] | tuple[str, ...], folder: Path, said: Path, given: Path) -> None:
     """In the child: do the command, as if it had been typed there."""
     code = 99
     try:
@@ -142,18 +165,25 @@ def _become(words: list[str] | tuple[str, ...], folder: Path, said: Path) -> Non
         current_process()._config["daemon"] = False  # type: ignore[attr-defined] # it may start some
         os.chdir(folder)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        nothing, out = os.open(os.devnull, os.O_RDONLY), os.open(said, os.O_WRONLY | os.O_CREAT)
-        for number, handle in enumerate((nothing, out, out)):
+        read, out = os.open(given, os.O_RDONLY), os.open(said, os.O_WRONLY | os.O_CREAT)
+        for number, handle in enumerate((read, out, out)):
             os.dup2(handle, number)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as Python has it at its start
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(  # noqa: SIM115
             2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
         )
-        code = main(list(words))
+        code = main(list(words)) if words[0] != REQUEST else _answered(Path())
         sys.stdout.flush()
     finally:
         os._exit(code)
+
+
+def _answered(folder: Path) -> int:
+    """The exit code of an agent's request on the input, whose answer is told."""
+    answer = answered({**json.loads(sys.stdin.read()), "folders": [str(folder.resolve())]})
+    sys.stdout.write(answer["says"])
+    return int(answer["exit"])
 
 
 def _smallest(given: Input, still: Callable[[Input], bool], until: float) -> Input:
@@ -170,6 +200,10 @@ def _smallest(given: Input, still: Callable[[Input], bool], until: float) -> Inp
                 else:
                     at += size
             size //= 2
+    for name in given.put:
+        others = replace(given, put={each: kind for each, kind in given.put.items() if each != name})
+        if monotonic() < until and still(others):
+            given = others
     for word in given.words[1:]:
         words = tuple(each for each in given.words if each != word)
         if monotonic() < until and still(replace(given, words=words)):

@@ -260,7 +260,7 @@ def proved(change: Change, found: ir.Check, wanted: Collection[str], seconds: fl
     """
     task = replace(task_of(change.model, found), properties=tuple(map(change.model.property, change.claims)))
     attempt = ProofAttempt(asked_of(task), programs()[0], seconds, 1, explain=False)
-    for each in attempt.rounds(claims_of(task)):
+    for each in attempt.rounds(claims_of(task), [], lambda: None):
         if not any(cell.kept is not ObligationStatus.PROVED for cell in each.cells):
             return each.claims
         if not any(name in each.claims for name in wanted):

@@ -17,6 +17,7 @@ from modelcheck.asking.textbook.claims import Claim, ClaimCase, ClaimJudgement, 
 from modelcheck.asking.textbook.search import decided
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
+from modelcheck.processes.workers import Waits
 from spec.load import loads
 
 FOR, AGAINST, OPEN = Bearing
@@ -27,7 +28,10 @@ Run = Callable[..., tuple[int, str, str]]
 class OneProcess:
     """To start another takes longer than a few searches."""
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, SweepAnswer]]:
+        waits()
         for number, point in enumerate(points):
             yield number, answer(point, orders)
 

@@ -25,6 +25,7 @@ from modelcheck.asking.textbook.pairs import pairs
 from modelcheck.asking.textbook.searched import SearchedCheck, _points, _wanted
 from modelcheck.asking.textbook.table import as_csv, as_json, markdown, table
 from modelcheck.contract.exits import Exit
+from modelcheck.processes.workers import Waits
 from tests.protocol_checks import PROTOCOLS, models
 
 Run = Callable[..., tuple[int, str, str]]
@@ -69,7 +70,10 @@ OTHERWISE = {  # where a column that the table does not have differs from the on
 class OneProcess:
     """To start another takes longer than a few searches."""
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, SweepAnswer]]:
+        waits()
         answering = Answering(points, orders)
         for number in range(len(points)):
             yield number, answering(number)
@@ -81,7 +85,10 @@ class Interrupted:
     def __init__(self, most: int) -> None:
         self._most = most
 
-    def answers(self, points: Sequence[SweepPoint], orders: Orders) -> Iterator[tuple[int, SweepAnswer]]:
+    def answers(
+        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, SweepAnswer]]:
+        waits()
         answering = Answering(points, orders)
         for number in range(self._most):
             yield number, answering(number)

@@ -86,7 +86,7 @@ def test_every_input_is_used_and_every_used_one_is_there() -> None:
 def test_the_action_installs_what_is_here() -> None:
     install = step("Install modelcheck")
 
-    assert install["env"] == {"HERE": "${{ github.action_path }}"}
+    assert install["env"]["HERE"] == "${{ github.action_path }}"
     assert shlex.split(install["run"]) == ["python", "-m", "pip", "install", "--quiet", "$HERE"]
     assert (ROOT / "pyproject.toml").exists()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -252,6 +254,65 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def framed(method: str, number: int | None, params: Json) -> bytes:
+    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    body = json.dumps(message if number is None else {**message, "id": number}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@needs_pygls
+def test_a_wrong_question_is_a_line_in_the_log_of_the_editor() -> None:
+    """It was a traceback."""
+    place = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}, "newName": "x"}
+    opened = {"uri": URI, "languageId": "rsm", "version": 1, "text": TINY}
+    asked = [
+        framed("initialize", 1, {"processId": None, "rootUri": None, "capabilities": {}}),
+        framed("textDocument/didOpen", None, {"textDocument": opened}),
+        framed("textDocument/rename", 2, place),
+        framed("workspace/executeCommand", 3, {"command": "no.such"}),
+        framed("shutdown", 4, None),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "modelcheck", "lsp"],
+        cwd=ROOT,
+        input=b"".join(asked),
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert done.returncode == Exit.EXPECTED
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"modelcheck lsp: ") == 2
+
+
+@needs_pygls
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda each: each.name)
+@pytest.mark.parametrize("command", ["lsp", "mcp"])
+def test_a_server_ends_at_once_when_it_is_asked_to(command: str, number: signal.Signals) -> None:
+    """A thread that reads its input would hold it, until that ends."""
+    pytest.importorskip("pygls" if command == "lsp" else "mcp")
+    with subprocess.Popen(
+        [sys.executable, "-m", "modelcheck", command],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        hello = {"protocolVersion": "2025-06-18", "clientInfo": {"name": "x", "version": "1"}}
+        asked: Json = {"processId": None, "rootUri": None, "capabilities": {}} | (
+            hello if command == "mcp" else {}
+        )
+        message = framed("initialize", 1, asked)
+        server.stdin.write(message if command == "lsp" else message.partition(b"\r\n\r\n")[2] + b"\n")
+        server.stdin.flush()
+        server.stdout.read(1)  # then it serves
+        server.send_signal(number)
+
+        assert server.wait(timeout=60) == -number
 
 
 def test_without_pygls_it_says_what_to_install() -> None:

@@ -15,8 +15,12 @@ from typing import Any
 import pytest
 
 from counterexamples.itf.write import write
+from modelcheck.cli import main
+from modelcheck.commands.agents.asked import answer as ask
+from modelcheck.commands.agents.work import answered
 from modelcheck.contract.exits import Exit
 from tests.counterexamples.runs import TOY, divergence
+from tests.hostile_files import patience
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = "tests/modelcheck/tiny.rsm"
@@ -27,16 +31,21 @@ Calls = list[tuple[str, dict[str, Any]]]
 needs_sdk = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is not installed")
 
 
-def session(use: Callable[[Any], Coroutine[Any, Any, Json]], *options: str) -> Json:
-    """What comes of a session with a server of its own."""
+def session(
+    use: Callable[[Any], Coroutine[Any, Any, Json]],
+    *options: str,
+    folder: Path = ROOT,
+    home: Path | None = None,
+) -> Json:
+    """What comes of a session with a server of its own, which is started in a folder."""
     from mcp import Client, StdioServerParameters  # noqa: PLC0415 - it need not be there
     from mcp.client.stdio import stdio_client  # noqa: PLC0415 - as above
 
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-m", "modelcheck", "mcp", *options],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **({} if home is None else {"HOME": str(home)})},
+        cwd=folder,
     )
 
     async def talk() -> Json:
@@ -46,13 +55,13 @@ def session(use: Callable[[Any], Coroutine[Any, Any, Json]], *options: str) -> J
     return asyncio.run(talk())
 
 
-def answers(calls: Calls, *options: str) -> list[Json]:
+def answers(calls: Calls, *options: str, **where: Any) -> list[Json]:  # noqa: ANN401 - as for `session`
     """The answers to some calls, in one session."""
 
     async def use(client: Any) -> list[Json]:  # noqa: ANN401 - of the SDK
         return [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    found = session(use, *options)
+    found = session(use, *options, **where)
     for each in found:
         assert "Traceback" not in str(each)
     return list(found)
@@ -76,6 +85,7 @@ def test_every_tool_says_what_it_takes_and_gives() -> None:
         assert tool.description
         inputs = {name for name, about in tool.input_schema["properties"].items() if about.get("description")}
         assert inputs == tool.input_schema["properties"].keys()
+        assert tool.input_schema["additionalProperties"] is False
         assert {"exit", "says", "scope", "data"} <= tool.output_schema["properties"].keys()
 
 
@@ -118,7 +128,114 @@ def test_wrong_input_is_a_diagnostic() -> None:
     assert wrong.structured_content["data"]["errors"][0]["line"] == 1
     assert neither.structured_content["says"] == "give a file or a text, and not both"
     assert "did you mean `surprise`?" in unknown.structured_content["says"]
-    assert number.is_error
+    assert all(each.is_error for each in (wrong, neither, unknown, number))
+
+
+@needs_sdk
+def test_an_argument_that_a_tool_does_not_have_is_an_error() -> None:
+    scope, none = answers(
+        [("check", {"file": TINY, "check": "surprise", "scop": {"Epoch": 2}}), ("explain", {"file": TINY})]
+    )
+
+    assert (scope.is_error, none.is_error) == (True, True)
+    assert "`scop` is no argument of check: did you mean `scope`?" in scope.content[0].text
+    assert "`file` is no argument of explain: there are code" in none.content[0].text
+
+
+@needs_sdk
+def test_no_verdict_and_a_violation_are_answers_and_no_errors() -> None:
+    violated, unknown = answers(
+        [
+            ("check", {"file": TINY, "check": "surprise"}),
+            ("check", {"file": TINY, "check": "large", "scope": {"Replica": 7}, "seconds": 1}),
+        ]
+    )
+
+    assert (violated.structured_content["exit"], violated.is_error) == (Exit.VIOLATED, False)
+    assert (unknown.structured_content["exit"], unknown.is_error) == (Exit.UNKNOWN, False)
+
+
+# ------------------------------------------------------------------ which files are read
+
+HIDDEN = "what is of somebody else"
+
+
+@pytest.fixture
+def at_work(tmp_path: Path) -> Path:
+    """A folder with a model beside a folder with a secret, and ways that lead there."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret").write_text(f"{HIDDEN}\n", encoding="utf-8")
+    (tmp_path / "other" / "tiny.rsm").write_text((ROOT / TINY).read_text("utf-8"), encoding="utf-8")
+    (tmp_path / "work" / "tiny.rsm").write_text((ROOT / TINY).read_text("utf-8"), encoding="utf-8")
+    (tmp_path / "work" / "link").symlink_to("../other/secret")
+    (tmp_path / "work" / "far").symlink_to("../other")
+    (tmp_path / "work" / "imports.rsm").write_text('import "../other/secret.rsm"\n', encoding="utf-8")
+    (tmp_path / "other" / "secret.rsm").write_text(f"{HIDDEN}\n", encoding="utf-8")
+    return tmp_path
+
+
+ELSEWHERE = (
+    *("../other/secret", "link", "far/secret", "far/secret.rsm", "far", "/etc/passwd", "/etc"),
+    *("/proc/self/environ", "/dev/stdin", "-", "work\0", "imports.rsm"),
+)
+
+
+@pytest.mark.parametrize("name", [*ELSEWHERE, "{at_work}/other/secret"])
+def test_no_tool_says_anything_of_a_file_elsewhere(
+    name: str, at_work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(at_work / "work")
+    name = name.format(at_work=at_work)
+    for request in (
+        {"tool": "check", "file": name, "seconds": 1},
+        {"tool": "certificate", "file": name, "check": "surprise", "seconds": 1},
+        {"tool": "replay", "file": "tiny.rsm", "trace": name},
+        {"tool": "certify", "certificate": name, "seconds": 1},
+    ):
+        found = answered({**request, "folders": [str(at_work / "work")]})
+        said = json.dumps(found)
+
+        assert found["exit"] == Exit.WRONG, request
+        assert HIDDEN not in said
+        assert "root:" not in said
+        assert "PATH=" not in said
+
+
+@needs_sdk
+def test_a_server_reads_below_its_folder_and_nowhere_else(at_work: Path) -> None:
+    outside, text, inside, absolute, shipped = answers(
+        [
+            ("replay", {"trace": str(at_work / "other" / "secret"), "file": "tiny.rsm"}),
+            ("check", {"text": f'import "{at_work}/other/secret.rsm"\n'}),
+            ("check", {"file": "tiny.rsm", "check": "surprise"}),
+            ("check", {"file": str(at_work / "work" / "tiny.rsm"), "check": "surprise"}),
+            ("check", {"file": "quorum", "check": "n3_w2_r1"}),
+        ],
+        folder=at_work / "work",
+    )
+
+    assert (outside.is_error, text.is_error) == (True, True)
+    assert HIDDEN not in f"{outside}{text}"
+    assert [each.is_error for each in (inside, absolute, shipped)] == [False] * 3
+
+
+@needs_sdk
+def test_other_folders_may_be_named_and_a_home_is_none_by_itself(at_work: Path) -> None:
+    call = ("check", {"file": str(at_work / "other" / "tiny.rsm"), "check": "surprise"})
+    (named,) = answers([call], str(at_work / "other"), folder=at_work / "work")
+    (at_home,) = answers([call], folder=at_work / "other", home=at_work / "other")
+
+    assert not named.is_error
+    assert at_home.is_error
+    assert "it is not below a folder that may be read here" in at_home.structured_content["says"]
+
+
+def test_a_folder_that_there_is_not_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("mcp")
+
+    assert main(["mcp", "no/such/folder"]) == Exit.WRONG
+    assert "there is no such folder" in capsys.readouterr().err
 
 
 @needs_sdk
@@ -141,6 +258,21 @@ def test_what_does_not_hear_that_its_time_is_over_is_ended(monkeypatch: pytest.M
     assert "no verdict" in found.says
 
 
+@pytest.mark.parametrize("turns", [1, 2, 3, 10, 10_000])
+def test_a_request_that_is_cancelled_ends_at_once_though_its_process_only_starts(turns: int) -> None:
+    """As an editor leaves while it waits for a check."""
+    request = {"tool": "check", "file": TINY, "check": "large", "seconds": 99}
+
+    async def leave() -> None:
+        task = asyncio.ensure_future(ask(request, 99, None))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+
+    with patience():
+        asyncio.run(leave())
+
+
 @needs_sdk
 def test_a_code_is_explained() -> None:
     known, unknown = answers([("explain", {"code": "R0101"}), ("explain", {"code": "R9999"})])
@@ -154,11 +286,11 @@ def test_a_trace_is_replayed_or_refused() -> None:
     trace = json.loads(write(divergence()))
     good = answer("replay", trace=trace, file=str(TOY))
     trace["states"][2] = trace["states"][0]
-    bad = answer("replay", trace=trace, file=str(TOY))
+    (bad,) = answers([("replay", {"trace": trace, "file": str(TOY)})])
 
     assert (good["exit"], good["data"]["steps"]) == (Exit.EXPECTED, len(divergence().steps))
     assert good["scope"].startswith("one run of ")
-    assert bad["exit"] == Exit.WRONG
+    assert (bad.structured_content["exit"], bad.is_error) == (Exit.WRONG, True)
 
 
 @needs_sdk

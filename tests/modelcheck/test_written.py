@@ -17,9 +17,11 @@ from pathlib import Path
 import pytest
 
 from counterexamples.itf.write import write
+from modelcheck.answers.formats import FORMATS
 from modelcheck.cli import main
+from modelcheck.contract.exits import Exit
 from modelcheck.storage import files
-from modelcheck.storage.ours import COMMENTS, is_ours, marked
+from modelcheck.storage.ours import COMMENTS, SUFFIXES, is_ours, marked
 from tests.counterexamples.runs import TOY, divergence
 
 TINY = Path(__file__).parent / "tiny.rsm"
@@ -148,12 +150,12 @@ def test_two_runs_of_one_name_are_two_files() -> None:
     shutil.copy("model.rsm", "other.rsm")
     words = ["check", "model.rsm", "other.rsm", *FOUND, "--property", "safe", "--draw", "itf,mermaid"]
     for _ in range(2):
-        assert main([*words, "--itf", "tiny.as_expected.safe.mmd"]) == 1
+        assert main([*words, "--itf", "tiny.as_expected.safe.out"]) == 1
         names = sorted(path.name for path in Path().glob("tiny.as_expected*"))
         assert names == [
             "tiny.as_expected.safe.itf.json",
             "tiny.as_expected.safe.mmd",
-            "tiny.as_expected.safe.mmd.tiny.as_expected.safe.itf.json",
+            "tiny.as_expected.safe.out.tiny.as_expected.safe.itf.json",
         ]
 
 
@@ -352,3 +354,54 @@ def test_ctrl_c_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert main(told("show svg")[0]) == 3
     assert sorted(Path().iterdir()) == before
+
+
+# ------------------------------------------------------------------ what a name says
+
+
+MISNAMED = {  # a command line whose last word is a file of another kind than is written
+    "graph": ("graph", "model.rsm", *FOUND[:2], "--out", "out.svg"),
+    "graph --as": ("graph", "model.rsm", *FOUND[:2], "--as", "dot", "--out", "out.json"),
+    "show --as": ("show", "run.itf.json", "toy.rsm", "--as", "svg", "--out", "out.png"),
+    "shrink": ("shrink", "run.itf.json", "toy.rsm", "--out", "out.html"),
+    "play": ("play", "model.rsm", *FOUND[:2], "--html", "out.json"),
+    "check --html": ("check", "model.rsm", *FOUND[:2], "--html", "out.svg"),
+    "check --itf": ("check", "model.rsm", *FOUND[:2], "--itf", "out.html"),
+    "check --junit": ("check", "model.rsm", *FOUND[:2], "--junit", "out.sarif"),
+    "check --sarif": ("check", "model.rsm", *FOUND[:2], "--sarif", "out.xml"),
+    "check --certificate": ("check", "model.rsm", "--engine", "prove", "--certificate", "out.rsm"),
+    "review --html": ("review", "producer.properties", "--kafka", "3.7", "--html", "out.pdf"),
+    "frontier --draw": ("frontier", "kafka", "--kafka", "3.7", "--draw", "out.pdf"),
+    "frontier --csv": ("frontier", "kafka", "--kafka", "3.7", "--csv", "out.json"),
+    "compare --csv": ("compare", "quorum", "--csv", "out.html"),
+    "claims --html": ("claims", "C2", "--html", "out.csv"),
+    "grade --begin": ("grade", "--exercise", "acks", "--begin", "out.json"),
+}
+
+
+@pytest.mark.parametrize("name", MISNAMED)
+def test_a_suffix_that_says_another_kind_is_refused_before_the_work(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *words, out = MISNAMED[name]
+
+    assert main([*words, out]) == Exit.WRONG
+    said = capsys.readouterr()
+    assert f"{out}: error[R0926]: this would be a file of " in said.err
+    assert "help: name it with ." in said.err
+    assert said.out == ""
+    assert not Path(out).exists()
+
+
+def test_a_graph_takes_no_suffix_that_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["graph", "model.rsm", *FOUND[:2], "--merge", "up"]
+
+    assert main([*asked, "--out", "out.v2"]) == Exit.WRONG
+    assert "--out: the name says no format" in capsys.readouterr().err
+    assert main([*asked, "--as", "dot", "--out", "out.v2"]) == Exit.EXPECTED
+
+
+def test_suffixes_are_those_by_which_a_format_is_chosen() -> None:
+    for form, about in FORMATS.items():
+        assert {Path(f"x{suffix}").suffix for suffix in about.suffixes} <= set(SUFFIXES[form])
+    assert COMMENTS.keys() <= SUFFIXES.keys()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import assert_never
 
 import spec.syntax as s
@@ -21,10 +20,12 @@ from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
 from spec.library import SUFFIX, title
 from spec.parser import parse
+from spec.reading import resource
 from spec.source import Node, Source, Span
 
 MARK = f"// {'-' * 64} for the grader\n"
 SOLVED = "solved"
+PACKAGE, FOLDER = "modelcheck.asking.course", "exercises"
 
 
 @frozen
@@ -82,8 +83,9 @@ class Exercise:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all exercises, in the order of the course."""
-    found = {file.name.removesuffix(SUFFIX): file for file in _folder().iterdir()}
-    return tuple(sorted(found, key=lambda name: (title(found[name].read_text(encoding="utf-8")), name)))
+    folder = resources.files(PACKAGE) / FOLDER
+    found = [file.name.removesuffix(SUFFIX) for file in folder.iterdir()]
+    return tuple(sorted(found, key=lambda name: (title(_text(name)), name)))
 
 
 @cache
@@ -92,7 +94,7 @@ def exercise(name: str) -> Exercise:
     if name not in names():
         help_ = suggest(name, names()) or f"there are {', '.join(names())}"
         raise mistyped("--exercise", name, f"the course has no exercise `{name}`", help_, "R0902")
-    source = Source(name, (_folder() / f"{name}{SUFFIX}").read_text(encoding="utf-8"))
+    source = Source(name, _text(name))
     tree = parsed(source)
     asked = tuple(dict.fromkeys(_part(item) for item in solved(tree).items))
     points = sum(isinstance(item, s.CheckDecl) and item.of is not None for item in tree.items)
@@ -170,5 +172,5 @@ def _part(change: s.VariantItem) -> ExercisePart:
             raise AssertionError("a solution replaces properties, functions and guards")
 
 
-def _folder() -> Traversable:
-    return resources.files("modelcheck.asking.course") / "exercises"
+def _text(name: str) -> str:
+    return resource(PACKAGE, FOLDER, f"{name}{SUFFIX}")

@@ -20,9 +20,11 @@ from typing import assert_never
 from modelcheck.asking.course.exercises import exercise
 from modelcheck.asking.course.grading import Grade, GradeItem, empty, judged
 from modelcheck.asking.course.submission import submission
+from modelcheck.contract.result import End
 from modelcheck.processes.children import started
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
+from spec.reading import bytes_of
 from spec.source import Source
 
 SECONDS = 60.0
@@ -79,7 +81,8 @@ def graded(
     """The grade of a student's text in the exercise of that name; `tell` is given it as it grows.
 
     Takes up to `seconds` and a little more, and up to `memory` bytes in another process; what a limit
-    leaves undone is worth nothing, and said.  Raises SpecError for what is wrong with the input.
+    leaves undone is worth nothing, and said, as after a request to end.  Raises SpecError for what is
+    wrong with the input.
     """
     grade = empty(exercise(name))
     child, began = started(_serve), monotonic()
@@ -105,6 +108,8 @@ def graded(
         return replace(grade, ended=LATE)
     except (EOFError, ConnectionError):
         return replace(grade, ended=f"the process that grades {child.ending()}")
+    except KeyboardInterrupt:
+        return replace(grade, ended=End.INTERRUPTED.value)
     finally:
         child.end()
 
@@ -140,7 +145,7 @@ def _graded(order: _GradingOrder) -> Iterator[_Message]:
 def _bound(memory: int) -> None:
     """Let the system refuse this process more memory than that from now on, where it can."""
     if STATM.exists():
-        reserved = int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        reserved = int(bytes_of(STATM, 1000).split()[0]) * resource.getpagesize()
         most = reserved + ROOM + memory
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))

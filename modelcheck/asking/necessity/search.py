@@ -228,11 +228,15 @@ class NecessitySearch:
         reporter: Reporter | None,
     ) -> Iterator[tuple[int, T]]:
         """The results of jobs as they come, reported as progress."""
-        tell, began, states = (reporter or Silent()).tell, monotonic(), 0
+        began, done, states = monotonic(), 0, 0
+
+        def tell() -> None:
+            (reporter or Silent()).tell(AnswersDone(what, done, count, states, monotonic() - began))
+
         with Workers(work, list(self._switched.values())) as workers:
-            for done, (number, result) in enumerate(workers.each(count), 1):
-                states += states_of(result)
-                tell(AnswersDone(what, done, count, states, monotonic() - began))
+            for number, result in workers.each(count, tell):
+                done, states = done + 1, states + states_of(result)
+                tell()
                 yield number, result
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from enum import Enum
-from importlib import resources
 
 from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
 from spec.frozen import frozen
+from spec.reading import resource
 
 
 class ClaimJudgement(Enum):
@@ -71,7 +71,7 @@ def _meets(case: ClaimCase) -> bool:
 
 def claims() -> tuple[Claim, ...]:
     """All of them, in the order of the file. Raises KeyError for an entry that lacks something."""
-    text = (resources.files("spec") / "protocols" / "claims.toml").read_text(encoding="utf-8")
+    text = resource("spec", "protocols", "claims.toml")
     return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
 
 

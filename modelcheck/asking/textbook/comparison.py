@@ -5,13 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.textbook.asked import PropertyQuestion
 from spec.frozen import frozen
 from spec.library import goes_on_from
+from spec.reading import resource
 
 
 @frozen
@@ -82,7 +82,7 @@ class Comparison:
 
 def comparison() -> Comparison:
     """All of it. Raises KeyError or ValueError for an entry that lacks something, or has too much."""
-    text = (resources.files("spec") / "protocols" / "comparison.toml").read_text(encoding="utf-8")
+    text = resource("spec", "protocols", "comparison.toml")
     data = tomllib.loads(text)
     return Comparison(
         tuple(Column(each["name"], each["title"], each["about"]) for each in data["column"]),

@@ -80,12 +80,15 @@ def searched(
     places, points = list(wanted), _points(wanted)
     known: dict[Place, SweepAnswer] = {}
     states, began = 0, monotonic()
-    for number, answer in (crew or Processes()).answers(points, orders):
+
+    def tell() -> None:
+        event = AnswersDone("check", len(known), len(points), states, monotonic() - began)
+        (reporter or Silent()).tell(event)
+
+    for number, answer in (crew or Processes()).answers(points, orders, tell):
         known[places[number]] = answer
         states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
-        (reporter or Silent()).tell(
-            AnswersDone("check", len(known), len(points), states, monotonic() - began)
-        )
+        tell()
         yield known
 
 

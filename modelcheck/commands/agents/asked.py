@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import sys
+import subprocess
 from collections.abc import Mapping
 from typing import Any
 
 from modelcheck.processes.endings import ending_words
+from modelcheck.processes.safe_path import environment, python
 
 GRACE = 5.0  # seconds more than twice its time, in which a process starts and reports what it has found
 
@@ -25,34 +25,37 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
     It is ended too when this is cancelled, and ends by itself when this process does.
     Raises NoAnswer where there is none.
     """
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "modelcheck.commands.agents.work",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
+    # Not by asyncio, which waits for ever where it is cancelled while it starts a process.
+    process = subprocess.Popen(  # noqa: ASYNC220, S603 - ours, and started in a moment
+        python("-m", "modelcheck.commands.agents.work"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=environment(),
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     try:
         async with asyncio.timeout(2 * seconds + GRACE):
-            with contextlib.suppress(ConnectionError):
-                process.stdin.write(json.dumps(request).encode() + b"\n")  # and it stays open
-                await process.stdin.drain()
-            output = await process.stdout.read()
-            await process.wait()  # how it ended is not to be our doing
+            output = await asyncio.to_thread(_told, process, json.dumps(request).encode() + b"\n")
     except TimeoutError:
         raise NoAnswer("the time is over, in the midst of one computation; no verdict") from None
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        process.stdin.close()
-        await process.wait()
+        process.kill()  # so that who still reads from it comes to an end
+        process.wait()
     try:
         found: dict[str, Any] = json.loads(output)
     except ValueError:
         raise NoAnswer(f"the process of the search {ending_words(process.returncode)}; no verdict") from None
     return found
+
+
+def _told(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """All that a process says to a request, after which its input stays open while it lives."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin, process.stdout:
+        with contextlib.suppress(ConnectionError):
+            process.stdin.write(request)
+            process.stdin.flush()
+        output = process.stdout.read()
+    process.wait()  # how it ended is not to be our doing
+    return output

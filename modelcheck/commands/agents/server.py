@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 import modelcheck.commands.agents.asked as asked
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.version import VERSION
+from spec.diagnostics import suggest
 
 SECONDS = 30.0  # for a request that does not say
 OWN = "model.rsm"  # the name of a model that is given as a text
@@ -55,10 +57,12 @@ class ToolAnswer:
     data: dict[str, Any]
 
 
-def serve(most_seconds: float, memory: int | None) -> None:
-    """Answer requests on the standard streams until the input ends."""
-    tools = _Tools(most_seconds, memory)
-    server = MCPServer("modelcheck", instructions=ABOUT, version=VERSION, log_level="WARNING")
+def serve(folders: Sequence[Path], most_seconds: float, memory: int | None) -> None:
+    """Answer requests on the standard streams until the input ends; files are read below the folders only."""
+    tools = _Tools(folders, most_seconds, memory)
+    where = f"Files are read below {', '.join(map(str, folders))}." if folders else "No files are read."
+    about = f"{ABOUT} {where}"
+    server = _StrictServer("modelcheck", instructions=about, version=VERSION, log_level="WARNING")
     server.add_tool(tools.check)
     server.add_tool(tools.explain)
     server.add_tool(tools.replay)
@@ -67,10 +71,35 @@ def serve(most_seconds: float, memory: int | None) -> None:
     server.run("stdio")
 
 
+class _StrictServer(MCPServer):
+    """A server for which a call that is wrong is an error: arguments that a tool does not have, too."""
+
+    async def list_tools(self) -> list[Any]:
+        """The tools, which take no other arguments than they say."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return list(tools)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:  # noqa: ANN401 - of the SDK
+        """What a tool answers; an error where the call or the input was wrong, or we have a bug."""
+        schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        known: list[str] = list(schemas[name]["properties"]) if name in schemas else list(arguments)
+        for argument in arguments:
+            if argument not in known:
+                near = suggest(argument, known) or f"there are {', '.join(known)}"
+                raise ToolError(f"`{argument}` is no argument of {name}: {near}")
+        result = await super().call_tool(name, arguments, context)
+        answer = getattr(result, "structured_content", None) or {}
+        is_wrong = answer.get("exit") in {Exit.WRONG, Exit.BUG}
+        return result.model_copy(update={"is_error": True}) if is_wrong else result
+
+
 class _Tools:
     """What can be asked; one search at a time, since each takes all the cores that there are."""
 
-    def __init__(self, most_seconds: float, memory: int | None) -> None:
+    def __init__(self, folders: Sequence[Path], most_seconds: float, memory: int | None) -> None:
+        self._folders = [str(folder) for folder in folders]
         self._most, self._memory = most_seconds, memory
         self._turn = asyncio.Lock()
 
@@ -145,12 +174,14 @@ class _Tools:
         request = {"tool": tool, "file": file, "seconds": seconds, "memory": self._memory} | {
             key: value for key, value in question.items() if value is not None
         }
+        request["folders"] = self._folders
         async with self._turn:
             if text is None:
                 return await _answered(request, seconds, None)
             with tempfile.TemporaryDirectory() as folder:
                 (Path(folder) / OWN).write_text(text, encoding="utf-8")
-                return await _answered(request | {"file": OWN}, seconds, folder)
+                own = {"file": OWN, "folders": [*self._folders, folder]}
+                return await _answered(request | own, seconds, folder)
 
 
 async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> ToolAnswer:

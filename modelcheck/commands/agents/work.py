@@ -14,6 +14,8 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from counterexamples.lines import plain
@@ -34,6 +36,7 @@ from modelcheck.storage.output import Output
 from spec.codes import codes, find
 from spec.diagnostics import SpecError, mistyped, suggest
 from spec.diagnostics import as_json as mistake_json
+from spec.reading import only_below
 
 Json = dict[str, Any]
 LARGEST = 200_000  # characters of a certificate that an answer may have
@@ -44,21 +47,28 @@ def main() -> int:
     """Answer what stands on the input."""
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_leave_with_input, daemon=True).start()
+    sys.stdout.write(json.dumps(answered(request)))
+    return 0
+
+
+def answered(request: Mapping[str, Any]) -> Json:
+    """The answer to a request, which reads files below its `folders` only, if it has any."""
+    folders = request.get("folders")
+    kept = nullcontext() if folders is None else only_below(map(Path, folders))
     try:
-        answer = TOOLS[request["tool"]](request)
+        with kept:
+            return TOOLS[request["tool"]](request)
     except SpecError as error:
         mistakes = [mistake_json(each) for each in error.diagnostics]
-        answer = _answer(Exit.WRONG, str(error), "", {"errors": mistakes})
+        return _answer(Exit.WRONG, str(error), "", {"errors": mistakes})
     except Unsupported as unsupported:
-        answer = _answer(Exit.UNKNOWN, str(unsupported), "", {})
+        return _answer(Exit.UNKNOWN, str(unsupported), "", {})
     except MemoryError:
-        answer = _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
+        return _answer(Exit.UNKNOWN, "out of memory; no verdict", "", {})
     except Exception as error:  # noqa: BLE001 - whatever gets here is a bug, and is reported as one
         traceback.print_exc()
         text = f"this is a bug in modelcheck ({type(error).__name__}); the server's error output has more"
-        answer = _answer(Exit.BUG, text, "", {})
-    sys.stdout.write(json.dumps(answer))
-    return 0
+        return _answer(Exit.BUG, text, "", {})
 
 
 def _leave_with_input() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+import modelcheck.commands.amounts as amounts
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.commands.at_rest.data import as_json
 from modelcheck.commands.at_rest.gathered import read_cluster
@@ -12,7 +13,9 @@ from modelcheck.commands.at_rest.report import lines, worst_first
 from modelcheck.commands.at_rest.starting import Judged, judged, starting_order
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words
+from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
+from spec.reading import Patience
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +36,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check every batch, and not only those that a broker checks when it starts",
     )
+    parser.add_argument(
+        "--max-time",
+        type=amounts.seconds,
+        metavar="T",
+        help="stop reading after so long (90, 90s, 5m, 2h), with the partitions that were read by then",
+    )
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
-    progress = ReadingProgress(output)
+    with watched(args.max_time, None, output.give_up):
+        return _told(args, output)
+
+
+def _told(args: argparse.Namespace, output: Output) -> Exit:
+    progress = ReadingProgress(output, Patience(args.max_time))
     try:
         gathered = read_cluster(
             args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
@@ -67,12 +81,15 @@ def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
 class ReadingProgress:
     """How far the reading is, as one line of a terminal that is written over and over."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, patience: Patience) -> None:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
+        self._line.show("reading")
+        self._patience = patience
         self._bytes = 0
 
     def report(self, what: str, size: int) -> None:
-        """Count `size` more bytes that were read of this."""
+        """Count `size` more bytes that were read of this. Raises OutOfTime."""
+        self._patience.look()
         self._bytes += size
         self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")
 

@@ -18,9 +18,10 @@ from broker_files.partition_log import PartitionLog, read_log
 from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
+from spec.reading import OutOfTime
 from spec.source import Source
 
-NAMED = re.compile(r"(\d+)=(.+)")
+NAMED = re.compile(r"(\d{1,10})=(.+)")
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
 OnRead = Callable[[str, int], None]
@@ -69,10 +70,12 @@ def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnR
 
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
     held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
+    Where it raises OutOfTime, or somebody asks to end, the partitions up to there are the answer; before the
+    first of them that is raised here.
     """
     directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
-    metadata, of = _metadata(directories, problems)
+    metadata, of = _metadata(directories, problems, report)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
     known = ClusterFiles(directories, metadata, of, (), ())
@@ -81,9 +84,10 @@ def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnR
         for place in places:
             reading = _LogReading(every, report, problems)
             partitions.append(_partition(known, place, states.get(place), reading))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTime) as stop:
+        why = "The time is over" if isinstance(stop, OutOfTime) else "Interrupted"
         left = len(places) - len(partitions)
-        problems.append(f"Interrupted: {left:,} of {len(places):,} partitions were not looked at.")
+        problems.append(f"{why}: {left:,} of {len(places):,} partitions were not looked at.")
     return ClusterFiles(directories, metadata, of, tuple(partitions), tuple(problems))
 
 
@@ -109,14 +113,16 @@ _STOP = "stop the broker, or give a copy and say so with --copy"
 
 def _inside(path: Path) -> list[Path]:
     """The log directories at a path: it, or those directly in it."""
-    if not path.is_dir():
-        what = "this is no directory" if path.exists() else "there is no such directory"
-        raise _mistake("R0904", path, what)
     try:
+        if not path.is_dir():
+            what = "this is no directory" if path.exists() else "there is no such directory"
+            raise _mistake("R0904", path, what)
         if is_log_directory(path):
             return [path]
         inside = [each for each in sorted(path.iterdir()) if each.is_dir() and is_log_directory(each)]
-    except (OSError, UnreadableError) as error:
+    except OSError as error:  # also for a name that no file can have
+        raise _mistake("R0904", path, (error.strerror or str(error)).lower()) from error
+    except UnreadableError as error:
         raise _mistake("R0904", path, str(error)) from error
     if not inside:
         raise _mistake(
@@ -175,7 +181,9 @@ def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
 # ------------------------------------------------------------------ metadata and replicas
 
 
-def _metadata(directories: Iterable[Directory], problems: list[str]) -> tuple[MetadataLog | None, int | None]:
+def _metadata(
+    directories: Iterable[Directory], problems: list[str], report: OnRead
+) -> tuple[MetadataLog | None, int | None]:
     """The copy of the metadata log that goes furthest: by its epoch, then by its end."""
     best: tuple[MetadataLog | None, int | None] = (None, None)
     for each in directories:
@@ -183,7 +191,8 @@ def _metadata(directories: Iterable[Directory], problems: list[str]) -> tuple[Me
         if folder is None:
             continue
         try:
-            found = read_metadata(folder)
+            of = f"the metadata log of node {each.node}"
+            found = read_metadata(folder, lambda size, of=of: report(of, size))  # type: ignore[misc]
         except UnreadableError as error:
             problems.append(str(error))
             continue

@@ -7,6 +7,7 @@ import argparse
 import modelcheck.commands.amounts as amounts
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.extras import needing
+from modelcheck.processes.signals import ending_at_once
 from modelcheck.storage.output import Output
 
 SECONDS = 10.0
@@ -39,5 +40,6 @@ def run(args: argparse.Namespace, _: Output) -> int:
     with needing("lsp", "modelcheck lsp"):
         from modelcheck.commands.editors.server import serve  # noqa: PLC0415 - it needs what is not always there
 
-    serve(args.background, args.max_time, args.max_memory)
+    with ending_at_once():
+        serve(args.background, args.max_time, args.max_memory)
     return Exit.EXPECTED

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -16,7 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import lsprotocol.types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import (
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
+    JsonRpcParseError,
+)
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -39,6 +45,7 @@ from spec.imports import goes_on
 from spec.parser import parse
 from spec.source import Source, Span
 
+ASKED_WRONGLY = (JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcMethodNotFound, JsonRpcParseError)
 PAUSE = 0.02  # seconds without a key before a text is looked at
 QUIET = 0.5  # seconds more before its checks run by themselves
 BETWEEN = 0.001  # seconds between two models, in which keys are heard
@@ -48,8 +55,20 @@ LANGUAGE = "rsm"
 
 def serve(background: str, seconds: float, memory: int | None) -> None:
     """Answer an editor on the standard streams until it leaves."""
+    told = logging.StreamHandler()
+    told.setFormatter(_Brief())
+    logging.getLogger("pygls").addHandler(told)
     given, taken = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")  # pygls closes what it is given
     made(background, seconds, memory).start_io(given, taken)
+
+
+class _Brief(logging.Formatter):
+    """A line for what an editor asks wrongly, such as a new name for a word of the language."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """With a traceback where there is a bug."""
+        wrong = None if record.exc_info is None else record.exc_info[1]
+        return f"modelcheck lsp: {wrong}" if isinstance(wrong, ASKED_WRONGLY) else super().format(record)
 
 
 def made(background: str, seconds: float, memory: int | None) -> LanguageServer:

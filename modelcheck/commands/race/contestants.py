@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from modelcheck.commands.race.process import Ran
+from modelcheck.processes.safe_path import python
 from spec.frozen import frozen
 
 THREADS = 2
@@ -87,7 +87,7 @@ def on_spark(model: Path, size: Size) -> Contestant:
 
 def modelcheck(*arguments: str) -> Command:
     """Ourselves in a process of its own."""
-    return (sys.executable, "-m", "modelcheck", *arguments)
+    return python("-m", "modelcheck", *arguments)
 
 
 def missing(rival: str, jar: Path | None) -> str | None:

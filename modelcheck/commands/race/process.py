@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from modelcheck.processes.safe_path import environment
 from spec.frozen import frozen
 
 
@@ -31,7 +32,7 @@ def run(command: Sequence[str], folder: Path) -> Ran:
     with tempfile.TemporaryFile() as out:
         start = time.perf_counter()
         child = subprocess.Popen(  # noqa: S603 - no shell, and the commands are ours
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=out
         )
         try:
             _, status, usage = os.wait4(child.pid, 0)

@@ -18,7 +18,10 @@ from typing import Self
 from modelcheck.commands.reproduce.home import SERVER, STORAGE, Home, set_up_logging
 from modelcheck.commands.reproduce.relays import Link
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import bytes_of
 from spec.source import Source
+
+LARGEST = 1 << 26  # bytes of what a process has said
 
 CONTROLLER = 100
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
@@ -210,7 +213,7 @@ class Cluster:
         """Raise NotStarted if a process that should run has ended."""
         for node, process in self._running.items():
             if process.poll() is not None:
-                raise NotStarted(name(node), self.output(node).read_text(errors="replace"))
+                raise NotStarted(name(node), bytes_of(self.output(node), LARGEST).decode(errors="replace"))
 
     def _end_with_us(self) -> None:
         """However this program ends, the process that starts here does too; of Linux only."""

@@ -63,8 +63,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.keep is not None and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
         args.refuse(f"--keep: {args.keep} is there already, and not an empty folder")
     files = Files(output, [args.run], force=args.force)
-    if args.html is not None:
-        files.refuse(args.html)
+    files.refuse("html", args.html)
     home = find(args.kafka_home)
     progress = ProgressLine(output.err, "searching", columns=output.width)
     try:

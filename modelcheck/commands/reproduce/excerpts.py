@@ -27,6 +27,7 @@ from broker_files.partition_log import segments
 from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
 from modelcheck.commands.reproduce.seen import HIGH_WATERMARKS, all_records
 from spec.frozen import frozen
+from spec.reading import opened
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 MOST = 40  # lines of an excerpt
@@ -170,9 +171,9 @@ def _log_lines(directory: Path, place: TopicPartition) -> Iterator[str]:
 
 def _last_lines(path: Path) -> Iterable[str]:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             file.seek(max(0, path.stat().st_size - LAST_BYTES))
-            text = file.read().decode(errors="replace")
+            text = file.read(LAST_BYTES).decode(errors="replace")
     except OSError:
         return ()
     return (line[:LONGEST] for line in text.splitlines()[-LAST:])

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import opened
 from spec.source import Source
 
 CLIENTS = re.compile(r"kafka-clients-(\d[\w.-]*)\.jar")
@@ -34,7 +35,7 @@ class Home:
         """The names of Kafka's own classes."""
         found: set[str] = set()
         for jar in self.libs.glob("kafka*.jar"):
-            with zipfile.ZipFile(jar) as archive:
+            with opened(jar) as file, zipfile.ZipFile(file) as archive:
                 found.update(archive.namelist())
         return frozenset(name.removesuffix(".class").replace("/", ".") for name in found)
 

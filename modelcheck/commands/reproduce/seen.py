@@ -15,6 +15,7 @@ from broker_files.partition_log import segments
 from broker_files.records import LogRecord, read_records
 from spec.frozen import frozen
 from spec.ir import Model, Scope
+from spec.reading import opened
 from spec.semantics import State
 
 RECORD = "record "
@@ -173,7 +174,7 @@ def cut_log(folder: Path, end: int) -> None:
         if base >= end:
             at = 0
         if at is not None:
-            with path.open("rb+") as file:
+            with opened(path, to_change=True) as file:
                 file.truncate(at)
 
 

@@ -18,9 +18,10 @@ from modelcheck.commands.reproduce.asking import asked, counterexample, file_of
 from modelcheck.commands.reproduce.attempt import Attempt, attempt
 from modelcheck.commands.reproduce.home import Home, find
 from modelcheck.commands.reproduce.report import telling
-from modelcheck.storage.files import save_text
+from modelcheck.storage.files import LARGEST, save_text
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
+from spec.reading import text_of
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "predictions.json"
@@ -156,14 +157,14 @@ def table_row(found: Attempt) -> Mapping[str, str]:
 
 def read() -> Results:
     """What was tried so far."""
-    found: Results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    found: Results = json.loads(text_of(RESULTS, LARGEST)) if RESULTS.exists() else {}
     return found
 
 
 def write(results: Results) -> None:
     """Keep what was tried, and write the table."""
     save_text(RESULTS, json.dumps(results, indent=1, sort_keys=True) + "\n")
-    text = PAGE.read_text(encoding="utf-8")
+    text = text_of(PAGE, LARGEST)
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
     save_text(PAGE, f"{head}{BEGIN}\n\n{table(results)}\n{END}{tail}")

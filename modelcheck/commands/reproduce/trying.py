@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 from counterexamples.trace import Trace
@@ -12,10 +11,7 @@ from modelcheck.commands.reproduce.attempt import Attempt, Came, attempt
 from modelcheck.commands.reproduce.drive import Run
 from modelcheck.commands.reproduce.home import Home
 from modelcheck.contract.exits import Exit
-from modelcheck.processes.signals import like_ctrl_c
 from spec.frozen import frozen
-
-ENDING = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]  # no SIGHUP on Windows
 
 
 @frozen
@@ -32,17 +28,16 @@ def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Man
     """The attempt, with the runs that have ended where it is interrupted.
 
     Costs about a minute for each run.  Raises SpecError where the release lacks the settings, or the
-    cluster does not start, and KeyboardInterrupt where Ctrl-C, SIGTERM or SIGHUP stops it before a run has
-    ended; no process and no folder of its own is left then.
+    cluster does not start, and KeyboardInterrupt where a request to end (NOTE(ending)) comes before a run
+    has ended; no process and no folder of its own is left then.
     """
     wish, problem = asked(trace, home, under=manner.under, at_brokers_only=manner.at_brokers_only)
     if problem is not None:
         return Attempt(wish, home.version, frozenset(), (), problem)
     runs: list[Run] = []
     try:
-        with like_ctrl_c(*ENDING):
-            for each in attempt(wish, home, times=manner.times, keep=manner.keep, tell=progress.begin):
-                runs.append(each)  # noqa: PERF402 - the runs so far are kept where it is interrupted
+        for each in attempt(wish, home, times=manner.times, keep=manner.keep, tell=progress.begin):
+            runs.append(each)  # noqa: PERF402 - the runs so far are kept where it is interrupted
     except KeyboardInterrupt:
         if not runs:
             raise

@@ -20,6 +20,7 @@ from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Shard
 from modelcheck.explicit.search.tally import Find
+from spec.reading import bytes_of
 
 PIECE = 1 << 24  # bytes read or written at once
 FORMAT = 3
@@ -86,7 +87,7 @@ class Checkpoints:
 def is_ours(path: Path) -> bool:
     """Whether a folder has our mark."""
     try:
-        return not path.is_symlink() and (path / MARK).read_bytes() == MARKED.encode()
+        return not path.is_symlink() and bytes_of(path / MARK, len(MARKED) + 1) == MARKED.encode()
     except OSError:
         return False
 

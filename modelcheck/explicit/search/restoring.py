@@ -38,6 +38,7 @@ from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Positio
 from modelcheck.explicit.search.space import FULL, PackedLevel, PackedSpace, Shard
 from modelcheck.explicit.search.space import SMALL as FEWEST
 from modelcheck.explicit.search.tally import Find, FindKind
+from spec.reading import opened, text_of
 
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
 LONGEST = 1e10  # seconds
@@ -77,8 +78,8 @@ def restore(folder: Path, search: PackedSearch) -> None:
 
 def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
     """What is said of the search, and the checksums of the shards."""
-    with (folder / SEARCH).open(encoding="utf-8") as file:
-        digest, text = file.read(64), file.read(LARGEST)
+    whole = text_of(folder / SEARCH, LARGEST)
+    digest, text = whole[:64], whole[64:]
     if hashlib.sha256(text.encode()).hexdigest() != digest:
         damaged(SEARCH)
     data: Json = json.loads(text)
@@ -90,7 +91,7 @@ def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
 def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard: Shard) -> None:
     """Take the memory of a shard, whose sizes are known."""
     name, space, digest = shard_file(shard.number), search.space, hashlib.sha256()
-    with (folder / name).open("rb") as file:
+    with opened(folder / name) as file:
         size = sum(size for region, size in sections(search, shard))
         if (folder / name).stat().st_size != size:
             damaged(name)

@@ -18,10 +18,10 @@ from modelcheck.contract.result import End
 from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
-from modelcheck.explicit.search.interrupts import interrupts
 from modelcheck.explicit.search.runs import PackedRuns
 from modelcheck.explicit.search.space import LARGE, PackedSpace
 from modelcheck.explicit.search.tally import CountsAndFinds, Find
+from modelcheck.processes.signals import at_request
 from modelcheck.processes.watch import held
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spec.semantics import Machine
@@ -117,9 +117,15 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """With all threads; Ctrl-C, like a watch, only ends what looks at the limits."""
-        with held(), self._threads(), interrupts() as self._interrupts:
+        """With all threads; a request to end, like a watch, only ends what looks at the limits."""
+        with held(), self._threads(), at_request(self._end, if_free=True):
             yield
+
+    def _end(self) -> None:
+        """End between two rounds, so that what was counted stays whole; the next time at once."""
+        if self.is_to_end:
+            raise KeyboardInterrupt
+        self.is_to_end = True
 
     @contextmanager
     def _threads(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from modelcheck.commands.at_rest.gathered import ClusterFiles, read_cluster
 from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
+from modelcheck.processes.watch import watched
 from modelcheck.review.explain_log.data import as_json
 from modelcheck.review.explain_log.explained import story
 from modelcheck.review.explain_log.from_lines import lines_of_partition
@@ -31,9 +32,10 @@ from modelcheck.review.explain_log.unexplained import first_unexplained, of_log_
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.reading import Patience
 from spec.source import Source
 
-PLACE = re.compile(r"(.+)-(\d+)")
+PLACE = re.compile(r"(.+)-(\d{1,10})")
 MOST = 100_000  # states of a search
 MORE_FAULTS = 2  # that are looked for beside those that the directories show
 
@@ -95,18 +97,30 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if any("=" not in each for each in args.config):
         args.refuse("--config: give NAME=VALUE")
     files = Files(output, (), force=args.force)
-    progress = _Progress(output)
+    with watched(args.max_time, None, output.give_up):
+        return _explained(args, output, files)
+
+
+def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
+    progress = _Progress(output, args.max_time)
     found: list[PartitionAnswer] = []
     try:
         given, directories = split(args.directories)
         gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
         spines, logs = _spines(args, gathered, given, progress)
-        problems = (*gathered.problems, *logs.problems)
-        for place, spine in spines:
-            found.append(_answer(args, gathered, logs, place, spine, progress))
-            if found[-1].result.end is End.INTERRUPTED:
-                break
-        _refuse_unmatched(given, logs, found)
+        problems = [*gathered.problems, *logs.problems]
+        was_read = {each.place for each in gathered.partitions}
+        asked = [each for each in spines if gathered.metadata is None or each[0] in was_read]
+        try:
+            for place, spine in asked:
+                found.append(_answer(args, gathered, logs, place, spine, progress))
+                if found[-1].result.end is End.INTERRUPTED:
+                    break
+        except KeyboardInterrupt:
+            left = count(len(asked) - len(found), "partition")
+            problems.append(f"Interrupted: {left} of {len(spines):,} have no answer.")
+        if len(found) == len(spines):
+            _refuse_unmatched(given, logs, found)
     finally:
         progress.clear()
     if args.json:
@@ -117,7 +131,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         for problem in problems:
             output.tell(f"modelcheck: {problem}")
     draw_asked(args, [each.story.trace for each in found if each.story], files, output, is_explained=False)
-    return worst([*map(exit_code, found), *([files.exit()] if args.draw else [])])
+    unanswered = [Exit.UNKNOWN] if len(found) < len(spines) else []
+    return worst([*map(exit_code, found), *unanswered, *([files.exit()] if args.draw else [])])
 
 
 def exit_code(answer: PartitionAnswer) -> Exit:
@@ -140,8 +155,6 @@ def _answer(
 ) -> PartitionAnswer:
     """The answer of one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
-    if partition is None and gathered.metadata is not None:
-        raise KeyboardInterrupt  # it came while the directories were read
     replicas = {} if partition is None else partition.replicas
     strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
     if strange:
@@ -156,7 +169,7 @@ def _answer(
     progress.begin(str(place), len(seen.events))
     must = max(map(product.due, product.starts()), default=0)
     most = must + MORE_FAULTS if args.faults is None else args.faults
-    limits = ExplanationLimits(args.max_states, args.max_time, args.max_memory, most)
+    limits = ExplanationLimits(args.max_states, progress.patience, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
     result = alone if alone.run is None else fewest(product, limits, progress.tell)
     on_progress = None if result.run is None else story(product, made, result.run, str(place))
@@ -228,7 +241,9 @@ def _spines(
     known = sorted(gathered.metadata.image.by_place())
     places = known if args.partition is None else [_place(args.partition, known)]
     try:
-        spines = read_spines(gathered.metadata.folder, places, changes=not _says_settings(args))
+        spines = read_spines(
+            gathered.metadata.folder, places, progress.read, changes=not _says_settings(args)
+        )
     except UnreadableError as error:
         raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
     if not spines:
@@ -276,12 +291,17 @@ def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:
 class _Progress:
     """How far it is, as one line of a terminal that is written over and over."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, seconds: float | None) -> None:
+        self.patience = Patience(seconds)
+        # To explain what was read may take twice as long.
+        self._reading = Patience(None if seconds is None else seconds / 3)
         self._line = ProgressLine(output.err, "reading", columns=output.width)
+        self._line.show("reading")
         self._of = ("", 0)
 
     def read(self, what: str, _size: int) -> None:
-        """So much more was read, of this."""
+        """So much more was read, of this. Raises OutOfTime."""
+        self._reading.look()
         self._line.mention(f"reading {what}")
 
     def begin(self, what: str, events: int) -> None:

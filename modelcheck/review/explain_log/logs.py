@@ -18,6 +18,7 @@ from modelcheck.commands.at_rest.gathered import NAMED as NODE
 from modelcheck.review.explain_log.observations import Coverage, Observed
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
+from spec.reading import is_file
 from spec.source import Source
 
 OF_ZOOKEEPER = frozenset({Says.CHANGED, Says.LIVE, Says.STALE, Says.EXPIRED})
@@ -112,7 +113,7 @@ def split(given: Sequence[str]) -> tuple[LogPaths, list[str]]:
     for text in given:
         named = NODE.fullmatch(text)
         node, path = (int(named[1]), Path(named[2])) if named else (None, Path(text))
-        if path.is_file():
+        if is_file(path):
             files[path] = node
             continue
         folders[path] = node

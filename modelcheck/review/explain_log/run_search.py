@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from modelcheck.contract.result import End
 from modelcheck.processes.memory import resident
 from modelcheck.review.explain_log.product import FALLS, NONE, ObservationProduct, Point
 from spec.frozen import frozen
+from spec.reading import Patience
 from spec.semantics import Step
 
 EVERY = 256  # points between two looks at the clock
@@ -24,10 +24,10 @@ OnProgress = Callable[[int, int, int], None]  # points seen, faults, observation
 
 @frozen
 class ExplanationLimits:
-    """What a search may spend: pairs of a state and a position, seconds, bytes, faults."""
+    """What a search may spend: pairs of a state and a position, what is left of the time, bytes, faults."""
 
     states: int | None = None
-    seconds: float | None = None
+    patience: Patience = Patience(None)
     memory: int | None = None
     faults: int | None = None
 
@@ -104,7 +104,6 @@ class ExplanationSearch:
         # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
         # whether only faults are left to look at, and its number.
         self._waiting: list[tuple[int, int, int, int, int, int]] = []
-        self._started = time.monotonic()
 
     def run(self) -> ExplanationResult:
         """Search until everything is explained, or all is seen, or something ends the search."""
@@ -180,7 +179,7 @@ class ExplanationSearch:
         limits = self._limits
         if limits.states is not None and self._seen >= limits.states:
             raise Stopped(End.STATES)
-        if limits.seconds is not None and time.monotonic() - self._started >= limits.seconds:
+        if limits.patience.left == 0:
             raise Stopped(End.SECONDS)
         if limits.memory is not None and resident() >= limits.memory:
             raise Stopped(End.MEMORY)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import UUID
 
 from broker_files.batches import Batch
 from broker_files.checkpoints import TopicPartition
 from broker_files.damage import Damage
+from broker_files.fields import is_number
 from broker_files.metadata_image import MetadataImage
 from broker_files.metadata_log import SNAPSHOT, MetadataEntry, entries
 from broker_files.metadata_records import (
@@ -38,6 +39,7 @@ from modelcheck.review.explain_log.observations import (
 )
 from spec.frozen import frozen
 
+OnRead = Callable[[str, int], None]
 MOST_MIN_ISR = 9  # of the model
 FIRST = "_first"  # behind the name of a config entry of the model whose setting changes on the way
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
@@ -86,17 +88,18 @@ class Spine:
 
 
 def read_spines(
-    folder: Path, places: Sequence[TopicPartition], *, changes: bool = True
+    folder: Path, places: Sequence[TopicPartition], report: OnRead, *, changes: bool = True
 ) -> list[tuple[TopicPartition, Spine]]:
     """What a copy of the metadata log says of partitions; without those of which it says nothing.
 
     Reads all segments that there are, once, behind the oldest snapshot that reaches them.  Without `changes`
-    settings that change on the way are none of what it says.  Raises `UnreadableError`.
+    settings that change on the way are none of what it says.  `report` is called with what is read, and how
+    many bytes of it.  Raises `UnreadableError`.
     """
     image = MetadataImage()
     readings = [_SpineReading(place, image, changes=changes) for place in places]
     for path, begins in _parts(folder):
-        for each in entries(path, begins):
+        for each in entries(path, begins, lambda size: report("the metadata log", size)):
             if isinstance(each, MetadataEntry):
                 image.apply(each.record)
             for reading in readings:
@@ -204,7 +207,7 @@ class _SpineReading:
         least = self.image.setting(self.place.topic, MIN_ISR)
         unclean = self.image.setting(self.place.topic, UNCLEAN)
         return TopicSettings(
-            int(least) if least is not None and least.isdecimal() else None, unclean == "true"
+            int(least) if least is not None and is_number(least) else None, unclean == "true"
         )
 
     def _partition(self, entry: MetadataEntry) -> bool:

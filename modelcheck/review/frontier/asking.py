@@ -44,9 +44,9 @@ class Answered:
 
 
 def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]) -> Answered:
-    """The answers of all jobs, or of those that were done before Ctrl-C.
+    """The answers of all jobs, or of those that were done before a request to end.
 
-    `tell` is called with the cells that have an answer, the states so far, and the seconds.
+    `tell` is called now and then with the cells that have an answer, the states so far, and the seconds.
     Costs a search for each kind of fault of each job, but for what was answered by an earlier
     run, and what an answer makes needless.
     """
@@ -57,11 +57,15 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     models = {id(posed.model): posed.model for job in jobs.values() for posed in job.posed}
     answers: dict[str, FrontierAnswer] = {}
     done = states = 0
+
+    def told() -> None:
+        tell(done, states, time.monotonic() - began)
+
     with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
-        for number, found in workers.each(len(keys)):
+        for number, found in workers.each(len(keys), told):
             answers[keys[number]] = found
             done, states = done + cells[keys[number]], states + found.states - found.known
-            tell(done, states, time.monotonic() - began)
+            told()
         ended = workers.ended
     return Answered(answers, ended, time.monotonic() - began)
 

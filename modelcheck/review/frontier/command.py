@@ -104,12 +104,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Answer every cell; exit 3 when some are not known."""
     files = Files(output, args.files, force=args.force)
-    files.refuse(*map(Path, filter(None, (args.csv, args.draw, args.html))))
-    asked = _grid(args)
+    files.refuse("csv", args.csv)
+    files.refuse("html", args.html)
+    files.refuse("png" if _is_png(args.draw) else "svg", args.draw)
+    progress = ProgressLine(output.err, "frontier", columns=output.width)
+    progress.show("frontier: reading what is asked")
+    try:
+        asked = _grid(args)
+    finally:
+        progress.clear()
     if not args.json:
         output.lines(first_words(asked, output.width))
         output.out.flush()  # it is said before the work begins
-    progress = ProgressLine(output.err, "frontier", columns=output.width)
+    progress.show("frontier")
 
     def tell(done: int, states: int, seconds: float) -> None:
         progress.tell(AnswersDone("cell", done, asked.cells, states, seconds))
@@ -136,9 +143,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return files.exit(Exit.EXPECTED if found.complete else Exit.UNKNOWN)
 
 
+def _is_png(path: str | Path | None) -> bool:
+    return path is not None and Path(path).suffix.lower() == ".png"
+
+
 def _draw(found: Frontier, path: Path, files: Files) -> None:
     picture = heat_map(found)
-    if path.suffix.lower() != ".png":
+    if not _is_png(path):
         files.put(path, "svg", picture)
         return
     try:

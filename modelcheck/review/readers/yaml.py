@@ -5,7 +5,7 @@ It is only composed, never constructed: no value becomes a Python object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import yaml
 
@@ -13,47 +13,77 @@ from modelcheck.review.readers.tree import MappingNode, Node, ScalarNode, Sequen
 from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
+ROOM = 100_000  # values that a text may stand for, aliases counted each time, and one for each character
+
 
 def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]:
     """The documents of a YAML or JSON text, or what is malformed (R0707) at the place the reader names."""
+    most = ROOM + len(source.text)
     try:
         composed = list(yaml.compose_all(source.text, Loader=yaml.SafeLoader))
-        return tuple(_converted(node, {}, set()) for node in composed), ()
+        return tuple(_Tree(most).converted(node) for node in composed), ()
+    except _TooManyError as error:
+        message = f"its aliases stand for more than {most:,} values"
+        return (), (Diagnostic("R0708", source, error.span, message),)
     except yaml.YAMLError as error:
         return (), (_malformed(source, error),)
     except RecursionError:
         return (), (Diagnostic("R0707", source, None, "the YAML is nested too deeply"),)
 
 
-def _converted(node: yaml.Node, known: dict[int, Node], above: set[int]) -> Node:
-    """The node as a value of its own; an alias is the same object as what it stands for."""
-    if id(node) in known:
-        return known[id(node)]
-    if id(node) in above:
-        mark = node.start_mark
-        raise yaml.MarkedYAMLError(None, None, "this contains itself", mark)
-    above.add(id(node))
-    made: Node
-    match node:
-        case yaml.MappingNode():
-            made = MappingNode(tuple(_entries(node, known, above)), _span(node))
-        case yaml.SequenceNode():
-            made = SequenceNode(tuple(_converted(one, known, above) for one in node.value), _span(node))
-        case _:
-            made = ScalarNode(str(node.value), _span(node), verbatim=getattr(node, "style", None) == "|")
-    above.discard(id(node))
-    known[id(node)] = made
-    return made
+class _TooManyError(Exception):
+    """What a node stands for is more than any configuration has."""
+
+    def __init__(self, span: Span) -> None:
+        self.span = span
+        super().__init__(span)
 
 
-def _entries(
-    node: yaml.MappingNode, known: dict[int, Node], above: set[int]
-) -> Iterator[tuple[ScalarNode, Node]]:
-    """The mapping's own entries, after those of `<<` that it does not give itself."""
+class _Tree:
+    """A document as values of its own, `most` of them where an alias counts as what it stands for."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[int, Node] = {}
+        self._sizes: dict[int, int] = {}  # of the values that nodes stand for, by their own identity
+        self._above: set[int] = set()
+
+    def converted(self, node: yaml.Node) -> Node:
+        """The node; an alias is the same object as what it stands for. Raises YAMLError, _TooManyError."""
+        if id(node) in self._known:
+            return self._known[id(node)]
+        if id(node) in self._above:
+            mark = node.start_mark
+            raise yaml.MarkedYAMLError(None, None, "this contains itself", mark)
+        self._above.add(id(node))
+        made: Node
+        match node:
+            case yaml.MappingNode():
+                pairs = [(self.converted(key), self.converted(value)) for key, value in node.value]
+                self._count(node, [one for pair in node.value for one in pair])
+                made = MappingNode(tuple(_entries(pairs)), _span(node))
+            case yaml.SequenceNode():
+                inside = tuple(self.converted(one) for one in node.value)
+                self._count(node, node.value)
+                made = SequenceNode(inside, _span(node))
+            case _:
+                self._count(node, ())
+                made = ScalarNode(str(node.value), _span(node), verbatim=getattr(node, "style", None) == "|")
+        self._above.discard(id(node))
+        self._known[id(node)] = made
+        return made
+
+    def _count(self, node: yaml.Node, inside: Iterable[yaml.Node]) -> None:
+        self._sizes[id(node)] = size = 1 + sum(self._sizes[id(one)] for one in inside)
+        if size > self._most:
+            raise _TooManyError(_span(node))
+
+
+def _entries(pairs: Sequence[tuple[Node, Node]]) -> Iterator[tuple[ScalarNode, Node]]:
+    """A mapping's own entries, after those of `<<` that it does not give itself."""
     own: list[tuple[ScalarNode, Node]] = []
     merged: list[tuple[ScalarNode, Node]] = []
-    for key, value in node.value:
-        named, found = _converted(key, known, above), _converted(value, known, above)
+    for named, found in pairs:
         if isinstance(named, ScalarNode) and named.text == "<<" and not isinstance(found, ScalarNode):
             for one in reversed(items(found) or (found,)):
                 merged += entries(one)

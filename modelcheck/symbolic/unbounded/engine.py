@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from time import monotonic
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.proof import START, ObligationCell, ObligationStatus, Proof
-from modelcheck.contract.report import Reporter
+from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
@@ -47,7 +47,7 @@ class Prover:
         kinds = set(ir.PropertyKind) - INVARIANTS - OF_STEPS
         return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
-    def run(self, task: Task, reporter: Reporter) -> Findings:  # noqa: ARG002 - it is quick, or each question is
+    def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings: `Holds` without a scope where all obligations are proved, else `Unknown`."""
         clock = Clock(task, self.seconds)
         program = self.program or next(iter(programs()), None)
@@ -56,13 +56,20 @@ class Prover:
             return Findings(self.name, End.COMPLETE, results, clock.stats())
         threads = task.threads or cores()
         attempt = ProofAttempt(asked_of(task), program, self.seconds, threads, explain=self.explain)
-        end, proof = End.COMPLETE, None
+        end, proof, questions = End.COMPLETE, None, 0
+        known: list[ObligationCell] = []  # of the claims that are being tried together
+
+        def told() -> None:
+            nonlocal questions
+            questions += 1
+            reporter.tell(Proving(1, 0, questions, clock.seconds))
+
         try:
-            proof = attempt.proof(claims_of(task))
+            proof = attempt.proof(claims_of(task), known, told)
         except KeyboardInterrupt:
             end = End.INTERRUPTED
         results = tuple(Result(p.name, p.kind, _verdict(p, task, proof)) for p in task.properties)
-        shown = proof or Proof((), (), (), program.version())
+        shown = proof or Proof((), tuple(known), (), program.version())
         return Findings(self.name, end, results, clock.stats(), proof=shown)
 
 
@@ -114,22 +121,28 @@ class ProofAttempt:
     threads: int
     explain: bool
 
-    def proof(self, claims: Sequence[ir.Property]) -> Proof:
+    def proof(
+        self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
+    ) -> Proof:
         """The largest set of claims that prove each other; the rest with what stood in their way.
 
-        Nothing is proved where it is not proved that there is an initial state.
+        Nothing is proved where it is not proved that there is an initial state.  `known` has what is
+        known of the last set, also where this is interrupted; `told` is called for each.
         """
-        *_, last = self.rounds(claims)
+        *_, last = self.rounds(claims, known, told)
         return last
 
-    def rounds(self, claims: Sequence[ir.Property]) -> Iterator[Proof]:
+    def rounds(
+        self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
+    ) -> Iterator[Proof]:
         """The claims that are left after each round, in which all that were left were put to the solver.
 
         They are proved in the last one, which loses none.
         """
         left, dropped = tuple(claims), list[ObligationCell]()
         while True:
-            cells = self._cells(left)
+            known.clear()
+            cells = self._cells(left, known, told)
             unproved = [cell for cell in cells if cell.kept is not ObligationStatus.PROVED]
             lost = {cell.claim for cell in unproved}
             left, dropped = tuple(claim for claim in left if claim.name not in lost), [*dropped, *unproved]
@@ -141,14 +154,25 @@ class ProofAttempt:
             if not lost:
                 return
 
-    def _cells(self, claims: Sequence[ir.Property]) -> list[ObligationCell]:
+    def _cells(
+        self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
+    ) -> list[ObligationCell]:
         """Every obligation, tried; as many at once as there are threads."""
         with ThreadPoolExecutor(self.threads) as pool:
-            futures = [pool.submit(self._cell, each, claims) for each in self.asked.questions(claims)]
+            futures = {pool.submit(self._cell, each, claims): each for each in self.asked.questions(claims)}
+            open_ = dict(futures)
             try:
+                for future in as_completed(futures):
+                    known.append(future.result())
+                    del open_[future]
+                    told()
                 return [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                known += [
+                    ObligationCell(each.claim, each.action, ObligationStatus.UNKNOWN, 0.0, "not tried")
+                    for each in open_.values()
+                ]
                 raise
 
     def _cell(self, question: Obligation, claims: Sequence[ir.Property]) -> ObligationCell:

@@ -11,6 +11,13 @@ from modelcheck.review.read import read_files, read_text
 from modelcheck.review.settings import resolve
 from spec.source import Source
 
+
+def grown(twice: str) -> str:
+    """A resource of some lines, each of which stands for twice as much as the one before."""
+    lines = (f"  k{n + 1}: &a{n + 1} {twice.format(n)}\n" for n in range(60))
+    return "kind: Kafka\nspec:\n  k0: &a0 {x: y}\n" + "".join(lines)
+
+
 INPUTS = Path(__file__).parent / "inputs"
 
 
@@ -117,6 +124,9 @@ def test_a_list_is_read_item_by_item() -> None:
         ("kind: Kafka\nmetadata: *nowhere\n", "R0707"),
         ("kind: Kafka\nspec: " + "[" * 5000 + "\n", "R0707"),
         ("kind: Kafka\nname: \x01\n", "R0707"),
+        (grown("[*a{0}, *a{0}]"), "R0708"),
+        (grown("{{x: *a{0}, y: *a{0}}}"), "R0708"),
+        (grown("{{<<: [*a{0}, *a{0}]}}"), "R0708"),
         ("kind: KafkaTopic\nspec: {replicas: many}\n", "R0728"),
         ("kind: KafkaTopic\nspec: {replicas: -1}\n", "R0728"),
         ("kind: KafkaTopic\nspec: {config: [a]}\n", "R0728"),

@@ -22,3 +22,26 @@ def test_a_value_that_is_half_made_goes_without_a_word_and_nothing_else_does() -
 
     assert found.stderr.count("Traceback") == 1
     assert found.stderr.endswith("AttributeError: mine\n")
+
+
+LET_GO = """
+import signal
+from modelcheck.symbolic.interrupts import interruptible
+import modelcheck.symbolic.solver
+
+names = {"__name__": "z3.z3", "signal": signal}
+exec("class Value: __del__ = lambda self: signal.raise_signal(signal.SIGINT)", names)
+try:
+    with interruptible() as look:
+        value = names["Value"]()
+        del value
+        look()
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_ctrl_c_while_a_value_is_let_go_is_heard_afterwards_without_a_traceback() -> None:
+    found = subprocess.run([sys.executable, "-c", LET_GO], capture_output=True, text=True, check=True)
+
+    assert (found.stdout, found.stderr) == ("heard\n", "")
