@@ -171,6 +171,7 @@ def _all_asked(
         if outcome.is_interrupted or any(each.is_interrupted for each in shrunk):
             exits.add(Exit.UNKNOWN)
             break
+    return exits
 
 
 def _tell_runs(
