@@ -254,7 +254,7 @@ class _Parser(ExpressionParser):
         return found
 
     def clause_scope(self, check: Check) -> None:
-        name, _ = self.name(), self.need("=")
+        name, _, _ = self.name(), self.need("="), self.take("exactly")
         check.scope[name] = len(self.listed(self.name, "}")) if self.take("{") else self.number()
 
     def clause_config(self, check: Check) -> None:

@@ -165,7 +165,7 @@ def family(case: Case) -> Differences | None:
         )
         for total in chance.sample(totals, 2)
     ]
-    shared = families([(case.model, each) for each in asked])[0]
+    shared = families([(case.model, each) for each in asked], with_witnesses=True)[0]
     found: dict[str, tuple[object, object]] = {}
     for each in asked:
         one = _explicit(case, case.by_reference(each), asked=each, threads=1, family=shared)

@@ -32,11 +32,11 @@ class Here:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def each(self, count: int) -> Iterator[tuple[int, Any]]:
+    def each(self, count: int, _: object = None) -> Iterator[tuple[int, Any]]:
         """Every job with its result."""
         return self.some(range(count))
 
-    def some(self, numbers: Iterable[int]) -> Iterator[tuple[int, Any]]:
+    def some(self, numbers: Iterable[int], _: object = None) -> Iterator[tuple[int, Any]]:
         """The jobs of these numbers, each with its result."""
         return ((number, self._work(number)) for number in numbers)
 

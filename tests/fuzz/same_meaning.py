@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +68,9 @@ def comparable(found: Found) -> Mapping[str, object]:
     if found.findings.error is not None:  # how much was seen before it depends on the order
         return {name: facts[name] for name in ("end", "error")}
     stats = found.findings.stats
-    return facts | {"unused": frozenset(stats.unused), "unrefused": frozenset(stats.unrefused)}
+    untested = Counter((part.property, part.is_quantifier) for part in stats.untested)  # wherever they are
+    unordered = {"unused": frozenset(stats.unused), "unrefused": frozenset(stats.unrefused)}
+    return facts | unordered | {"untested": frozenset(untested.items())}
 
 
 def renamed_by_editor(case: Case) -> Differences | None:

@@ -65,21 +65,3 @@ def test_too_few_smaller_scopes_give_no_estimate(capsys: pytest.CaptureFixture[s
 
     assert code == 3
     assert "no estimate" in capsys.readouterr().out
-
-
-def test_where_a_model_has_no_state_there_is_nothing_to_estimate_by(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "empty.rsm"
-    path.write_text("""protocol empty
-        nat N
-        state { x: N = 0 }
-        init { choose v in {true} where false }
-        action go() { require x < 3; x := x + 1 }
-        check it { scope N = 8 }
-    """)
-
-    code = cli.main(["check", str(path), "--estimate"])
-
-    assert code == 3
-    assert "no estimate" in capsys.readouterr().out

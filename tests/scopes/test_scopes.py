@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from modelcheck.api import check
+from modelcheck.asking.next_scope.larger import is_monotone, limits
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.review.answers import ask_all, ask_mixed
 from modelcheck.review.asking import Asking, Effort
@@ -118,6 +119,15 @@ def test_no_larger_scope_changes_an_answer_of_the_grid() -> None:
     assert found["cut_by_epochs"] == []
 
 
+def test_records_and_offsets_are_limits_so_that_each_alone_lies_between() -> None:
+    """One record more, or one offset more, changes nothing that both together do not: NOTE(monotone)."""
+    for job in jobs():
+        for posed in job.posed:
+            if posed.check.scope.nats["Record"]:
+                assert limits(posed.model) >= {"Record", "Offset"}
+                assert is_monotone(posed.model, posed.check)
+
+
 def test_some_of_the_grid_is_asked_again() -> None:
     small = [job for job in jobs() if len(job.mixture.check.scope.sorts["Broker"]) == 2]
     comparing = Comparing(tuple(small[::100]))
@@ -130,8 +140,8 @@ def test_some_of_the_grid_is_asked_again() -> None:
 def test_a_scope_that_is_too_small_is_found() -> None:
     """With one record in place of two the comparison sees what the second one changes."""
     old = next(job for job in jobs() if job.mixture.check.scope.config["truncation"] == 1)  # KIP-101
-    one = larger(old, replace(RAISED[1], nats={"Record": -1, "Offset": -1}))
+    one = larger(old, replace(RAISED[0], nats={"Record": -1, "Offset": -1}))
     assert one is not None
-    comparing = Comparing((one,), (RAISED[1].name,))
+    comparing = Comparing((one,), (RAISED[0].name,))
 
     assert any(cell.guarantee == "read" for each in comparing(0).compared for cell in each.different)

@@ -52,7 +52,7 @@ def _told(process: subprocess.Popen[bytes], request: bytes) -> bytes:
     """All that a process says to a request, after which its input stays open while it lives."""
     assert process.stdin is not None
     assert process.stdout is not None
-    with process.stdin, process.stdout:
+    with process.stdout, contextlib.suppress(ConnectionError), process.stdin:
         with contextlib.suppress(ConnectionError):
             process.stdin.write(request)
             process.stdin.flush()
