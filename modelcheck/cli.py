@@ -27,22 +27,22 @@ COMMANDS = {
         "modelcheck.commands.rates",
     ),
     "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
-    "review": ("say what a Kafka configuration can lose, and how", "modelcheck.review.command"),
+    "review": ("say what a Kafka configuration can lose, and how", "modelcheck.commands.kafka.review"),
     "frontier": (
         "say how many faults each of many configurations survives",
-        "modelcheck.review.frontier.command",
+        "modelcheck.commands.kafka.frontier",
     ),
     "at-rest": (
         "say what the directories of stopped Kafka brokers hold, and whom to start first",
-        "modelcheck.commands.at_rest.command",
+        "modelcheck.commands.kafka.at_rest",
     ),
     "explain-log": (
         "say which run of the model explains what Kafka brokers left in their directories",
-        "modelcheck.review.explain_log.command",
+        "modelcheck.commands.kafka.explain_log",
     ),
     "reproduce": (
         "drive a run of the model of Kafka on a real cluster, and compare",
-        "modelcheck.commands.reproduce.command",
+        "modelcheck.commands.kafka.reproduce",
     ),
     "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
     "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
@@ -78,7 +78,7 @@ EXITS = (
 )
 
 
-OURS = {"spec", "counterexamples", "broker_files", "modelcheck", "spark_explore"}
+OURS = {"spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore"}
 
 
 class _Quit(Exception):  # noqa: N818 - not an error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from modelcheck.review.found import Reading
-from modelcheck.review.read import read_text
-from modelcheck.review.settings import Settings, resolve
+from modelcheck.kafka.settings.readers.recognition import read_text
+from modelcheck.kafka.settings.readings import Reading
+from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
 from spec.source import Source
 

@@ -21,15 +21,15 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LAYERS = ("spec", "counterexamples", "broker_files", "modelcheck", "spark_explore")  # low to high
+LAYERS = ("spec", "counterexamples", "modelcheck", "spark_explore")  # low to high
 OWNERS = {  # what comes from outside, and the modules that may import it
     "lark": ("spec.tables",),
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
     "shtab": ("modelcheck.commands.completion",),
-    "yaml": ("modelcheck.review.readers.yaml",),
+    "yaml": ("modelcheck.kafka.settings.readers.formats.yaml",),
     "z3": ("modelcheck.symbolic.z3_library",),
-    "kafka": ("modelcheck.commands.reproduce.client",),
+    "kafka": ("modelcheck.kafka.reproduce.client",),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved",),
@@ -49,8 +49,8 @@ UNREACHABLE = (  # the first may not get to the second, not even through others
     *((engine, "spec.syntax_expressions") for engine in (*ENGINES, "modelcheck.contract.engine")),
     ("counterexamples", "spec.parser"),
     ("counterexamples", "modelcheck"),
-    ("broker_files", "counterexamples"),
-    ("broker_files", "spec.parser"),
+    ("modelcheck.kafka.files", "counterexamples"),
+    ("modelcheck.kafka.files", "spec.parser"),
     ("spec.semantics", "spec.syntax_expressions"),
     ("modelcheck.explicit", "modelcheck.symbolic"),
     ("modelcheck.symbolic", "modelcheck.explicit"),
@@ -65,7 +65,7 @@ READERS = {  # the modules that may, with the reason; NOTE(reading) is about all
     "modelcheck.storage.files": "new files",
     "modelcheck.storage.output": "streams that were closed are opened to nothing",
     "modelcheck.commands.editors.server": "texts in an editor",
-    "modelcheck.commands.reproduce.home": "archives, whose bytes are read through it",
+    "modelcheck.kafka.reproduce.installation": "archives, whose bytes are read through it",
     "spark_explore.shipping": "sources of ours",
 }
 SHOWN_IN_NOTEBOOKS = (  # a notebook asks a value how it is shown, so the value has to know who shows it
@@ -321,7 +321,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (imports_without_an_owner, "modelcheck/api.py", "def late():\n    import z3.z3util"),
     (imports_without_an_owner, "spec/load.py", "from lark import Lark"),
     (imports_without_an_owner, "modelcheck/search/reference.py", "from rich.table import Table"),
-    (imports_without_an_owner, "modelcheck/review.py", "import yaml"),
+    (imports_without_an_owner, "modelcheck/kafka.py", "import yaml"),
     (imports_without_an_owner, "modelcheck/api.py", "import pyspark.sql"),
     (imports_without_an_owner, "spec/ir.py", "import requests"),
     (forbidden_paths, "modelcheck/explicit/search/layers.py", "from modelcheck.symbolic import solver"),

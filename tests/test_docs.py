@@ -32,7 +32,7 @@ from spec.semantics import Machine
 from spec.values import ModelError
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("spec", "counterexamples", "broker_files", "modelcheck", "spark_explore")
+PACKAGES = ("spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore")
 FEWEST_EXAMPLES = 25  # in docstrings
 MANUAL = (ROOT / "spec" / "README.md").read_text(encoding="utf-8")
 CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", MANUAL, re.DOTALL))
@@ -202,7 +202,7 @@ def listed(package: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("package", ["spec", "broker_files", "modelcheck"])
+@pytest.mark.parametrize("package", ["spec", "modelcheck.kafka.files", "modelcheck"])
 def test_a_package_lists_what_it_has_in_an_order_of_imports(package: str) -> None:
     for folder, order in listed(package).items():
         inside = ROOT / package / folder

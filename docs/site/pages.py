@@ -24,8 +24,8 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
     "Manual": {
         "spec/README.md": "The language",
         "modelcheck/README.md": "The checker and its commands",
-        "modelcheck/commands/reproduce/README.md": "On a real Kafka",
-        "modelcheck/review/explain_log/README.md": "What a real Kafka left",
+        "modelcheck/kafka/reproduce/README.md": "On a real Kafka",
+        "modelcheck/kafka/incident/explain_log/README.md": "What a real Kafka left",
         "spark_explore/README.md": "On many machines",
         "editors/README.md": "In an editor",
         "spec/codes.md": "Codes of mistakes",
@@ -46,7 +46,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
     "For developers": {
         "CONTRIBUTING.md": "Contributing",
         "counterexamples/README.md": "Runs",
-        "broker_files/README.md": "Files of brokers",
+        "modelcheck.kafka.files/README.md": "Files of brokers",
         "modelcheck/explicit/README.md": "The explicit engine",
         "CHANGELOG.md": "Changelog",
     },

@@ -22,8 +22,8 @@ from modelcheck.commands.check_answers import summary, tell_card, tell_runs, unu
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
+from modelcheck.commands.kafka.reproduce_options import kafka_home
 from modelcheck.commands.pipeline_options import write_report
-from modelcheck.commands.reproduce_options import kafka_home
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.coverage import never_used
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
@@ -42,7 +42,7 @@ from spec.ir import Check, Model
 from spec.values import ModelError
 
 if TYPE_CHECKING:
-    from modelcheck.commands.reproduce.home import Home
+    from modelcheck.kafka.reproduce.installation import Home
 
 START_UP = 2.0  # seconds that reading may always take
 
@@ -190,7 +190,7 @@ def _tell_runs(
 def _kafka_home(args: argparse.Namespace, asked: list[Question]) -> Home | None:
     """The Kafka on which the run that is found is tried. Raises SpecError if there is none that is driven."""
     if args.reproduce:
-        from modelcheck.commands.reproduce.asking import (  # noqa: PLC0415 - only for `--reproduce`
+        from modelcheck.kafka.reproduce.selection import (  # noqa: PLC0415 - only for `--reproduce`
             refuse_undriven,
         )
 
@@ -203,8 +203,8 @@ def _reproduced(
     args: argparse.Namespace, output: Output, outcomes: list[Outcome], home: Home, exits: set[Exit]
 ) -> dict[str, object]:
     """What came of the run that was found, on a real Kafka, as data; its exit code is added."""
-    from modelcheck.commands.reproduce.afterwards import reproduced  # noqa: PLC0415 - only for `--reproduce`
-    from modelcheck.commands.reproduce.asking import losing  # noqa: PLC0415 - as above
+    from modelcheck.kafka.reproduce.after_check import reproduced  # noqa: PLC0415 - only for `--reproduce`
+    from modelcheck.kafka.reproduce.selection import losing  # noqa: PLC0415 - as above
 
     known = [each for each in outcomes if _has_run(each) or not each.findings.end.partial]
     if not known:

@@ -10,8 +10,8 @@ from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_unused
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
+from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
-from modelcheck.commands.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
 from modelcheck.storage.files import have_folder

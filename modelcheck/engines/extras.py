@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from modelcheck.contract.engine import CannotStart
 
-OURS = ("modelcheck", "spec", "counterexamples", "broker_files", "spark_explore")
+OURS = ("modelcheck", "spec", "counterexamples", "spark_explore")
 
 
 @contextmanager

@@ -169,7 +169,7 @@ def _of_trace(chance: Random, traces: Path) -> Input:
 
 
 def _of_review(chance: Random) -> Input:
-    paths = sorted((ROOT / "tests/modelcheck/review/inputs").iterdir())
+    paths = sorted((ROOT / "tests/modelcheck/kafka/inputs").iterdir())
     chosen = chance.sample(paths, chance.choice((1, 1, 2)))
     files = {path.name: _bytes(mutated(path.read_text(encoding="utf-8"), chance), chance) for path in chosen}
     limits = [*LIMITS, "--faults", chance.choice(("0", "1"))]

@@ -34,7 +34,9 @@ def die_by(number: int) -> None:
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})  # a worker leaves some to the process that has started it
+    signal.pthread_sigmask(
+        signal.SIG_UNBLOCK, {number}
+    )  # a worker leaves some to the process that has started it
     os.kill(os.getpid(), number)
 
 

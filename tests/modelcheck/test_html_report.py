@@ -15,14 +15,14 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.contract.result import Holds
-from modelcheck.review.answers import ask
-from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.page import review_page
-from modelcheck.review.partition import partition
-from modelcheck.review.questions import Question, groups, of_mixture, requirement
-from modelcheck.review.read import read_files
-from modelcheck.review.review import Review
-from modelcheck.review.settings import resolve
+from modelcheck.kafka.questions.answers import ask
+from modelcheck.kafka.questions.partition import partition
+from modelcheck.kafka.questions.question import Question, groups, of_mixture, requirement
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.report.page import review_page
+from modelcheck.kafka.settings.readers.recognition import read_files
+from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.ir import Budget, Check, Model
 from spec.load import load
 from tests.pages import Element, assert_sound

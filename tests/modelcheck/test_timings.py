@@ -50,7 +50,7 @@ def test_a_review_says_what_it_took(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
-    inputs = ROOT / "tests/modelcheck/review/inputs"
+    inputs = ROOT / "tests/modelcheck/kafka/inputs"
     code = main(["review", str(inputs / "server-3.7.properties"), "--faults", "1", "--timings"])
 
     assert code == 0

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
 
-from modelcheck.review.answers import Answer
-from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.frontier.asking import answers_of
-from modelcheck.review.frontier.grid import Job
-from modelcheck.review.kept import Found
-from modelcheck.review.questions import Posed
+from modelcheck.kafka.frontier.grid import Job
+from modelcheck.kafka.frontier.search import answers_of
+from modelcheck.kafka.questions.answer_cache import Found
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.question import Posed
+from modelcheck.kafka.questions.search import Asking, Effort
 from tests.scopes.grid import RAISED, larger
 from tests.scopes.silent import Silent
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import spec.ir as ir
 from modelcheck.asking.sweep import Axis
-from modelcheck.review.frontier.asked import FaultLimits
-from modelcheck.review.frontier.grid import Job, different
-from modelcheck.review.frontier.kafka import Base, grid
-from modelcheck.review.questions import ANY, GUARANTEES, MOVE, Posed
-from modelcheck.review.read import read_text
+from modelcheck.kafka.frontier.configurations import Base, grid
+from modelcheck.kafka.frontier.grid import Job, different
+from modelcheck.kafka.frontier.limits import FaultLimits
+from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Posed
+from modelcheck.kafka.settings.readers.recognition import read_text
 from spec.source import Source
 
 FAULTS = 2

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import spec.library as library
-from modelcheck.review.frontier.grid import Job
+from modelcheck.kafka.frontier.grid import Job
 from tests.scopes.asked import Cell, JobComparison
 from tests.scopes.grid import RAISED
 

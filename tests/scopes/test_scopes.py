@@ -9,12 +9,12 @@ import pytest
 from modelcheck.api import check
 from modelcheck.asking.next_scope.larger import is_monotone, limits
 from modelcheck.explicit.engine import ExplicitEngine
-from modelcheck.review.answers import ask_all, ask_mixed
-from modelcheck.review.asking import Asking, Effort
-from modelcheck.review.partition import PartitionModel, partition
-from modelcheck.review.questions import GUARANTEES, as_check, group_of, under_any
-from modelcheck.review.settings import resolve
-from modelcheck.review.text import cell, sentence
+from modelcheck.kafka.questions.answers import ask_all, ask_mixed
+from modelcheck.kafka.questions.partition import PartitionModel, partition
+from modelcheck.kafka.questions.question import GUARANTEES, as_check, group_of, under_any
+from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.report.wording import cell, sentence
+from modelcheck.kafka.settings.resolution.settings import resolve
 from tests.configurations import read
 from tests.scopes.asked import Comparing
 from tests.scopes.grid import RAISED, jobs, larger

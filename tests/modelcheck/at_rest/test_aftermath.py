@@ -8,12 +8,12 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_files.checkpoints import EpochStart, TopicPartition
-from broker_files.metadata_records import PartitionCreated
-from broker_files.partition_log import PartitionLog
-from modelcheck.commands.at_rest.aftermath import Succession, cut, outcomes
-from modelcheck.commands.at_rest.partitions import PartitionFiles, ReplicaLog
-from modelcheck.commands.at_rest.starting import judged, starting_order
+from modelcheck.kafka.files.checkpoints import EpochStart, TopicPartition
+from modelcheck.kafka.files.metadata.records import PartitionCreated
+from modelcheck.kafka.files.partition_log import PartitionLog
+from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, outcomes
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.start_order import judged, starting_order
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from broker_files import partition_log
 from modelcheck.cli import main
-from modelcheck.commands.at_rest import gathered
 from modelcheck.contract.exits import Exit
-from tests.broker_files.written import batch, epochs, log
+from modelcheck.kafka.files import partition_log
+from modelcheck.kafka.incident.at_rest import directories
 from tests.modelcheck.conftest import CLUSTERS
+from tests.modelcheck.kafka.files.written import batch, epochs, log
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:
@@ -259,7 +259,7 @@ def test_what_was_read_before_an_interruption_is_told(
             raise KeyboardInterrupt
         return real(folder, **options)
 
-    monkeypatch.setattr(gathered, "read_log", interrupted)
+    monkeypatch.setattr(directories, "read_log", interrupted)
     code, found = asked(capsys, CLUSTERS / "power_loss")
 
     assert code == Exit.VIOLATED

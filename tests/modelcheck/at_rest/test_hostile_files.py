@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-import broker_files.log_lines as log_lines
+import modelcheck.kafka.files.messages.lines as log_lines
 import spec.reading as reading
-from broker_files.batches import HEADER
 from modelcheck.contract.exits import Exit
+from modelcheck.kafka.files.batches import HEADER
 from tests.hostile_files import KINDS, patience, put
 from tests.modelcheck.conftest import CLUSTERS
 

@@ -14,8 +14,8 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
 from modelcheck.asking.models import pick_checks
-from modelcheck.commands.reproduce.asking import file_of
-from modelcheck.commands.reproduce.home import SERVER, STORAGE, Home, find
+from modelcheck.kafka.reproduce.installation import SERVER, STORAGE, Home, find
+from modelcheck.kafka.reproduce.selection import file_of
 from spec.load import load
 
 Counterexample = Callable[[str], Trace]

@@ -10,13 +10,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from modelcheck.commands.reproduce.attempt import ReproductionTask
-from modelcheck.commands.reproduce.drive import Run
-from modelcheck.commands.reproduce.home import Home
 from modelcheck.contract.exits import Exit
+from modelcheck.kafka.reproduce.attempt import ReproductionTask
+from modelcheck.kafka.reproduce.driver import Run
+from modelcheck.kafka.reproduce.installation import Home
 from spec.semantics import Machine
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/review/schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
 ACKS_ONE = ("check", "kafka", "--check", "acks_one")
 Command = Callable[..., tuple[int, str, str]]
 FalseHome = Callable[..., Path]
@@ -42,7 +42,7 @@ def came(monkeypatch: pytest.MonkeyPatch) -> Came:
             wishes.append(asked)
             yield run
 
-        monkeypatch.setattr("modelcheck.commands.reproduce.trying.attempt", attempt)
+        monkeypatch.setattr("modelcheck.kafka.reproduce.attempts.attempt", attempt)
         return wishes
 
     return told
@@ -258,7 +258,7 @@ def test_ctrl_c_keeps_what_was_found(
     def interrupted(*_: object, **__: object) -> Iterator[Run]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modelcheck.commands.reproduce.trying.attempt", interrupted)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.attempts.attempt", interrupted)
     home = str(false_home("exit 1"))
     code, said, told = run(*ACKS_ONE, "--reproduce", "--kafka-home", home)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import modelcheck.commands.reproduce.client as client
-from modelcheck.commands.reproduce.cluster import until
+import modelcheck.kafka.reproduce.client as client
+from modelcheck.kafka.reproduce.cluster import until
 
 pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
 HEAD = struct.Struct(">ihhi")  # size, key, version, number of the request

@@ -9,25 +9,25 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.commands.reproduce.asking as asking
+import modelcheck.kafka.reproduce.selection as asking
 from counterexamples.lines import plain
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.commands.reproduce.asking import file_of, wide
-from modelcheck.commands.reproduce.attempt import Attempt, Came, ReproductionTask
-from modelcheck.commands.reproduce.client import Unanswered
-from modelcheck.commands.reproduce.drive import Driver, How, Run
-from modelcheck.commands.reproduce.excerpts import Excerpt
-from modelcheck.commands.reproduce.home import Home
-from modelcheck.commands.reproduce.page import DID, attempt_page
-from modelcheck.commands.reproduce.plan import DONE, CannotForce, Plan, plan
-from modelcheck.commands.reproduce.predicted import Predicted
-from modelcheck.commands.reproduce.report import as_json, lines
-from modelcheck.commands.reproduce.seen import Ending, SeenPartition, View
-from modelcheck.commands.reproduce.settings import settings
-from modelcheck.commands.reproduce.table import table_row
+from modelcheck.kafka.reproduce.attempt import Attempt, Came, ReproductionTask
+from modelcheck.kafka.reproduce.client import Unanswered
+from modelcheck.kafka.reproduce.driver import Driver, How, Run
+from modelcheck.kafka.reproduce.excerpts import Excerpt
+from modelcheck.kafka.reproduce.installation import Home
+from modelcheck.kafka.reproduce.observed_state import Ending, SeenPartition, View
+from modelcheck.kafka.reproduce.page import DID, attempt_page
+from modelcheck.kafka.reproduce.plan import DONE, CannotForce, Plan, plan
+from modelcheck.kafka.reproduce.prediction import Predicted
+from modelcheck.kafka.reproduce.report import as_json, lines
+from modelcheck.kafka.reproduce.selection import file_of, wide
+from modelcheck.kafka.reproduce.settings import settings
 from spec.load import load
 from spec.semantics import Step
+from tools.reproduce_table import table_row
 
 Counterexample = Callable[[str], Trace]
 HOME = Home(Path("none"), "4.1.0", "java")
@@ -134,13 +134,13 @@ class _NoCluster:
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.PATIENCE", 0.3)
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.STEADY", 0.1)
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.LONGEST", 0.1)
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.EVERY", 0.02)
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.WRITTEN_DOWN", 0.05)
-    monkeypatch.setattr("modelcheck.commands.reproduce.drive.BETWEEN", 0.0)
-    monkeypatch.setattr("modelcheck.commands.reproduce.client.begin", lambda: None)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.PATIENCE", 0.3)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.STEADY", 0.1)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.LONGEST", 0.1)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.EVERY", 0.02)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.WRITTEN_DOWN", 0.05)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.BETWEEN", 0.0)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.client.begin", lambda: None)
 
 
 def asked_of(trace: Trace, under: str | None = None) -> ReproductionTask:
@@ -250,7 +250,7 @@ def test_a_topic_is_asked_for_until_clients_reach_the_broker(
         if isinstance(given[-1], Unanswered):
             raise given[-1]
 
-    monkeypatch.setattr("modelcheck.commands.reproduce.client.create", create)
+    monkeypatch.setattr("modelcheck.kafka.reproduce.client.create", create)
     driver = Starting(asked, as_in_the_run(asked), ())
     monkeypatch.setattr(driver, "_seen", lambda: None)
     driver.begin()

@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
-from broker_files.checkpoints import TopicPartition
-from modelcheck.commands.reproduce.cluster import CONTROLLER, Cluster
-from modelcheck.commands.reproduce.excerpts import LAST, MOST, NewInFiles
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.reproduce.cluster import CONTROLLER, Cluster
+from modelcheck.kafka.reproduce.excerpts import LAST, MOST, NewInFiles
 
 PLACE = TopicPartition("orders", 0)
 

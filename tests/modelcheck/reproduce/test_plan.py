@@ -9,10 +9,10 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.asking.models import pick_checks
-from modelcheck.commands.reproduce.asking import file_of
-from modelcheck.commands.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
-from modelcheck.commands.reproduce.predicted import predict
-from modelcheck.commands.reproduce.seen import Ending, View
+from modelcheck.kafka.reproduce.observed_state import Ending, View
+from modelcheck.kafka.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_drive, plan
+from modelcheck.kafka.reproduce.prediction import predict
+from modelcheck.kafka.reproduce.selection import file_of
 from spec.load import load
 from spec.semantics import Step
 

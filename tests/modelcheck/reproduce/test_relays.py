@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from modelcheck.commands.reproduce.cluster import free_port, until
-from modelcheck.commands.reproduce.relays import Link
+from modelcheck.kafka.reproduce.cluster import free_port, until
+from modelcheck.kafka.reproduce.relays import Link
 
 ADDRESS = "127.77.1.2"
 

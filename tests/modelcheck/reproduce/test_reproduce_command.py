@@ -16,11 +16,11 @@ import pytest
 
 from counterexamples.itf.write import write
 from counterexamples.trace import Trace
-from modelcheck.commands.reproduce.cluster import Cluster, free_port, until
-from modelcheck.commands.reproduce.home import Home, find
-from modelcheck.commands.reproduce.table import PREDICTIONS, read, table
 from modelcheck.contract.exits import Exit
+from modelcheck.kafka.reproduce.cluster import Cluster, free_port, until
+from modelcheck.kafka.reproduce.installation import Home, find
 from spec.diagnostics import SpecError
+from tools.reproduce_table import PREDICTIONS, read, table
 
 ROOT = Path(__file__).parents[3]
 Command = Callable[..., tuple[int, str, str]]
@@ -213,7 +213,7 @@ def test_a_port_that_is_taken_meanwhile_is_named(
     home = str(false_home("exit 1"))
     with socket.create_server(("127.77.1.2", 0)) as other:
         port = other.getsockname()[1]
-        monkeypatch.setattr("modelcheck.commands.reproduce.cluster.free_port", lambda *_: port)
+        monkeypatch.setattr("modelcheck.kafka.reproduce.cluster.free_port", lambda *_: port)
         code, _, told = run("reproduce", str(trace), "--kafka-home", home)
 
     assert code == Exit.WRONG

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from broker_files.checkpoints import TopicPartition
-from broker_files.partition_log import read_log
 from modelcheck.asking.models import pick_checks
-from modelcheck.commands.reproduce.seen import (
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.partition_log import read_log
+from modelcheck.kafka.reproduce.observed_state import (
     RECORD,
     SeenPartition,
     View,
@@ -20,8 +20,8 @@ from modelcheck.commands.reproduce.seen import (
     unfenced,
 )
 from spec.load import load
-from tests.broker_files.written import batch
 from tests.modelcheck.conftest import CLUSTERS
+from tests.modelcheck.kafka.files.written import batch
 
 PLACE = TopicPartition("orders", 0)
 

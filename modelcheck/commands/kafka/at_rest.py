@@ -1,0 +1,98 @@
+"""`modelcheck at-rest`: what do the directories of stopped brokers hold, and whom to start first?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import modelcheck.commands.amounts as amounts
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.wording import memory_words
+from modelcheck.kafka.incident.at_rest.directories import read_cluster
+from modelcheck.kafka.incident.at_rest.json_report import as_json
+from modelcheck.kafka.incident.at_rest.report import lines, worst_first
+from modelcheck.kafka.incident.at_rest.start_order import Judged, judged, starting_order
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
+from spec.reading import Patience
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck at-rest`."""
+    parser.add_argument(
+        "directories",
+        nargs="+",
+        metavar="DIR",
+        help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
+        "NODE=DIR where meta.properties is lost. Give all there are: what is not here is not known",
+    )
+    parser.add_argument("--all", action="store_true", help="a table for every partition that is not fine")
+    parser.add_argument(
+        "--copy", action="store_true", help="the directories are copies, though a process holds their lock"
+    )
+    parser.add_argument(
+        "--every-checksum",
+        action="store_true",
+        help="check every batch, and not only those that a broker checks when it starts",
+    )
+    parser.add_argument(
+        "--max-time",
+        type=amounts.seconds,
+        metavar="T",
+        help="stop reading after so long (90, 90s, 5m, 2h), with the partitions that were read by then",
+    )
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
+    with watched(args.max_time, None, output.give_up):
+        return _told(args, output)
+
+
+def _told(args: argparse.Namespace, output: Output) -> Exit:
+    progress = ReadingProgress(output, Patience(args.max_time))
+    try:
+        gathered = read_cluster(
+            args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
+        )
+    finally:
+        progress.clear()
+    found = worst_first([judged(each) for each in gathered.partitions])
+    order = starting_order(gathered.brokers, found)
+    if args.json:
+        output.json(as_json(gathered, found, order))
+    else:
+        output.lines(lines(gathered, found, order, output.width, every=args.all))
+    return exit_code(found, sure=not gathered.problems)
+
+
+def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
+    """Violated where records are lost, or are with another order; unknown where something is not here."""
+    if any(
+        each.order_matters or each.gone or (each.wanted is not None and each.wanted.lost) for each in found
+    ):
+        return Exit.VIOLATED
+    known = all(each.wanted is not None and not each.is_open for each in found)
+    return Exit.EXPECTED if sure and found and known else Exit.UNKNOWN
+
+
+class ReadingProgress:
+    """How far the reading is, as one line of a terminal that is written over and over."""
+
+    def __init__(self, output: Output, patience: Patience) -> None:
+        self._line = ProgressLine(output.err, "reading", columns=output.width)
+        self._line.show("reading")
+        self._patience = patience
+        self._bytes = 0
+
+    def report(self, what: str, size: int) -> None:
+        """Count `size` more bytes that were read of this. Raises OutOfTime."""
+        self._patience.look()
+        self._bytes += size
+        self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self._line.clear()

@@ -1,0 +1,320 @@
+"""`modelcheck explain-log`: which run of the model explains what brokers left in directories and logs?"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+
+import modelcheck.commands.amounts as amounts
+from counterexamples.lines import count
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
+from modelcheck.contract.exits import Exit, worst
+from modelcheck.contract.result import End
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.damage import UnreadableError
+from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
+from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
+from modelcheck.kafka.incident.explain_log.explanation import story
+from modelcheck.kafka.incident.explain_log.json_report import as_json
+from modelcheck.kafka.incident.explain_log.line_observations import lines_of_partition
+from modelcheck.kafka.incident.explain_log.log_timeline import spine_of_lines
+from modelcheck.kafka.incident.explain_log.logs import LogPaths, Logs, read_logs, split, written
+from modelcheck.kafka.incident.explain_log.metadata_timeline import Spine, read_spines
+from modelcheck.kafka.incident.explain_log.offsets import observed
+from modelcheck.kafka.incident.explain_log.preventing_settings import refusals
+from modelcheck.kafka.incident.explain_log.product import ObservationProduct
+from modelcheck.kafka.incident.explain_log.report import PartitionAnswer, lines
+from modelcheck.kafka.incident.explain_log.run_search import ExplanationLimits, fewest
+from modelcheck.kafka.incident.explain_log.unexplained import first_unexplained, of_log_alone
+from modelcheck.processes.watch import watched
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files
+from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.reading import Patience
+from spec.source import Source
+
+PLACE = re.compile(r"(.+)-(\d{1,10})")
+MOST = 100_000  # states of a search
+MORE_FAULTS = 2  # that are looked for beside those that the directories show
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck explain-log`."""
+    parser.set_defaults(refuse=parser.error)
+    add = parser.add_argument
+    add(
+        "directories",
+        nargs="+",
+        metavar="DIR",
+        help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
+        "logs (server.log, state-change.log, controller.log), or folders of them; NODE=DIR or NODE=FILE says "
+        "whose it is",
+    )
+    add("--partition", metavar="T-P", help="of this partition; else of each that the metadata has")
+    add("--copy", action="store_true", help="copies, perhaps made while the brokers ran: none need be down")
+    add(
+        "--lost",
+        action="append",
+        type=int,
+        default=[],
+        metavar="NODE",
+        help="the directory of this broker is gone for good; one that is only not given is not known",
+    )
+    add(
+        "--acks",
+        choices=sorted(ACKS),
+        default="all",
+        help="what the producers waited for, which no file says (all); with all, a record that then would "
+        "have been refused is one of a producer that did not wait",
+    )
+    add(
+        "--gaps",
+        action="store_true",
+        help="parts of the logs may be missing: a start that none tells of may have been",
+    )
+    add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
+    add("--faults", type=int, metavar="N", help=f"faults at most ({MORE_FAULTS} more than there must be)")
+    add(
+        "--max-states",
+        type=amounts.count,
+        default=MOST,
+        metavar="N",
+        help=f"give up after N states ({MOST:,})",
+    )
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
+    add("--json", action="store_true", help="the answer as JSON")
+    add_draw_options(parser, "write each run that was found in these formats")
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Tell the run: exit 1 if something acknowledged or committed is lost by it, 3 if none is found."""
+    refuse_unused(args)
+    if args.faults is not None and args.faults < 0:
+        args.refuse("--faults: give a number from 0 on")
+    if any("=" not in each for each in args.config):
+        args.refuse("--config: give NAME=VALUE")
+    files = Files(output, (), force=args.force)
+    with watched(args.max_time, None, output.give_up):
+        return _explained(args, output, files)
+
+
+def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
+    progress = _Progress(output, args.max_time)
+    found: list[PartitionAnswer] = []
+    try:
+        given, directories = split(args.directories)
+        gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
+        spines, logs = _spines(args, gathered, given, progress)
+        problems = [*gathered.problems, *logs.problems]
+        was_read = {each.place for each in gathered.partitions}
+        asked = [each for each in spines if gathered.metadata is None or each[0] in was_read]
+        try:
+            for place, spine in asked:
+                found.append(_answer(args, gathered, logs, place, spine, progress))
+                if found[-1].result.end is End.INTERRUPTED:
+                    break
+        except KeyboardInterrupt:
+            left = count(len(asked) - len(found), "partition")
+            problems.append(f"Interrupted: {left} of {len(spines):,} have no answer.")
+        if len(found) == len(spines):
+            _refuse_unmatched(given, logs, found)
+    finally:
+        progress.clear()
+    if args.json:
+        output.json(as_json(found, problems))
+    for number, each in enumerate(() if args.json else found):
+        output.lines([*([()] if number else []), *lines(each, output.width)])
+    if not args.json:
+        for problem in problems:
+            output.tell(f"modelcheck: {problem}")
+    draw_asked(args, [each.story.trace for each in found if each.story], files, output, is_explained=False)
+    unanswered = [Exit.UNKNOWN] if len(found) < len(spines) else []
+    return worst([*map(exit_code, found), *unanswered, *([files.exit()] if args.draw else [])])
+
+
+def exit_code(answer: PartitionAnswer) -> Exit:
+    """Violated where something promised is lost, unknown where no run was found."""
+    if answer.story is None:
+        return Exit.UNKNOWN
+    return Exit.VIOLATED if answer.story.losses else Exit.EXPECTED
+
+
+# ------------------------------------------------------------------ one partition
+
+
+def _answer(
+    args: argparse.Namespace,
+    gathered: ClusterFiles,
+    logs: Logs,
+    place: TopicPartition,
+    spine: Spine,
+    progress: _Progress,
+) -> PartitionAnswer:
+    """The answer of one partition."""
+    partition = next((each for each in gathered.partitions if each.place == place), None)
+    replicas = {} if partition is None else partition.replicas
+    strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
+    if strange:
+        message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
+        raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
+    partition_lines = [lines_of_partition(log, place, spine, gaps=args.gaps) for log in logs.logs]
+    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=partition_lines)
+    given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
+    release = logs.release if gathered.metadata is None else None
+    made = setting(seen, spine.image, spine.first, args.acks, given, release)
+    product = ObservationProduct(made.model, made.scope, seen)
+    progress.begin(str(place), len(seen.events))
+    must = max(map(product.due, product.starts()), default=0)
+    most = must + MORE_FAULTS if args.faults is None else args.faults
+    limits = ExplanationLimits(args.max_states, progress.patience, args.max_memory, most)
+    alone = of_log_alone(made, seen, limits, progress.tell)
+    result = alone if alone.run is None else fewest(product, limits, progress.tell)
+    on_progress = None if result.run is None else story(product, made, result.run, str(place))
+    nothing = None
+    if result.run is None and result.complete:
+        nothing = first_unexplained(made, seen, alone, limits, progress.tell)
+    refused = (
+        ()
+        if on_progress is None or not on_progress.losses
+        else tuple(
+            refusals(
+                on_progress.trace,
+                tuple(each.property for each in on_progress.losses),
+                made.release.partition("-")[0],
+            )
+        )
+    )
+    notes = list(spine.notes)
+    if not seen.whole and gathered.metadata is not None:
+        notes.append(
+            "The metadata log does not go back to the beginning of the partition: what was before is free."
+        )
+    missing = [node for n, node in enumerate(spine.brokers) if n not in seen.ends]
+    if missing:
+        words = ", ".join(map(str, missing))
+        notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
+    if seen.starts:
+        notes.append(
+            "Logs that tell of one start of their broker are taken to tell of all"
+            " (--gaps where parts are missing)."
+        )
+    return PartitionAnswer(
+        place,
+        seen,
+        made,
+        result,
+        most,
+        on_progress,
+        nothing,
+        refused,
+        spine.coverage,
+        written(logs, seen),
+        tuple(notes),
+    )
+
+
+def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnswer]) -> None:
+    """Raise SpecError where there are logs, and no line of any says anything of a partition."""
+    if not (logs.logs or given.files) or any(each.written.lines.matched for each in found):
+        return
+    name = logs.logs[0].name if logs.logs else str(next(iter(given.files)))
+    total = sum(file.total for log in logs.logs for file in log.files)
+    places = ", ".join(str(each.place) for each in found)
+    message = f"of {count(total, 'line')} in these logs none says anything of {places}"
+    help_ = "give logs of this cluster, of the days in question, at level INFO at least"
+    raise SpecError([Diagnostic("R0925", Source(name, ""), None, message, help=help_)])
+
+
+def _spines(
+    args: argparse.Namespace, gathered: ClusterFiles, given: LogPaths, progress: _Progress
+) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    """What the metadata log says of each partition that is asked about, and all logs.
+
+    Without a metadata log it is the logs that say it.  Raises SpecError where nothing does.
+    """
+    nodes = {each.read.path: each.node for each in gathered.directories}
+    if gathered.metadata is None:
+        return _spines_of_logs(args, read_logs(given, nodes, _named(args.partition), progress.read))
+    known = sorted(gathered.metadata.image.by_place())
+    places = known if args.partition is None else [_place(args.partition, known)]
+    try:
+        spines = read_spines(
+            gathered.metadata.folder, places, progress.read, changes=not _says_settings(args)
+        )
+    except UnreadableError as error:
+        raise SpecError([Diagnostic("R0904", Source(str(error.path), ""), None, error.what)]) from error
+    if not spines:
+        message = "the metadata log in these directories has nothing of a partition"
+        raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message)])
+    return spines, read_logs(given, nodes, [place for place, _ in spines], progress.read)
+
+
+def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    found = [(place, spine) for place in logs.places if (spine := spine_of_lines(logs, place)) is not None]
+    if found:
+        return found, logs
+    of = f" of {args.partition}" if args.partition else ""
+    message = "no metadata log (__cluster_metadata-0) is in these directories"
+    if logs.logs:
+        message += f", and no line of the logs says what the controller decided{of}"
+    help_ = (
+        "give a controller's directory, or a broker's of a KRaft cluster; or state-change.log of all brokers"
+    )
+    raise SpecError([Diagnostic("R0919", Source(args.directories[0], ""), None, message, help=help_)])
+
+
+def _says_settings(args: argparse.Namespace) -> bool:
+    """Whether somebody knows better what the topic's settings were, and for all of the time."""
+    return any(each.partition("=")[0] in {"min_isr", "unclean"} for each in args.config)
+
+
+def _named(text: str | None) -> list[TopicPartition] | None:
+    """The partition that was asked about, where no metadata log knows which there are."""
+    found = None if text is None else PLACE.fullmatch(text)
+    return None if found is None else [TopicPartition(found[1], int(found[2]))]
+
+
+def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:
+    found = PLACE.fullmatch(text)
+    place = None if found is None else TopicPartition(found[1], int(found[2]))
+    if place is None or place not in known:
+        named = ", ".join(map(str, known[:10])) or "none"
+        message = f"the metadata log has no partition `{text}`, only: {named}"
+        help_ = suggest(text, map(str, known))
+        raise SpecError([Diagnostic("R0919", Source("--partition", text), None, message, help=help_)])
+    return place
+
+
+class _Progress:
+    """How far it is, as one line of a terminal that is written over and over."""
+
+    def __init__(self, output: Output, seconds: float | None) -> None:
+        self.patience = Patience(seconds)
+        # To explain what was read may take twice as long.
+        self._reading = Patience(None if seconds is None else seconds / 3)
+        self._line = ProgressLine(output.err, "reading", columns=output.width)
+        self._line.show("reading")
+        self._of = ("", 0)
+
+    def read(self, what: str, _size: int) -> None:
+        """So much more was read, of this. Raises OutOfTime."""
+        self._reading.look()
+        self._line.mention(f"reading {what}")
+
+    def begin(self, what: str, events: int) -> None:
+        """From here on it is about this partition."""
+        self._of = (what, events)
+
+    def tell(self, seen: int, faults: int, reached: int) -> None:
+        """How far the search is."""
+        what, events = self._of
+        self._line.mention(
+            f"{what}: {reached} of {events} observations explained, {faults} faults, {seen:,} points"
+        )
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self._line.clear()

@@ -1,0 +1,214 @@
+"""`modelcheck frontier`: how many faults each of many configurations survives, in one table."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+import modelcheck.commands.amounts as amounts
+import modelcheck.kafka.frontier.models as models
+from counterexamples.pictures.rendered import NoRenderer, png
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.sweep import axis
+from modelcheck.commands.given import words_of
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.report import AnswersDone
+from modelcheck.kafka.frontier.configurations import OVER, USUAL, Base, grid
+from modelcheck.kafka.frontier.findings import Frontier
+from modelcheck.kafka.frontier.grid import Grid
+from modelcheck.kafka.frontier.json_report import as_csv, as_json
+from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, named, wrong
+from modelcheck.kafka.frontier.picture import heat_map
+from modelcheck.kafka.frontier.search import answered
+from modelcheck.kafka.frontier.table import first_words, lines
+from modelcheck.kafka.questions.question import GUARANTEES, KINDS, MOST_FAULTS, MOVE
+from modelcheck.kafka.questions.search import Effort
+from modelcheck.kafka.settings.readers.recognition import read_files
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+from spec.library import SUFFIX, is_meant
+
+CONFIGURATION = ("kafka", "client", "brokers", "topic", "guarantee")  # options of a configuration of Kafka
+MODEL = ("check", "of", "property")  # options of a model file
+KAFKA = "kafka"  # in place of files: what Kafka does by default
+STATES = 10_000_000  # of one search
+USUAL_GUARANTEES = ("durable", "writable")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck frontier`."""
+    add = parser.add_argument
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="`kafka`, for the defaults of Kafka; the files of a configuration, as `review` takes them; "
+        "or a model file, or the name of another protocol",
+    )
+    add(
+        "--over",
+        action="append",
+        default=[],
+        metavar="KEY=V,…",
+        help="a key of Kafka, replication.factor or kafka (the release), and its values, of which one may be "
+        f"`default`; without: {' '.join(USUAL)}; of a model a name of its scope or configuration",
+    )
+    add(
+        "--faults",
+        type=int,
+        choices=range(MOST_FAULTS + 1),
+        default=2,
+        metavar="N",
+        help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
+    )
+    add(
+        "--kinds",
+        metavar="KIND[:N],…",
+        help=f"only these kinds, at most N of one: {', '.join(kind.name for kind in KINDS)}, {MOVE}",
+    )
+    add(
+        "--guarantee",
+        action="append",
+        default=[],
+        metavar="NAME,…",
+        help=f"of {', '.join(g.name for g in GUARANTEES)} (default {', '.join(USUAL_GUARANTEES)})",
+    )
+    of_model = parser.add_argument_group("for a model file").add_argument
+    of_model("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
+    of_model("--of", metavar="NAME", help="on this protocol or variant of the file")
+    of_model(
+        "--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated"
+    )
+    add = parser.add_argument_group("for a configuration of Kafka").add_argument
+    add("--kafka", metavar="VERSION", help="the release, where it is not varied")
+    add("--client", metavar="CLIENT", help="the producer's release or library, as for `review`")
+    add("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
+    add("--topic", metavar="NAME", help="the topic, where the files tell of several")
+    add = parser.add_argument_group("for both").add_argument
+    add(
+        "--max-states",
+        type=amounts.count,
+        default=STATES,
+        metavar="N",
+        help=f"states that one search may find (default {STATES:,})",
+    )
+    add("--max-time", type=amounts.seconds, metavar="T", help="time for all searches, such as 90, 5m or 2h")
+    add("--json", action="store_true", help="everything as JSON, with the run at each edge")
+    add("--csv", metavar="PATH", help="write a line for each cell")
+    add("--draw", metavar="PATH", help="write a heat map: SVG, or PNG where the name ends in .png")
+    add("--html", metavar="PATH", help="write a page with the tables, and the run at each edge step by step")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Answer every cell; exit 3 when some are not known."""
+    files = Files(output, args.files, force=args.force)
+    files.refuse("csv", args.csv)
+    files.refuse("html", args.html)
+    files.refuse("png" if _is_png(args.draw) else "svg", args.draw)
+    progress = ProgressLine(output.err, "frontier", columns=output.width)
+    progress.show("frontier: reading what is asked")
+    try:
+        asked = _grid(args)
+    finally:
+        progress.clear()
+    if not args.json:
+        output.lines(first_words(asked, output.width))
+        output.out.flush()  # it is said before the work begins
+    progress.show("frontier")
+
+    def tell(done: int, states: int, seconds: float) -> None:
+        progress.tell(AnswersDone("cell", done, asked.cells, states, seconds))
+
+    try:
+        found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))
+    finally:
+        progress.clear()
+    if args.json:
+        output.json(as_json(found))
+    else:
+        output.lines(lines(found, output.width))
+    if args.csv:
+        files.put(Path(args.csv), "csv", as_csv(found))
+    if args.draw:
+        _draw(found, Path(args.draw), files)
+    if args.html:
+        from modelcheck.kafka.frontier.page import frontier_page  # noqa: PLC0415 - jinja2 only for pages
+
+        progress.begin("the runs of the page are explained")
+        page = frontier_page(found, _command(args))
+        progress.clear()
+        files.put(Path(args.html), "html", page)
+    return files.exit(Exit.EXPECTED if found.complete else Exit.UNKNOWN)
+
+
+def _is_png(path: str | Path | None) -> bool:
+    return path is not None and Path(path).suffix.lower() == ".png"
+
+
+def _draw(found: Frontier, path: Path, files: Files) -> None:
+    picture = heat_map(found)
+    if not _is_png(path):
+        files.put(path, "svg", picture)
+        return
+    try:
+        files.put(path, "png", png(picture))
+    except (NoRenderer, OSError) as refusal:
+        files.fail(path, refusal)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The command that makes the page again."""
+    words = ["modelcheck", "frontier", *args.files]
+    words += words_of(
+        ("--over", args.over),
+        ("--faults", [args.faults]),
+        ("--kinds", [args.kinds]),
+        ("--guarantee", args.guarantee),
+        ("--check", args.check),
+        ("--of", [args.of]),
+        ("--property", args.property),
+        ("--kafka", [args.kafka]),
+        ("--client", [args.client]),
+        ("--brokers", [args.brokers]),
+        ("--topic", [args.topic]),
+        ("--max-states", [None if args.max_states == STATES else args.max_states]),
+        ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
+    )
+    return shlex.join(words)
+
+
+def _grid(args: argparse.Namespace) -> Grid:
+    if _is_model(args.files):
+        _refuse(args, CONFIGURATION, "a configuration of Kafka")
+        chosen = models.Chosen(tuple(args.check), args.of, tuple(args.property))
+        axes = [axis(text, OVER) for text in args.over]
+        return models.grid(args.files[0], axes, chosen, args.faults, args.kinds)
+    _refuse(args, MODEL, "a model file")
+    names = [guarantee.name for guarantee in GUARANTEES]
+    wanted = named("--guarantee", args.guarantee or USUAL_GUARANTEES, names, "guarantee")
+    known = (
+        {kind.fault: kind.name for kind in KINDS} | {kind.name: kind.name for kind in KINDS} | {MOVE: MOVE}
+    )
+    kinds = None if args.kinds is None else kinds_of(args.kinds, known)
+    readings = () if args.files == [KAFKA] else read_files(args.files)
+    base = Base(readings, args.kafka, args.client, args.brokers, args.topic)
+    axes = [axis(text, OVER) for text in args.over or USUAL]
+    guarantees = [guarantee for guarantee in GUARANTEES if guarantee.name in wanted]
+    return grid(base, axes, guarantees, FaultLimits(args.faults, kinds))
+
+
+def _is_model(files: list[str]) -> bool:
+    """Whether a model file is named, or a protocol; `kafka` alone stands for the configuration."""
+    found = [name for name in files if name.endswith(SUFFIX) or (name != KAFKA and is_meant(name))]
+    if found and len(files) > 1:
+        wrong("FILE", " ".join(files), found[0], f"`{found[0]}` is a model, and goes alone")
+    return bool(found)
+
+
+def _refuse(args: argparse.Namespace, names: tuple[str, ...], of: str) -> None:
+    """Refuse options that are of something else."""
+    for name in names:
+        if getattr(args, name):
+            wrong(f"--{name}", str(getattr(args, name)), "", f"--{name} is for {of}")

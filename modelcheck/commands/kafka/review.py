@@ -1,0 +1,379 @@
+"""`modelcheck review`: what can this Kafka configuration lose, and how many things must go wrong first?"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import modelcheck.commands.amounts as amounts
+from counterexamples.itf.write import write
+from counterexamples.lines import count
+from counterexamples.trace import Trace
+from modelcheck.answers.pipelines.report import of_mistakes
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.answers.timings import Timings
+from modelcheck.commands.given import words_of
+from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
+from modelcheck.commands.pipeline_options import add_pipeline_options, refuse_report, write_report
+from modelcheck.contract.exits import Exit
+from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
+from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed
+from modelcheck.kafka.questions.changes import circumstances
+from modelcheck.kafka.questions.outages.combined import with_controllers
+from modelcheck.kafka.questions.outages.controllers import quorum
+from modelcheck.kafka.questions.outages.search import coming, outage
+from modelcheck.kafka.questions.partition import PartitionModel, partition
+from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, requirement
+from modelcheck.kafka.questions.remedies import coming_trials, remedies
+from modelcheck.kafka.questions.review import Review, first_loss
+from modelcheck.kafka.questions.search import Asking, Effort, Watch
+from modelcheck.kafka.report.json_report import as_json
+from modelcheck.kafka.report.overview import (
+    TopicRow,
+    for_topic,
+    overview,
+    overview_json,
+    same_question,
+    worst_first,
+)
+from modelcheck.kafka.report.pipeline import of_reviews
+from modelcheck.kafka.report.report import lines
+from modelcheck.kafka.settings.keys.versions import Version
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
+from modelcheck.kafka.settings.readers.recognition import read_files
+from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
+from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
+from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source
+
+if TYPE_CHECKING:
+    from modelcheck.kafka.reproduce.installation import Home
+
+STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `modelcheck review`."""
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="server, producer or topic properties; environment variables; what kafka-configs, kafka-topics, "
+        "kafka-features or kafka-metadata-quorum describe; the logs in which brokers and clients print their "
+        "configuration; resources of Strimzi, of Confluent for Kubernetes and of Kubernetes itself, in YAML "
+        "or JSON; Docker Compose; Helm values; Terraform; Ansible; Spring; - for stdin",
+    )
+    parser.add_argument(
+        "--kafka", metavar="VERSION", help="the release, 0.8.0 to 4.x: defaults and behaviour differ"
+    )
+    parser.add_argument(
+        "--client",
+        metavar="CLIENT",
+        help="the producer's release, if not the cluster's, or its library, such as librdkafka or sarama: "
+        "it decides acks where no file does",
+    )
+    parser.add_argument("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--topic", metavar="NAME", help="the topic to review, where the files tell of several")
+    which.add_argument(
+        "--all-topics",
+        action="store_true",
+        help="review every topic that the files tell of: one table, those that survive least on top",
+    )
+    parser.add_argument(
+        "--faults",
+        type=_faults,
+        default=2,
+        metavar="N",
+        help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
+    )
+    parser.add_argument(
+        "--also",
+        type=_subjects,
+        default=(),
+        metavar="WHAT,…",
+        help="ask models that go on from the review's too: "
+        + ", ".join(f"{each.name} ({each.title})" for each in SUBJECTS)
+        + f"; {ALL} of them",
+    )
+    parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="GUARANTEE:N[:KIND]",
+        help=f"exit 1 unless N faults are survived; guarantees: {', '.join(g.name for g in GUARANTEES)}",
+    )
+    parser.add_argument(
+        "--max-states",
+        type=amounts.count,
+        default=STATES,
+        metavar="N",
+        help=f"states that all searches together may find (default {STATES:,})",
+    )
+    parser.add_argument(
+        "--max-time",
+        type=amounts.seconds,
+        metavar="T",
+        help="time for all searches, such as 90, 5m or 2h (no limit)",
+    )
+    parser.add_argument("--timings", action="store_true", help="say at the end what the time went into")
+    parser.add_argument("-v", "--verbose", action="store_true", help="why each setting counts, or does not")
+    parser.add_argument("--json", action="store_true", help="the review as JSON")
+    add_pipeline_options(parser)
+    parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
+    parser.add_argument(
+        "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
+    )
+    add_reproduce_options(parser, "the first loss")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
+    refuse_half(args, args.refuse)
+    if args.reproduce and args.all_topics:
+        args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
+    required = tuple(map(requirement, args.require))
+    files = Files(output, args.files, force=args.force)
+    files.refuse("itf", args.itf)
+    files.refuse("html", args.html)
+    refuse_report(args, files)
+    try:
+        return _run(args, output, required, files)
+    except SpecError as error:
+        mistakes = of_mistakes(error)
+        write_report(args, files, output, lambda: mistakes, "review")
+        raise
+
+
+def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, ...], files: Files) -> int:
+    """Ask, tell, and write what is asked for."""
+    timings = Timings()
+    with timings.phase("read"):
+        home = kafka_home(args)
+        settings = _settings(args, home)
+    faults = max([args.faults, *(each.faults for each in required)])
+    progress = ProgressLine(output.err, "", columns=output.width)
+    effort = Effort(args.max_states, args.max_time)
+    try:
+        rows = _reviews(settings, faults, (required, args.also), effort, progress, timings)
+    finally:
+        progress.clear()
+    with timings.phase("tell"):
+        data = _report(rows, args, output)
+    exits = set[Exit]()
+    if home is not None:
+        data["reproduced"] = _reproduced(rows[0].review, args, output, home, exits)
+    if args.json:
+        output.json(data)
+    if args.itf:
+        _save_trace(rows[0].review, Path(args.itf), files, output)
+    if args.html:
+        _save_page(rows, args, files)
+    write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
+    if args.timings:
+        output.tell(timings.words())
+    return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
+
+
+def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
+    """The settings of the topic that is asked for, or of each.
+
+    Where a run of theirs is to be tried on a release of Kafka, and nothing says which release they are of,
+    they are of that one. Raises SpecError where they are of another.
+    """
+    readings = read_files(args.files)
+    kafka = args.kafka
+    if home is not None and stated_version(readings, kafka, ResolutionDiagnostics()).assumed:
+        kafka = home.version
+    names: list[str | None] = [args.topic]
+    if args.all_topics:
+        release = stated_version(readings, args.kafka, ResolutionDiagnostics()).value
+        theirs = [topic.name for topic in topics_in(readings)]
+        own = [name for name in internal_topics(readings, release) if name not in theirs]
+        names = [*(theirs or names), *own]
+    found = [
+        resolve(readings, kafka=kafka, client=args.client, brokers=args.brokers, topic=name) for name in names
+    ]
+    if home is not None and found[0].version.value.line != home.release:
+        _refuse_other_release(found[0].version, home)
+    return found
+
+
+def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
+    message = (
+        f"the review is of Kafka {version.value} ({version.reason}), and this is Kafka {home.version}:"
+        " another release may do something else"
+    )
+    help_ = f"name a folder with Kafka {version.value}, or add --kafka {home.version}"
+    source = Source("--kafka-home", str(home.libs))
+    raise SpecError([Diagnostic("R0931", source, None, message, help=help_)])
+
+
+def _reproduced(
+    review: Review, args: argparse.Namespace, output: Output, home: Home, exits: set[Exit]
+) -> dict[str, object] | None:
+    """What came of the first loss on a real Kafka; its exit code is added."""
+    from modelcheck.kafka.reproduce.after_check import reproduced  # noqa: PLC0415 - only for `--reproduce`
+    from modelcheck.kafka.reproduce.selection import refuse_kept  # noqa: PLC0415 - as above
+
+    def run() -> Trace:
+        source = Source(args.files[0], "")
+        if review.loss is None or review.loss.loss is None:
+            message = f"no loss was found with up to {count(review.faults, 'fault')}, so there is none to try"
+            raise SpecError([Diagnostic("R0931", source, None, message)])
+        return refuse_kept(review.loss.loss, source)
+
+    found = reproduced(run, home, output, shown=not args.json)
+    exits.add(found.exit)
+    return found.data
+
+
+def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) -> dict[str, object]:
+    """Write the answer as text, or return it as data."""
+    if args.json:
+        return overview_json(rows) if args.all_topics else as_json(rows[0].review)
+    if args.all_topics:
+        output.lines(overview(rows, output.width, verbose=args.verbose))
+    else:
+        output.lines(lines(rows[0].review, output.width, verbose=args.verbose))
+    return {}
+
+
+def _reviews(
+    settings: Sequence[Settings],
+    faults: int,
+    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
+    effort: Effort,
+    watch: Watch,
+    timings: Timings,
+) -> tuple[TopicRow, ...]:
+    """A row for each topic, worst first; each has the states of a review of its own, all share the time."""
+    until = None if effort.seconds is None else time.monotonic() + effort.seconds
+    found: dict[tuple[object, ...], Review] = {}
+    rows = []
+    ended = ""
+    for each in settings:
+        with timings.phase("read"):
+            subject = partition(each)
+        placed = each.together.value if RACKS in wanted[1] else None
+        question = (*same_question(each, subject), placed)
+        if question not in found:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            spend = Effort(effort.states, left)
+            found[question] = _review(each, subject, faults, wanted, Asking(spend, watch, timings, ended))
+            ended = found[question].ended
+        rows.append(
+            TopicRow(each.topic.name if each.topic else "", for_topic(found[question], each, subject))
+        )
+    return worst_first(rows)
+
+
+def _review(
+    settings: Settings,
+    subject: PartitionModel,
+    faults: int,
+    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
+    asking: Asking,
+) -> Review:
+    """The review of one topic, with what is required of it and what else is asked."""
+    required, subjects = wanted
+    began = time.monotonic()
+    found = None
+    with asking:
+        mixed = ask_mixed(asking, subject, faults)
+        likely = first_loss(answer for each in mixed for answer in each)
+        trials = () if likely is None else coming_trials(subject, likely)
+        asking.foresee([*trials, *(coming(subject, settings.voters) if faults else ())])
+        answers = ask_all(asking, subject, faults, mixed)
+        loss = first_loss(answers)
+        if loss is not None:
+            found = remedies(asking, subject, circumstances(settings), loss)
+        answers = with_controllers(asking, subject, settings.voters, answers) if faults else answers
+        down = outage(asking, subject, answers, settings.voters) if faults else None
+        controllers = quorum(asking, settings.voters, down) if faults else None
+        more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
+    took = time.monotonic() - began
+    spent = (asking.ended, asking.states, asking.known, took)
+    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more)
+
+
+def _also(
+    asking: Asking,
+    subject: PartitionModel,
+    subjects: Sequence[Subject],
+    settings: Settings,
+    faults: int,
+    answers: Sequence[Answer],
+) -> tuple[SubjectFindings, ...]:
+    from modelcheck.kafka.questions.also.search import also  # noqa: PLC0415 - only where it is asked for
+
+    return also(asking, subject, subjects, settings, faults, answers)
+
+
+_SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic
+
+
+def _exit(review: Review) -> Exit:
+    met = [review.met(required) for required in review.required]
+    if False in met:
+        return Exit.VIOLATED
+    return Exit.EXPECTED if review.complete and None not in met else Exit.UNKNOWN
+
+
+# ------------------------------------------------------------------ what is typed
+
+
+def _faults(text: str) -> int:
+    if text not in map(str, range(MOST_FAULTS + 1)):
+        raise argparse.ArgumentTypeError(f"from 0 to {MOST_FAULTS}, and not {text!r}")
+    return int(text)
+
+
+def _subjects(text: str) -> tuple[Subject, ...]:
+    known = {each.name: each for each in SUBJECTS}
+    asked = list(known) if text == ALL else text.split(",")
+    if wrong := [each for each in asked if each not in known]:
+        raise argparse.ArgumentTypeError(f"{wrong[0]!r} is none of {', '.join(known)}; {ALL} is all of them")
+    return tuple(known[each] for each in dict.fromkeys(asked))
+
+
+# ------------------------------------------------------------------ files
+
+
+def _save_trace(review: Review, path: Path, files: Files, output: Output) -> None:
+    """Write the trace of the first loss, if there is one."""
+    trace = review.loss.loss if review.loss is not None else None
+    if trace is None:
+        output.tell(f"modelcheck: no loss was found, so {path} is not written")
+    else:
+        files.put(path, "itf", write(trace))
+
+
+def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files) -> None:
+    """Write the page, with the command that makes it again."""
+    from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
+
+    words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
+    words += words_of(
+        ("--kafka", [args.kafka]),
+        ("--client", [args.client]),
+        ("--brokers", [args.brokers]),
+        ("--topic", [args.topic]),
+        ("--faults", [args.faults]),
+        ("--also", [",".join(each.name for each in args.also) or None]),
+        ("--require", args.require),
+        ("--max-states", [None if args.max_states == STATES else args.max_states]),
+        ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
+    )
+    command = shlex.join(words)
+    text = overview_page(rows, command) if args.all_topics else review_page(rows[0].review, command)
+    files.put(Path(args.html), "html", text)

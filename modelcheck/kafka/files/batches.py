@@ -1,0 +1,141 @@
+"""The batches of a log segment, one after the other, without reading what is in them.
+
+The layout is that of `DefaultRecordBatch` in Kafka: 61 bytes of header, of which the
+checksum covers all from the attributes on.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from modelcheck.kafka.files.crc32c import crc32c
+from modelcheck.kafka.files.damage import Damage, UnreadableError
+from spec.frozen import frozen
+from spec.reading import opened
+
+HEADER = struct.Struct(">qiibIhiqqqhii")  # base offset … number of records
+PREFIX = struct.Struct(">qi")  # base offset, and how many bytes follow
+MAGIC_AT = 16  # the version stands at the same place in all formats
+CRC_FROM = 21
+SMALLEST_OLD = 26  # bytes of an empty record of version 0, with offset and size
+CURRENT = 2
+PIECE = 1 << 20  # bytes that are read at a time
+LARGEST = 1 << 30  # no broker takes a batch of this many bytes
+
+
+@frozen
+class Batch:
+    """A batch as its header describes it.
+
+    `epoch` is -1 in the old formats 0 and 1, which have none; their `base` is the last offset
+    as well where records are compressed, and their checksums are not looked at.
+    """
+
+    path: Path
+    position: int
+    size: int
+    base: int
+    last: int
+    epoch: int
+    version: int
+    compression: int = 0
+    is_control: bool = False
+    count: int = 0
+
+    @property
+    def end(self) -> int:
+        """The offset after the last record."""
+        return self.last + 1
+
+
+OnRead = Callable[[int], None]
+
+
+def silent(_done: int) -> None:
+    """Ignore how many bytes were read."""
+
+
+def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent) -> Iterator[Batch | Damage]:
+    """Every batch of a segment in its order, or what is wrong, after which nothing follows.
+
+    Headers alone are read without `checksums`, else all, a piece at a time, so that memory
+    does not grow with the file.  `report` is called with the bytes that were looked at since, at least
+    for each batch, and may raise OutOfTime.  Raises `UnreadableError`.
+    """
+    try:
+        with opened(path) as file:
+            yield from _batches(file, path, report, checksums=checksums)
+    except OSError as error:
+        raise UnreadableError.refused(path, error) from error
+
+
+def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> Iterator[Batch | Damage]:
+    total = file.seek(0, 2)
+    position = 0
+    while position < total:
+        file.seek(position)
+        head = file.read(HEADER.size)
+        found = _batch(head, path, position, total)
+        if isinstance(found, Damage):
+            yield found
+            return
+        if found.version == CURRENT and checksums:
+            stated = HEADER.unpack(head)[4]
+            if _checksum(file, position + CRC_FROM, found.size - CRC_FROM, report) != stated:
+                yield Damage(path, position, f"the batch at offset {found.base:,} fails its checksum")
+                return
+        yield found
+        report(found.size)
+        position += found.size
+
+
+def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage:
+    """The batch that a header describes; what is wrong if there cannot be one."""
+    if not any(head):
+        return Damage(path, position, f"nothing but zero bytes, {total - position:,} to the end of the file")
+    if len(head) < MAGIC_AT + 1:
+        return Damage(path, position, f"{total - position:,} bytes, which are no whole batch")
+    base, length = PREFIX.unpack_from(head)
+    size = PREFIX.size + length
+    version = head[MAGIC_AT]
+    if version > CURRENT:
+        return Damage(path, position, f"a batch of version {version}, which is not known")
+    smallest = HEADER.size if version == CURRENT else SMALLEST_OLD
+    if base < 0 or not smallest <= size <= LARGEST:
+        return Damage(path, position, f"no batch: offset {base:,} and {size:,} bytes cannot be")
+    if position + size > total:
+        missing = position + size - total
+        return Damage(path, position, f"the batch at offset {base:,} lacks its last {missing:,} bytes")
+    if version < CURRENT:
+        return Batch(path, position, size, base, base, -1, version)
+    _, _, epoch, _, _, attributes, delta, _, _, _, _, _, count = HEADER.unpack(head)
+    if delta < 0 or count < 0:
+        return Damage(path, position, f"no batch: {count} records to offset {base + delta:,} cannot be")
+    return Batch(
+        path,
+        position,
+        size,
+        base,
+        base + delta,
+        epoch,
+        version,
+        compression=attributes & 7,
+        is_control=bool(attributes & 0x20),
+        count=count,
+    )
+
+
+def _checksum(file: BinaryIO, start: int, size: int, report: OnRead) -> int:
+    file.seek(start)
+    crc = 0
+    while size > 0:
+        piece = file.read(min(size, PIECE))
+        if not piece:
+            return -1
+        crc = crc32c(piece, crc)
+        size -= len(piece)
+        report(0)
+    return crc

@@ -1,0 +1,1 @@
+"""The log lines of brokers and controllers: text → typed messages."""

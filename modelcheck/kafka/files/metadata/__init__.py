@@ -1,0 +1,1 @@
+"""The metadata log of KRaft: bytes → records → the image of a partition."""

@@ -1,0 +1,118 @@
+"""The metadata log of a KRaft cluster as a node has it: the newest snapshot, and what follows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from modelcheck.kafka.files.batches import Batch, OnRead, read_batches, silent
+from modelcheck.kafka.files.checkpoints import read_text
+from modelcheck.kafka.files.damage import Damage, UnreadableError
+from modelcheck.kafka.files.fields import ShortError
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.records import MetadataRecord, decode
+from modelcheck.kafka.files.partition_log import segments
+from modelcheck.kafka.files.records import read_records
+from spec.frozen import frozen
+
+FOLDER = "__cluster_metadata-0"
+MISSHAPEN = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)  # of JSON
+SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+
+
+@frozen
+class MetadataEntry:
+    """A record of the metadata log, with where it stands."""
+
+    path: Path
+    position: int
+    offset: int
+    epoch: int
+    record: MetadataRecord
+
+
+@frozen
+class MetadataLog:
+    """A node's copy of the metadata, as far as it goes: up to offset `end`, written in `epoch`."""
+
+    folder: Path
+    image: MetadataImage
+    end: int
+    epoch: int
+    snapshot: Path | None
+    voters: frozenset[int]
+    damaged: tuple[Damage, ...] = ()
+
+
+def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
+    """The cluster as a node's copy of the metadata log has it. Raises `UnreadableError`.
+
+    Reads the newest snapshot and what follows it; memory grows with the cluster and not with the log.
+    `report` as for `read_batches`.
+    """
+    image = MetadataImage()
+    damaged: list[Damage] = []
+    end, epoch = 0, 0
+    snapshot = newest_snapshot(folder)
+    if snapshot is not None:
+        found = SNAPSHOT.fullmatch(snapshot.name)
+        end, epoch = (int(found[1]), int(found[2])) if found is not None else (0, 0)
+    for path, begins in ((snapshot, 0), *((path, end) for path in _behind(folder, end))):
+        for each in [] if path is None else entries(path, begins, report):
+            match each:
+                case Damage():
+                    damaged.append(each)
+                case Batch() if path != snapshot:
+                    end, epoch = max(end, each.end), max(epoch, each.epoch)
+                case MetadataEntry():
+                    image.apply(each.record)
+                case _:
+                    pass
+    return MetadataLog(folder, image, end, epoch, snapshot, _voters(folder), tuple(damaged))
+
+
+def newest_snapshot(folder: Path) -> Path | None:
+    """The snapshot that reaches furthest, if there is one."""
+    return max((path for path in folder.glob("*.checkpoint") if SNAPSHOT.fullmatch(path.name)), default=None)
+
+
+def entries(path: Path, begins: int = 0, report: OnRead = silent) -> Iterator[MetadataEntry | Batch | Damage]:
+    """What a segment or a snapshot says from an offset on: records, the batch they were in, what is wrong."""
+    for batch in read_batches(path, report=report):
+        if isinstance(batch, Damage):
+            yield batch
+            continue
+        for record in () if batch.is_control or batch.end <= begins else read_records(batch):
+            if isinstance(record, Damage):
+                yield record
+            elif record.offset >= begins and record.value is not None:
+                yield _entry(path, batch, record.offset, record.value)
+        yield batch
+
+
+def _entry(path: Path, batch: Batch, offset: int, value: bytes) -> MetadataEntry | Damage:
+    try:
+        said: MetadataRecord = decode(value)
+    except ShortError as error:
+        return Damage(
+            path, batch.position, f"the metadata record at offset {offset:,} cannot be read: {error}"
+        )
+    return MetadataEntry(path, batch.position, offset, batch.epoch, said)
+
+
+def _behind(folder: Path, end: int) -> list[Path]:
+    """The segments that reach beyond an offset."""
+    found = segments(folder)
+    following = [base for base, _ in found[1:]]
+    return [path for n, (_, path) in enumerate(found) if n >= len(following) or following[n] > end]
+
+
+def _voters(folder: Path) -> frozenset[int]:
+    """The controllers, as far as the node wrote them down beside its log."""
+    try:
+        found = json.loads(read_text(folder / "quorum-state") or "{}")
+        return frozenset(int(each["voterId"]) for each in found.get("currentVoters") or ())
+    except (*MISSHAPEN, UnreadableError):
+        return frozenset()

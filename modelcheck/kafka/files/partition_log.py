@@ -1,0 +1,145 @@
+"""The log of one replica of one partition, summed up: its offsets, and which leader epoch wrote what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from modelcheck.kafka.files.batches import CURRENT, Batch, OnRead, read_batches, silent
+from modelcheck.kafka.files.checkpoints import EpochStart, read_epochs
+from modelcheck.kafka.files.damage import Damage, UnreadableError
+from spec.frozen import frozen
+
+SEGMENT = re.compile(r"(\d{20})\.log")
+
+
+@frozen
+class PartitionLog:
+    """A log as its broker would have it after its start.
+
+    `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: what stands
+    before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
+    drop all from `end` on, elsewhere it would not look, and the log goes on after the damage.
+    """
+
+    folder: Path
+    start: int
+    end: int
+    epochs: tuple[EpochStart, ...]
+    size: int
+    flushed: int
+    damaged: tuple[Damage, ...] = ()
+    cut: bool = False
+    old_format: bool = False
+
+    @property
+    def last_epoch(self) -> int:
+        """The leader epoch that wrote last; -1 if none did."""
+        return self.epochs[-1].epoch if self.epochs else -1
+
+    def end_of(self, epoch: int) -> tuple[int, int]:
+        """The largest epoch up to this one that the log has, and where it ends there (KIP-101, KIP-279).
+
+        With none, epoch -1 and the start of the log.
+        """
+        found, end = -1, self.start
+        for number, each in enumerate(self.epochs):
+            if each.epoch > epoch:
+                break
+            following = self.epochs[number + 1].start if number + 1 < len(self.epochs) else self.end
+            found, end = each.epoch, following
+        return found, end
+
+
+def segments(folder: Path) -> list[tuple[int, Path]]:
+    """The segments of a log by their first offsets. Raises `UnreadableError`."""
+    try:
+        found = [(SEGMENT.fullmatch(path.name), path) for path in folder.iterdir()]
+    except OSError as error:
+        raise UnreadableError.refused(folder, error) from error
+    return sorted((int(name[1]), path) for name, path in found if name is not None)
+
+
+def read_log(
+    folder: Path,
+    *,
+    flushed: int = 0,
+    clean: bool = False,
+    start: int = 0,
+    every: bool = False,
+    report: OnRead = silent,
+) -> PartitionLog:
+    """The log in a partition's folder. Raises `UnreadableError`.
+
+    Reads each segment once, in pieces.  Checksums are looked at where a broker looks at its start:
+    nowhere after a `clean` shutdown, else from the segment with the recovery point `flushed` on;
+    with `every`, everywhere.
+    """
+    found = segments(folder)
+    recovered = [n for n, (base, _) in enumerate(found) if base <= flushed]
+    first = recovered[-1] if recovered else 0
+    seen = _Seen()
+    damaged: list[Damage] = []
+    cut = False
+    size = 0
+    for number, (base, path) in enumerate(found):
+        recovers = not clean and number >= first
+        looked_at = every or recovers
+        for each in read_batches(path, checksums=looked_at, report=report):
+            if isinstance(each, Damage):
+                damaged.append(each)
+                cut = recovers or number == len(found) - 1
+                break
+            seen.add(each)
+            size = size + each.size
+        seen.end = max(seen.end, base)
+        if cut:
+            break
+    begins = max(start, found[0][0]) if found else start
+    end = max(seen.end, begins)
+    epochs = _epochs(read_epochs(folder / "leader-epoch-checkpoint") or (), seen.epochs, begins, end)
+    return PartitionLog(
+        folder,
+        begins,
+        end,
+        epochs,
+        size,
+        min(flushed, end) if not clean else end,
+        tuple(damaged),
+        cut,
+        seen.old,
+    )
+
+
+class _Seen:
+    """A summary of the batches so far."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.epochs: list[EpochStart] = []
+        self.old = False
+
+    def add(self, batch: Batch) -> None:
+        """One batch more."""
+        self.end = max(self.end, batch.end)
+        self.old = self.old or batch.version < CURRENT
+        if batch.epoch >= 0 and (not self.epochs or batch.epoch > self.epochs[-1].epoch):
+            self.epochs.append(EpochStart(batch.epoch, batch.base))
+
+
+def _epochs(
+    noted: Sequence[EpochStart], seen: Iterable[EpochStart], start: int, end: int
+) -> tuple[EpochStart, ...]:
+    """The epochs as a broker has them once it has started: those it noted, and later ones that it finds.
+
+    One that begins at the end of the log or after it is forgotten; the one that holds the
+    first record begins there at the earliest.
+    """
+    known = [each for each in noted if each.start < end]
+    for each in seen:
+        if not known or each.epoch > known[-1].epoch:
+            known.append(each)
+    before = [each for each in known if each.start <= start]
+    later = [each for each in known if each.start > start]
+    return (*(EpochStart(each.epoch, start) for each in before[-1:]), *later) if start < end else ()

@@ -1,0 +1,352 @@
+"""Configurations of Kafka as the rows of a frontier: keys over values, in one or several releases.
+
+NOTE(alike): `min.insync.replicas` is read by no step and no property of the model unless the producer
+waits for all replicas, the high watermark stands still below it, or eligible leader replicas hang
+on it.  Configurations that differ in nothing else have the same answers, and are asked about once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import spec.ir as ir
+from counterexamples.lines import count
+from modelcheck.asking.sweep import MOST_POINTS, Axis
+from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job
+from modelcheck.kafka.frontier.limits import FaultLimits, near, wrong
+from modelcheck.kafka.questions.partition import PartitionModel, partition
+from modelcheck.kafka.questions.question import (
+    ANY,
+    KINDS,
+    MOVE,
+    FaultKind,
+    Guarantee,
+    Posed,
+    Question,
+    fault_kinds,
+    groups,
+    posed,
+    under_moves,
+    varying_family,
+)
+from modelcheck.kafka.settings.keys.catalogue import find, meant
+from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Reader, Standing, Type, parse
+from modelcheck.kafka.settings.keys.versions import BadVersionError, Version, of, version
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.resolution.clients import stated_client
+from modelcheck.kafka.settings.resolution.cluster import stated_version
+from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from spec.diagnostics import SpecError
+from spec.frozen import frozen
+from spec.source import Source, Span
+
+OVER = "--over"
+RELEASE = "kafka"
+FACTOR = "default.replication.factor"
+_NAMES = {"replication.factor": FACTOR}
+_HEADS = {
+    FACTOR: "replicas",
+    "min.insync.replicas": "min ISR",
+    "unclean.leader.election.enable": "unclean",
+    "eligible.leader.replicas.version": "ELR",
+}
+PEERS = "of the same release with as many replicas or fewer"
+DEFAULT = "default"  # as a value: what the release or the client takes where it is not given
+_WORDS = {"true": "yes", "false": "no"}
+USUAL = (  # what is varied where nothing is said
+    "replication.factor=1..3",
+    "min.insync.replicas=1..3",
+    "acks=0,1,all",
+    "unclean.leader.election.enable=true,false",
+)
+
+
+@frozen
+class Base:
+    """What is the same in all configurations: files, and what was said beside them."""
+
+    readings: tuple[Reading, ...] = ()
+    kafka: str | None = None
+    client: str | None = None
+    brokers: int | None = None
+    topic: str | None = None
+
+
+def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], asked: FaultLimits) -> Grid:
+    """A row for each configuration, those that Kafka refuses or does not have left out, with the reason.
+
+    Raises SpecError for a key that decides nothing here, a value that no release takes, and too many rows.
+    """
+    axes = [_known(axis) for axis in axes]
+    twice = next((axis for n, axis in enumerate(axes) if axis.name in {each.name for each in axes[:n]}), None)
+    if twice is not None:
+        text = f"{twice.name}={','.join(twice.values)}"
+        wrong(OVER, text, twice.name, f"`{twice.name}` is given twice", "give all its values at once")
+    many = math.prod(len(axis.values) for axis in axes)
+    if many > MOST_POINTS:
+        text = " ".join(axis.name for axis in axes)
+        wrong(OVER, text, "", f"{many:,} configurations are too many, more than {MOST_POINTS:,}")
+    _insist_on_values(base, axes)
+    names = [axis.name for axis in axes]
+    made = [
+        _made(base, dict(zip(names, values, strict=True)), guarantees, asked)
+        for values in product(*(axis.values for axis in axes))
+    ]
+    rows = {each.row.values: each.row for each in reversed(made)}  # of several with the same values the first
+    in_order = tuple(rows[values] for values in dict.fromkeys(each.row.values for each in made))
+    _insist_on_one(in_order)
+    there = {posed.question.kind for row in in_order for job in row.jobs for posed in job.alone}
+    known = {MOVE: "leadership is moved, and nothing is wrong"} | {kind.name: kind.title for kind in KINDS}
+    releases = {each.release for each in made}
+    return Grid(
+        f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka",
+        tuple(_HEADS.get(name, name) for name in names),
+        in_order,
+        tuple(guarantees),
+        {name: title for name, title in known.items() if name in there},
+        asked.faults,
+        tuple(dict.fromkeys(note for each in made for note in each.notes)),
+        PEERS,
+    )
+
+
+@frozen
+class _Made:
+    """The row of a configuration, its release, and what is to be said beside the table."""
+
+    row: ConfigurationRow
+    release: str
+    notes: tuple[str, ...] = ()
+
+
+def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: FaultLimits) -> _Made:
+    release = _release(base, point)
+    try:
+        settings = resolve(
+            _readings(base, point, release),
+            kafka=point.get(RELEASE, base.kafka),
+            client=base.client,
+            brokers=base.brokers,
+            topic=base.topic,
+        )
+    except SpecError as error:
+        shown = tuple(_shown(name, value) for name, value in point.items())
+        return _Made(ConfigurationRow(shown, left_out=error.diagnostics[0].message), str(release))
+    unread = _unread(settings, point)
+    shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
+    notes = tuple(f"{NOT_READ} Kafka {release} has no {name}{_instead(settings, name)}" for name in unread)
+    subject = partition(settings)
+    why = _impossible(settings, subject, point)
+    if why:
+        return _Made(ConfigurationRow(shown, left_out=why), str(release), notes)
+    jobs = tuple(_jobs(_alike(subject), guarantees, asked))
+    own = {"min_isr": subject.scope(0, 0).config["min_isr"]}
+    return _Made(
+        ConfigurationRow(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes
+    )
+
+
+# ------------------------------------------------------------------ what is typed
+
+
+def _known(axis: Axis) -> Axis:
+    """The axis under the name of its key. Raises SpecError for a name that decides nothing."""
+    name = _NAMES.get(axis.name, axis.name)
+    key = find(name)
+    if name == RELEASE:
+        return axis
+    if key is not None and key.standing is Standing.MODELLED:
+        return replace(axis, name=key.name)
+    text = f"{axis.name}={','.join(axis.values)}"
+    if key is not None:
+        message = f"`{axis.name}` is outside the model: all configurations would have the same answers"
+        wrong(OVER, text, axis.name, message, key.why, code="R0902")
+    known = (RELEASE, "replication.factor", "min.insync.replicas", "acks", "unclean.leader.election.enable")
+    slip = meant(axis.name)
+    help_ = f"did you mean `{slip}`?" if slip else near(axis.name, known)
+    message = f"`{axis.name}` is no key that decides what Kafka loses"
+    return wrong(OVER, text, axis.name, message, help_, code="R0902")
+
+
+def _insist_on_values(base: Base, axes: Sequence[Axis]) -> None:
+    """Raise SpecError for a value that is none, in every release there is on the axes."""
+    said = next((axis.values for axis in axes if axis.name == RELEASE), (base.kafka,) if base.kafka else ())
+    releases = []
+    for text in said:
+        try:
+            releases.append(version(text))
+        except BadVersionError as error:
+            wrong(OVER, f"{RELEASE}={','.join(said)}", text, error.message, error.advice, code="R0710")
+    releases = releases or [_release(base, {})]
+    for axis in axes:
+        key = find(axis.name)
+        for value in axis.values:
+            if key is None or value == DEFAULT:
+                continue
+            problems = [_problem(key, value, release) for release in releases]
+            if all(problem is not None for problem in problems) and problems[0] is not None:
+                text = f"{axis.name}={','.join(axis.values)}"
+                wrong(OVER, text, value, problems[0].message, problems[0].advice)
+
+
+def _insist_on_one(rows: Sequence[ConfigurationRow]) -> None:
+    """Raise SpecError where every configuration is left out."""
+    reasons = list(dict.fromkeys(row.left_out for row in rows))
+    if "" not in reasons:
+        wrong(OVER, OVER, "", f"none of these can be had: {reasons[0]}", "; ".join(reasons[1:4]))
+
+
+def _problem(key: CatalogueKey, value: str, release: Version) -> BadValueError | None:
+    try:
+        parse(key, _spelt(key, value, release), release)
+    except BadValueError as error:
+        return error
+    return None
+
+
+def _shown(name: str, value: str) -> str:
+    key = find(name)
+    if key is not None and key.type is Type.BOOLEAN:
+        return _WORDS.get(value.lower(), value)
+    return "all" if key is not None and key.type is Type.ACKS and value == "-1" else value
+
+
+def _counts(settings: Settings, name: str, value: str, unread: Sequence[str]) -> str:
+    """The value that counts, as it is shown."""
+    if name in unread:
+        return NOT_READ
+    return _shown(name, str(settings.value(name).value).lower() if value == DEFAULT else value)
+
+
+# ------------------------------------------------------------------ one configuration
+
+
+def _release(base: Base, point: Mapping[str, str]) -> Version:
+    return stated_version(base.readings, point.get(RELEASE, base.kafka), ResolutionDiagnostics()).value
+
+
+def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[Reading, ...]:
+    """What the files say, with the values of one configuration in place of theirs."""
+    names = {name for name in point if name != RELEASE}
+    keys = {key.name: key for name in names if (key := find(name)) is not None}
+    kept = tuple(_without(reading, keys) for reading in base.readings)
+    client = stated_client(base.readings, base.client, release, ResolutionDiagnostics()).value
+    given = []
+    for name, key in keys.items():
+        if point[name] == DEFAULT:
+            continue
+        is_producers = key.readers == (Reader.PRODUCER,)
+        given.append(_given(key, point[name], client.release or release if is_producers else release))
+    return (*kept, Reading(Source(OVER, ""), FileKind.UNKNOWN, tuple(given)))
+
+
+def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
+    """A reading without what it gives for some keys; of replicas also where a topic is described."""
+    given = tuple(
+        one
+        for one in reading.given
+        if one.layer is SettingLayer.DEFAULT or (key := find(one.key)) is None or key.name not in keys
+    )
+    topics = reading.topics
+    if FACTOR in keys:
+        topics = tuple(
+            replace(topic, replication_factor=None, left_at=None, partitions=()) for topic in topics
+        )
+    return replace(reading, given=given, topics=topics)
+
+
+def _given(key: CatalogueKey, value: str, release: Version) -> Given:
+    """A setting as if a file gave it, where it wins over all others."""
+    if key.type is Type.ACKS:
+        name = "request.required.acks" if release < of(0, 8, 2) else key.name
+    else:
+        name = key.topic_name if key.topic_name and Reader.TOPIC in key.readers else key.name
+    layer = SettingLayer.BROKER_STATIC
+    if key.readers == (Reader.PRODUCER,):
+        layer = SettingLayer.PRODUCER
+    elif Reader.TOPIC in key.readers:
+        layer = SettingLayer.TOPIC
+    text = f"{name}={_spelt(key, value, release)}"
+    split = len(name)
+    return Given(
+        name, text[split + 1 :], layer, Source(OVER, text), Span(0, split), Span(split + 1, len(text))
+    )
+
+
+def _spelt(key: CatalogueKey, value: str, release: Version) -> str:
+    """A value as a release writes it: all in-sync replicas were `-1` before 0.8.2."""
+    return "-1" if key.type is Type.ACKS and value == "all" and release < of(0, 8, 2) else value
+
+
+def _unread(settings: Settings, point: Mapping[str, str]) -> list[str]:
+    """The keys among those given that the release does not read."""
+    found = {name: settings.value(name) for name in point if name != RELEASE}
+    return [
+        name
+        for name, value in point.items()
+        if name != RELEASE and found[name].origin is None and (value != DEFAULT or found[name].value is None)
+    ]
+
+
+def _instead(settings: Settings, name: str) -> str:
+    absent = settings.value(name).absent
+    return f": {absent}" if absent else ""
+
+
+def _impossible(settings: Settings, subject: PartitionModel, point: Mapping[str, str]) -> str:
+    """Why a configuration is none that somebody can have, or none that the model has; empty where it is."""
+    conflict = next((each for each in settings.warnings if each.code == "R0716"), None)
+    if conflict is not None and {FACTOR, "min.insync.replicas"} & point.keys():
+        return conflict.message
+    if subject.approximations:
+        return f"coarser than the configuration: {subject.approximations[0]}"
+    factor, brokers = settings.switches.replication_factor.value, settings.brokers
+    if factor > brokers.value and not brokers.assumed:
+        return f"{count(factor, 'replica')} need as many brokers, and there are {brokers.value}"
+    return ""
+
+
+def _alike(subject: PartitionModel) -> PartitionModel:
+    """The configuration with one value for all that decides nothing: see NOTE(alike)."""
+    config = {**subject.config}
+    if config["acks"] != "all" and not config["strict_min_isr"] and not config["elr"]:
+        config["min_isr"] = 1
+    return replace(subject, config=config)
+
+
+# ------------------------------------------------------------------ what is asked of it
+
+
+def _jobs(subject: PartitionModel, guarantees: Sequence[Guarantee], asked: FaultLimits) -> Iterator[Job]:
+    kinds = [kind for kind in fault_kinds(subject) if asked.allows(kind.name)] if asked.faults else []
+    counted = {kind.fault: most for kind in KINDS if (most := asked.most(kind.name)) is not None}
+    for group in groups():
+        wanted = tuple(each for each in group if each in guarantees)
+        if wanted:
+            yield _job(subject, wanted, kinds, counted, asked)
+
+
+def _job(
+    subject: PartitionModel,
+    wanted: tuple[Guarantee, ...],
+    kinds: Sequence[FaultKind],
+    counted: Mapping[str, int],
+    asked: FaultLimits,
+) -> Job:
+    family = varying_family(subject, wanted, counted)
+
+    def of_kinds(name: str, some: Sequence[FaultKind], faults: int, moves: int = 0) -> Posed:
+        most = {kind.fault: counted.get(kind.fault) if len(some) > 1 else None for kind in some}
+        budget = ir.Budget(faults, most) if most else ir.Budget(0)
+        return posed(subject, Question(wanted, name, budget, moves), family)
+
+    alone = [of_kinds(kind.name, [kind], counted.get(kind.fault, asked.faults)) for kind in kinds]
+    if subject.moves and asked.allows(MOVE):
+        alone = [posed(subject, under_moves(subject, wanted), family), *alone]
+    moves = subject.moves_among_faults if asked.allows(MOVE) else 0
+    mixture = of_kinds(ANY, kinds, asked.faults, moves)
+    return Job(mixture, tuple(alone))

@@ -1,0 +1,186 @@
+"""A frontier that was found: the answers of each configuration, and which are better than others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from counterexamples.certify import certify
+from counterexamples.trace import Trace
+from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid
+from modelcheck.kafka.frontier.search import Answered, FrontierAnswer
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.question import ANY, Guarantee
+from spec.frozen import frozen
+
+
+@frozen
+class Better:
+    """A configuration that survives as much everywhere, and somewhere more, at no greater cost.
+
+    `guarantees` are those of which it survives more.
+    """
+
+    row: ConfigurationRow
+    number: int
+    guarantees: tuple[Guarantee, ...]
+
+
+@frozen
+class Line:
+    """A row of the frontier with its answers, by guarantee and kind; its number counts from 1."""
+
+    number: int
+    row: ConfigurationRow
+    answers: Mapping[tuple[str, str], Answer]
+    complete: bool
+
+    def answer(self, guarantee: Guarantee, kind: str = ANY) -> Answer | None:
+        """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""
+        return self.answers.get((guarantee.name, kind))
+
+
+class Frontier:
+    """All that is known of a grid; what there was no time for is missing, and `ended` says why."""
+
+    def __init__(self, grid: Grid, found: Answered) -> None:
+        self.grid, self.ended, self.seconds = grid, found.ended, found.seconds
+        self.lines = tuple(
+            _line(number, row, found.answers)
+            for number, row in enumerate(grid.asked, 1)
+            if _is_answered(row, found)
+        )
+        self.states = sum(one.states for one in found.answers.values())
+        self.known = sum(one.known for one in found.answers.values())
+
+    @property
+    def missing(self) -> int:
+        """How many configurations have no answer."""
+        return len(self.grid.asked) - len(self.lines)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question was answered as far as it was asked."""
+        return not self.missing and all(line.complete for line in self.lines)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of faults, the mixture last."""
+        return (*self.grid.kinds, ANY)
+
+    def cells(self, line: Line) -> Iterator[tuple[Guarantee, str, Answer | None]]:
+        """Every answer of a line, guarantee by guarantee."""
+        for guarantee in self.grid.guarantees:
+            for kind in self.kinds:
+                yield guarantee, kind, line.answer(guarantee, kind)
+
+    @cached_property
+    def better(self) -> Mapping[int, Better]:
+        """For each configuration that is dominated, by its number, one that dominates it and is not."""
+        found: dict[int, Better] = {}
+        ranges = {line.number: self._ranges(line) for line in self.lines}
+        for line in self.lines:
+            above = [
+                other
+                for other in self.lines
+                if _is_comparable(other.row, line.row)
+                and _dominates(ranges[other.number], ranges[line.number])
+            ]
+            if above:
+                best = max(above, key=lambda other: (_total(ranges[other.number]), -other.number))
+                more = tuple(
+                    guarantee
+                    for guarantee in self.grid.guarantees
+                    if any(
+                        ranges[best.number][guarantee.name, kind][0]
+                        > ranges[line.number][guarantee.name, kind][1]
+                        for kind in self.kinds
+                    )
+                )
+                found[line.number] = Better(best.row, best.number, more)
+        return found
+
+    def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
+        """How many faults are survived for certain, and how many at most, of those that were tried."""
+        return {
+            (guarantee.name, kind): _range(answer, self.grid.faults)
+            for guarantee, kind, answer in self.cells(line)
+        }
+
+
+def _is_answered(row: ConfigurationRow, found: Answered) -> bool:
+    return all(job.key in found.answers for job in row.jobs)
+
+
+def _line(number: int, row: ConfigurationRow, by_key: Mapping[str, FrontierAnswer]) -> Line:
+    answers: dict[tuple[str, str], Answer] = {}
+    for job in row.jobs:
+        for answer in by_key[job.key].answers:
+            answers[answer.guarantee.name, answer.kind] = _own(answer, row)
+    return Line(number, row, answers, all(answer.complete for answer in answers.values()))
+
+
+def _own(answer: Answer, row: ConfigurationRow) -> Answer:
+    """An answer with the row's own configuration in its run, which is replayed."""
+    loss = answer.loss
+    if loss is None or all(loss.scope.config[name] == value for name, value in row.own.items()):
+        return answer
+    return replace(answer, loss=_replayed(loss, row.own))
+
+
+def _replayed(loss: Trace, own: Mapping[str, object]) -> Trace:
+    return certify(replace(loss, scope=replace(loss.scope, config={**loss.scope.config, **own}))).trace
+
+
+# ------------------------------------------------------------------ what is better
+
+
+Ranges = Mapping[tuple[str, str], tuple[int, int]]
+
+
+def _range(answer: Answer | None, faults: int) -> tuple[int, int]:
+    """The fewest and the most faults that may be survived; what cannot happen is survived."""
+    if answer is None or answer.survived is None:
+        return faults, faults
+    most = faults if answer.lost_with is None else answer.lost_with - 1
+    if answer.complete and answer.lost_with is None:
+        return faults, faults
+    return min(answer.survived, faults), most
+
+
+def _is_comparable(other: ConfigurationRow, row: ConfigurationRow) -> bool:
+    """Whether somebody with one configuration can have the other without paying more."""
+    return other.among == row.among and all(a <= b for a, b in zip(other.cost, row.cost, strict=True))
+
+
+def _dominates(above: Ranges, below: Ranges) -> bool:
+    """Whether one survives for certain all that the other may, and something more."""
+    return all(above[cell][0] >= below[cell][1] for cell in below) and any(
+        above[cell][0] > below[cell][1] for cell in below
+    )
+
+
+def _total(ranges: Ranges) -> int:
+    return sum(least for least, _ in ranges.values())
+
+
+def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
+    """What a better configuration has over this one: "as durable as 3, and more available"."""
+    if not all(guarantee.adjective for guarantee in guarantees):
+        names = [guarantee.name for guarantee in better.guarantees]
+        return f"{better.number} survives as much, and more for {_listed(names)}"
+    more = [guarantee.adjective for guarantee in better.guarantees]
+    same = [guarantee.adjective for guarantee in guarantees if guarantee not in better.guarantees]
+    if not same:
+        return f"{better.number} is more {_listed(more)}"
+    return f"{better.number} is as {_listed(same)}, and more {_listed(more)}"
+
+
+def in_short(better: Better) -> str:
+    """The same for a narrow column: "3: more available"."""
+    return f"{better.number}: more {_listed([each.adjective or each.name for each in better.guarantees])}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,97 @@
+"""The rows of a frontier: configurations, what is asked of each, and those that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from modelcheck.kafka.questions.question import Guarantee, Posed
+from spec.frozen import frozen
+from spec.ir import Value
+
+NOT_READ = "–"  # in place of the value of a key that a release does not read
+
+
+@frozen
+class Job:
+    """Guarantees of a configuration that one search decides together.
+
+    First it is asked of any mixture of the faults, then of each kind alone.
+    """
+
+    mixture: Posed
+    alone: tuple[Posed, ...]
+
+    @property
+    def posed(self) -> tuple[Posed, ...]:
+        """Every search that there may be."""
+        return (self.mixture, *self.alone)
+
+    @property
+    def key(self) -> str:
+        """What the answers hang on: jobs for which it is equal are done once."""
+        asked = [
+            (each.model.name, each.check.scope, each.check.budget, each.check.only) for each in self.posed
+        ]
+        return repr(asked)
+
+
+@frozen
+class ConfigurationRow:
+    """A configuration: its value on each axis, and what is asked of it.
+
+    `left_out` is why nothing is asked.  `cost` is what somebody pays for it, such as
+    replicas, and `among` what it is compared within.  `own` are entries of its
+    configuration that its jobs have otherwise, because no answer hangs on them.
+    """
+
+    values: tuple[str, ...]
+    jobs: tuple[Job, ...] = ()
+    cost: tuple[int, ...] = ()
+    among: tuple[str, ...] = ()
+    own: Mapping[str, Value] = field(default_factory=dict)
+    left_out: str = ""
+
+    @property
+    def cells(self) -> int:
+        """How many numbers there are to find: one for each guarantee and kind of fault, and any mixture."""
+        return sum(len(posed.question.guarantees) for job in self.jobs for posed in job.posed)
+
+
+@frozen
+class Grid:
+    """All configurations of a frontier, the last axis fastest.
+
+    `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
+    each in a few words; of each there are at most `faults`.  `notes` are shown beside the table,
+    `peers` says which configurations are compared.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[ConfigurationRow, ...]
+    guarantees: tuple[Guarantee, ...]
+    kinds: Mapping[str, str]
+    faults: int
+    notes: tuple[str, ...] = ()
+    peers: str = ""
+
+    @property
+    def asked(self) -> tuple[ConfigurationRow, ...]:
+        """The rows of which something is asked."""
+        return tuple(row for row in self.rows if not row.left_out)
+
+    @property
+    def left_out(self) -> tuple[ConfigurationRow, ...]:
+        """The others."""
+        return tuple(row for row in self.rows if row.left_out)
+
+    @property
+    def cells(self) -> int:
+        """How many numbers there are to find."""
+        return sum(row.cells for row in self.asked)
+
+
+def different(rows: Sequence[ConfigurationRow]) -> dict[str, Job]:
+    """The jobs that rows have between them, each once, by its key."""
+    return {job.key: job for row in rows for job in row.jobs}

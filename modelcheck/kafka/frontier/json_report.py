@@ -1,0 +1,141 @@
+"""A frontier for programs: JSON with the run at each edge, and a line of CSV for each cell."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+
+from counterexamples.trace import Trace
+from modelcheck.contract.version import VERSION
+from modelcheck.kafka.frontier.findings import Frontier, Line
+from modelcheck.kafka.frontier.grid import different
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.report.json_report import answer_json
+from modelcheck.kafka.report.run_text import outcome, sentences
+from modelcheck.kafka.settings.keys.releases import kafka
+from spec.semantics import Machine
+
+FORMAT = "modelcheck frontier 1"  # the number goes up when a key changes its meaning or goes away
+CELL = ("guarantee", "faults of", "survives", "lost with", "complete", "run", "states")
+
+
+def as_json(found: Frontier) -> dict[str, object]:
+    """All of it in plain values; `runs` are written once, and named by their place."""
+    grid, runs = found.grid, _Runs()
+    configurations = [_configuration(found, each, runs) for each in found.lines]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": grid.title,
+        "axes": list(grid.heads),
+        "faults_tried": grid.faults,
+        "fault_kinds": dict(grid.kinds),
+        "guarantees": {each.name: each.holds for each in grid.guarantees},
+        "cells": grid.cells,
+        "searched_apart": len(different(grid.asked)),
+        "configurations": configurations,
+        "left_out": [
+            {"values": dict(zip(grid.heads, row.values, strict=True)), "why": row.left_out}
+            for row in grid.left_out
+        ],
+        "notes": list(grid.notes),
+        "runs": runs.data,
+        "complete": found.complete,
+        "missing": found.missing,
+        "ended": found.ended or None,
+        "states": found.states,
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object]:
+    better = found.better.get(each.number)
+    answers: dict[str, dict[str, object]] = {guarantee.name: {} for guarantee in found.grid.guarantees}
+    for guarantee, kind, answer in found.cells(each):
+        data = answer_json(answer)
+        if data is not None and answer is not None:
+            data["run"] = None if answer.loss is None else runs.place(answer.loss)
+        answers[guarantee.name][kind] = data
+    return {
+        "number": each.number,
+        "values": dict(zip(found.grid.heads, each.row.values, strict=True)),
+        "answers": answers,
+        "better": None
+        if better is None
+        else {"number": better.number, "more": [guarantee.name for guarantee in better.guarantees]},
+    }
+
+
+class _Runs:
+    """Runs in plain values, each once."""
+
+    def __init__(self) -> None:
+        self.data: list[dict[str, object]] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, trace: Trace) -> int:
+        """Where a run stands among all."""
+        data = run_json(trace)
+        key = repr(data)
+        if key not in self._places:
+            self._places[key] = len(self.data)
+            self.data.append(data)
+        return self._places[key]
+
+
+def run_json(trace: Trace) -> dict[str, object]:
+    """A run in sentences."""
+    return {
+        "property": trace.property,
+        "faults": dict(trace.fault_counts()),
+        "steps": list(_sentences(trace)),
+        "outcome": outcome(trace) if _is_reviewed(trace) else None,
+    }
+
+
+def _sentences(trace: Trace) -> Iterator[str]:
+    if _is_reviewed(trace):
+        yield from (each.says for each in sentences(trace))
+        return
+    machine = Machine(trace.model, trace.scope)
+    for before, step in zip(trace.states, trace.steps, strict=False):
+        yield machine.says(trace.model.action(step.action), step, before)
+
+
+def _is_reviewed(trace: Trace) -> bool:
+    return any(trace.model is model for model in kafka().values())
+
+
+# ------------------------------------------------------------------------- CSV
+
+
+def as_csv(found: Frontier) -> str:
+    """A line for each cell: the configuration, its values, and how many faults are survived.
+
+    `survives` is empty where nothing is known to be, and `any` for any number; `lost with` is empty
+    where nothing was lost.  What was left out has a line with the reason.
+    """
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["configuration", *found.grid.heads, *CELL, "better", "left out"])
+    for each in found.lines:
+        better = found.better.get(each.number)
+        for guarantee, kind, answer in found.cells(each):
+            if answer is not None:
+                above = "" if better is None else better.number
+                cell = [guarantee.name, kind, *_cell(answer)]
+                rows.writerow([each.number, *each.row.values, *cell, above, ""])
+    for row in found.grid.left_out:
+        rows.writerow(["", *row.values, *("" for _ in CELL), "", row.left_out])
+    return text.getvalue()
+
+
+def _cell(answer: Answer) -> Iterator[object]:
+    """What is said of a cell, under the words of `CELL`."""
+    data = answer_json(answer) or {}
+    for key in ("survives", "lost_with"):
+        yield "" if data[key] is None else data[key]
+    yield "yes" if answer.complete else "no"
+    yield "" if answer.loss is None else " ".join(step.action for step in answer.loss.steps)
+    yield answer.states

@@ -1,0 +1,126 @@
+"""Checks of a model file as the rows of a frontier, over the names of its scope and configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import spec.ir as ir
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.overrides import Overrides
+from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
+from modelcheck.contract.families import families, looked_at
+from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, Job
+from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, wrong
+from modelcheck.kafka.questions.question import ANY, Guarantee, Posed, Question
+from spec.frozen import frozen
+from spec.load import load
+from spec.semantics import Machine
+from spec.values import ModelError
+
+OVER = "--over"
+NO_PROMISE = {ir.PropertyKind.REACHABLE, ir.PropertyKind.LEMMA}  # nothing that faults should not break
+
+
+@frozen
+class Chosen:
+    """Which checks of a file, on which of its models, and which properties; all where nothing is named."""
+
+    checks: tuple[str, ...] = ()
+    of: str | None = None
+    properties: tuple[str, ...] = ()
+
+
+def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: str | None) -> Grid:
+    """A row for each check at each point, those against an assumption of the model left out.
+
+    Raises SpecError for a file, a name or a value that is wrong, and for too many rows.
+    """
+    models = load(path)
+    if any(axis.name == FAULTS for axis in axes):
+        wrong(OVER, FAULTS, "", "faults are what is counted", "say with --faults how many to try")
+    checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
+    made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
+    known = {name: name for point in made for name in point.model.faults}
+    asked = FaultLimits(faults, None if kinds is None else kinds_of(kinds, known))
+    wanted = {prop.name: _guarantee(prop) for point in made for prop in _promises(point)}
+    if not wanted:
+        wrong("--property", path, "", f"{path} has no property that faults could break")
+    is_named = len({_name(point) for point in made}) > 1
+    rows = tuple(_row(point, axes, asked, is_named=is_named) for point in made)
+    if all(row.left_out for row in rows):
+        wrong(OVER, " ".join(axis.name for axis in axes), "", f"nothing is left to ask: {rows[0].left_out}")
+    there = {posed.question.kind for row in rows for job in row.jobs for posed in job.alone}
+    return Grid(
+        models[0].name if is_named else _name(made[0]),
+        (*(["check"] if is_named else []), *(axis.name for axis in axes)),
+        _with_families(rows),
+        tuple(wanted.values()),
+        {name: f"fault {name} of the model" for name in known if name in there},
+        faults,
+        peers="of the same check and size",
+    )
+
+
+def _name(point: SweepPoint) -> str:
+    return f"{point.model.name} · {point.check.name}"
+
+
+def _promises(point: SweepPoint) -> list[ir.Property]:
+    return [prop for prop in looked_at(point.model, point.check) if prop.kind not in NO_PROMISE]
+
+
+def _guarantee(prop: ir.Property) -> Guarantee:
+    name = prop.name
+    return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,))
+
+
+def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:
+    values = (*([_name(point)] if is_named else []), *point.values)
+    switches = {entry.name for entry in point.model.configs}
+    sizes = (value for axis, value in zip(axes, point.values, strict=True) if axis.name not in switches)
+    why = _impossible(point)
+    if why:
+        return ConfigurationRow(values, left_out=why)
+    return ConfigurationRow(values, (_job(point, asked),), among=(_name(point), *sizes))
+
+
+def _impossible(point: SweepPoint) -> str:
+    """Why nothing can be asked of a point; empty where something can."""
+    machine = Machine(point.model, point.check.scope)
+    if unmet := machine.assumption_failures():
+        return f"against the assumption {', '.join(each.name for each in unmet)}"
+    try:
+        machine.initial()
+    except ModelError as error:
+        return f"the model cannot start: {error.message}"
+    return "" if _promises(point) else "the check has no property that faults could break"
+
+
+def _job(point: SweepPoint, asked: FaultLimits) -> Job:
+    model, check = point.model, point.check
+    faults = [name for name in model.faults if check.budget.allows(name) and asked.allows(name)]
+    guarantees = tuple(_guarantee(prop) for prop in _promises(point))
+    names = tuple(each.name for each in guarantees)
+
+    def posed(kind: str, some: Sequence[str], most: int) -> Posed:
+        counted = {name: asked.most(name) if len(some) > 1 else None for name in some}
+        budget = ir.Budget(most, counted) if counted and most else ir.Budget(0)
+        question = Question(guarantees, kind, budget)
+        return Posed(question, model, replace(check, budget=budget, only=names, expect=()), None)
+
+    kinds = faults if asked.faults else []
+    alone = tuple(posed(name, [name], asked.most(name) or asked.faults) for name in kinds)
+    return Job(posed(ANY, faults, asked.faults), alone)
+
+
+def _with_families(rows: tuple[ConfigurationRow, ...]) -> tuple[ConfigurationRow, ...]:
+    """The rows, with what each question may share a kernel with."""
+    asked = [(posed.model, posed.check) for row in rows for job in row.jobs for posed in job.posed]
+    in_turn = iter(families(asked))
+
+    def known(job: Job) -> Job:
+        first, *others = (replace(posed, family=next(in_turn)) for posed in job.posed)
+        return Job(first, tuple(others))
+
+    return tuple(replace(row, jobs=tuple(known(job) for job in row.jobs)) for row in rows)

@@ -1,0 +1,150 @@
+"""Who answers the jobs of a frontier: a process for each core, and no search that an answer makes needless.
+
+NOTE(needless): a run with faults of one kind is a run with faults of any kind.  So what any mixture
+of N faults leaves whole, N faults of one kind do; and where the run with the fewest faults of
+any mixture has faults of one kind only, or none, and no move of the leadership, it is the run with
+the fewest for that kind too.
+Everything else is searched: no configuration is taken for safer than another.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from modelcheck.api import Unsupported
+from modelcheck.asking.sweep import shared_out
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.report import Event
+from modelcheck.kafka.frontier.grid import Grid, Job, different
+from modelcheck.kafka.questions.answers import Answer, decided, with_parts
+from modelcheck.kafka.questions.question import MOVE, Posed, has_moves
+from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.processes.workers import Workers
+from spec.frozen import frozen
+
+
+@frozen
+class FrontierAnswer:
+    """The answers of a job, how many states were found for it, and how many of them by an earlier run."""
+
+    answers: tuple[Answer, ...]
+    states: int
+    known: int
+
+
+@frozen
+class Answered:
+    """What the jobs of a grid came to, by their keys; `ended` is why some have no answer."""
+
+    answers: Mapping[str, FrontierAnswer]
+    ended: str
+    seconds: float
+
+
+def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]) -> Answered:
+    """The answers of all jobs, or of those that were done before a request to end.
+
+    `tell` is called now and then with the cells that have an answer, the states so far, and the seconds.
+    Costs a search for each kind of fault of each job, but for what was answered by an earlier
+    run, and what an answer makes needless.
+    """
+    jobs = different(grid.asked)
+    keys, began = list(jobs), time.monotonic()
+    cells = _cells(grid)
+    effort = replace(effort, threads=1, memory=shared_out(Limits(memory=effort.memory), len(jobs)).memory)
+    models = {id(posed.model): posed.model for job in jobs.values() for posed in job.posed}
+    answers: dict[str, FrontierAnswer] = {}
+    done = states = 0
+
+    def told() -> None:
+        tell(done, states, time.monotonic() - began)
+
+    with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
+        for number, found in workers.each(len(keys), told):
+            answers[keys[number]] = found
+            done, states = done + cells[keys[number]], states + found.states - found.known
+            told()
+        ended = workers.ended
+    return Answered(answers, ended, time.monotonic() - began)
+
+
+def _cells(grid: Grid) -> dict[str, int]:
+    """How many cells each job fills."""
+    found: dict[str, int] = {}
+    for row in grid.asked:
+        for job in row.jobs:
+            many = sum(len(posed.question.guarantees) for posed in job.posed)
+            found[job.key] = found.get(job.key, 0) + many
+    return found
+
+
+class _Answering:
+    """Answers jobs by their numbers, in a process that keeps what it has compiled."""
+
+    def __init__(self, jobs: Sequence[Job], effort: Effort) -> None:
+        self._jobs, self._effort = tuple(jobs), effort
+        self._asking: Asking | None = None  # of this process
+
+    def __call__(self, number: int) -> FrontierAnswer:
+        asking = self._asking = self._asking or Asking(self._effort, _Silent())
+        states, known = asking.states, asking.known
+        try:
+            answers = tuple(answers_of(asking, self._jobs[number]))
+        except Unsupported as unsupported:
+            answers = tuple(_unknown(self._jobs[number], str(unsupported)))
+        return FrontierAnswer(answers, asking.states - states, asking.known - known)
+
+
+class _Silent:
+    """A watcher of searches whose progress is not shown."""
+
+    def begin(self, title: str) -> None:
+        """Nothing is shown."""
+
+    def tell(self, event: Event) -> None:
+        """Nothing is shown."""
+
+
+def _unknown(job: Job, why: str) -> Iterator[Answer]:
+    for posed in job.posed:
+        for guarantee in posed.question.guarantees:
+            yield Answer(guarantee, posed.question.kind, -1, None, complete=False, states=0, why=why)
+
+
+def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[Answer]:
+    """An answer for each guarantee and each kind of fault, then for any mixture.
+
+    Not `thrifty`, it searches also what an answer makes needless: see NOTE(needless).
+    """
+    mixed = decided(asking, job.mixture)
+    alone: list[Answer] = []
+    for posed in job.alone:
+        inherited = [_inherited(answer, job.mixture, posed) for answer in mixed] if thrifty else [None]
+        found = [answer for answer in inherited if answer is not None]
+        alone += found if len(found) == len(inherited) else decided(asking, posed)
+    yield from alone
+    for answer in mixed:
+        parts = [each for each in alone if each.guarantee == answer.guarantee]
+        yield with_parts(answer, parts, moved=job.mixture.question.moves > 0)
+
+
+def _inherited(mixed: Answer, mixture: Posed, posed: Posed) -> Answer | None:
+    """What the answer for any mixture says of faults of one kind; None where that must be searched."""
+    kind, faults = posed.question.kind, posed.question.faults
+    if kind == MOVE or not mixed.complete:
+        return None
+    if mixed.lost_with is None:
+        is_any = mixed.survived is None and not mixture.question.budget.counted
+        survived = None if is_any else min(faults, faults if mixed.survived is None else mixed.survived)
+        return Answer(mixed.guarantee, kind, survived, None, complete=True, states=0)
+    loss = mixed.loss
+    if (
+        loss is not None
+        and mixed.is_exact
+        and not (mixture.question.moves and has_moves(loss))
+        and loss.fault_counts().keys() <= (posed.question.budget.kinds or {}).keys()
+    ):
+        return Answer(mixed.guarantee, kind, loss.faults - 1, loss, complete=True, states=0)
+    return None

@@ -1,0 +1,158 @@
+"""A frontier as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import Line as Text
+from counterexamples.lines import Piece, Role, count, line, wrapped
+from modelcheck.kafka.frontier.configurations import RELEASE
+from modelcheck.kafka.frontier.findings import Frontier, Line, words
+from modelcheck.kafka.frontier.grid import Grid, different
+from modelcheck.kafka.questions.question import ANY, Guarantee
+from modelcheck.kafka.report.wording import cell, legend
+
+BEST = "★"
+MOST_LEFT_OUT = 12  # lines on configurations that are none; more are counted
+
+
+def first_words(grid: Grid, width: int) -> Iterator[Text]:
+    """What will be asked, before it is: how many configurations, cells and searches."""
+    kinds = f" of {count(len(grid.kinds), 'kind')} and of any mixture" if grid.kinds else ""
+    said = (
+        f"{count(len(grid.asked), 'configuration')}, {count(grid.faults, 'fault')} at most{kinds}: "
+        f"{count(grid.cells, 'cell')}"
+    )
+    alike = len(different(grid.asked))
+    jobs = sum(len(row.jobs) for row in grid.asked)
+    if alike < jobs:
+        said += f", {alike * 100 // jobs} % of them different questions"
+    same = "".join(f", {head} {value}" for head, value in _same(grid))
+    yield from wrapped((), f"{grid.title}{same}: {said}", width, Role.STRONG)
+
+
+def _same(grid: Grid) -> Iterator[tuple[str, str]]:
+    """The axes on which all have one value, which have no column."""
+    for number, head in enumerate(grid.heads):
+        first, *others = dict.fromkeys(row.values[number] for row in grid.asked)
+        if not others and not (head == RELEASE and grid.title != "Kafka"):
+            yield head, first
+
+
+def lines(found: Frontier, width: int) -> Iterator[Text]:
+    """The table of all, one for each guarantee by kinds of faults, what is left out, and the limits."""
+    yield ()
+    yield from _overview(found, width)
+    for guarantee in found.grid.guarantees if found.grid.kinds else ():
+        yield ()
+        yield from _by_kind(found, guarantee, width)
+    yield from _legend(found, width)
+    yield from _notes(found, width)
+    yield ()
+    yield from wrapped((), limits(found), width, Role.DIM)
+
+
+def _overview(found: Frontier, width: int) -> Iterator[Text]:
+    names = [guarantee.name for guarantee in found.grid.guarantees]
+    yield line(Piece("Faults that are survived, of any mixture", Role.STRONG))
+    yield line("  ", *_heads(found, names))
+    for each in found.lines:
+        cells = [_cell(each, of, ANY, of.name) for of in found.grid.guarantees]
+        better = found.better.get(each.number)
+        remark = BEST if better is None else words(better, found.grid.guarantees)
+        role = Role.GOOD if better is None else Role.DIM
+        yield from wrapped(line("  ", *_facts(found, each), *cells), remark, width, role)
+
+
+def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text]:
+    """A line for all configurations with the same answers, by their numbers."""
+    alike: dict[tuple[Piece, ...], list[int]] = {}
+    for each in found.lines:
+        cells = tuple(_cell(each, guarantee, kind, kind) for kind in found.kinds)
+        alike.setdefault(cells, []).append(each.number)
+    yield from wrapped((), f"{guarantee.name}: how many faults of each kind are survived", width, Role.STRONG)
+    heads = (Piece(f"{kind:<{max(len(kind), 3) + 2}}", Role.STRONG) for kind in found.kinds)
+    yield line("  ", *heads, Piece("configurations", Role.DIM))
+    for cells, numbers in alike.items():
+        yield from wrapped(line("  ", *cells), numbers_in_words(numbers), width)
+
+
+def numbers_in_words(numbers: Sequence[int]) -> str:
+    """Numbers in their order, with what is in a row as one: "1-3 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] + 1 == number:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _heads(found: Frontier, names: Sequence[str]) -> Iterator[Piece]:
+    for head, size in zip(("", *found.grid.heads), _widths(found), strict=True):
+        yield Piece(f"{head:<{size}}" if size else "", Role.DIM)
+    for name in names:
+        yield Piece(f"{name:<{max(len(name), 3) + 2}}", Role.STRONG)
+
+
+def _facts(found: Frontier, each: Line) -> Iterator[Piece]:
+    number, *sizes = _widths(found)
+    yield Piece(f"{each.number:>{number - 2}}  ", Role.DIM)
+    for value, size in zip(each.row.values, sizes, strict=True):
+        yield Piece(f"{value:<{size}}" if size else "")
+
+
+def _widths(found: Frontier) -> list[int]:
+    """How wide the column of numbers is, and that of each axis; 0 where all have the same value."""
+    number = len(str(len(found.grid.asked))) + 2
+    columns = zip(found.grid.heads, *(row.values for row in found.grid.asked), strict=True)
+    return [number, *(max(map(len, column)) + 2 if len(set(column[1:])) > 1 else 0 for column in columns)]
+
+
+def _cell(each: Line, guarantee: Guarantee, kind: str, head: str) -> Piece:
+    text, role = cell(each.answer(guarantee, kind))
+    return Piece(f"{text:<{max(len(head), 3) + 2}}", role)
+
+
+def _legend(found: Frontier, width: int) -> Iterator[Text]:
+    faults = count(found.grid.faults, "fault")
+    used = {cell(answer)[0] for each in found.lines for _, _, answer in found.cells(each)}
+    notes = legend(used)
+    if "-" in used:
+        notes.append("`-` there are no such faults")
+    if found.lines:
+        notes.append(f"`{BEST}` none {found.grid.peers} survives more of up to {faults}")
+    yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+
+
+def _notes(found: Frontier, width: int) -> Iterator[Text]:
+    grid = found.grid
+    if grid.notes or grid.left_out:
+        yield ()
+    for note in grid.notes:
+        yield from wrapped(line("  "), note, width)
+    reasons: dict[str, list[str]] = {}
+    for row in grid.left_out:
+        reasons.setdefault(row.left_out, []).append(" ".join(row.values))
+    if reasons:
+        yield line(Piece(f"Left out: {count(len(grid.left_out), 'configuration')}", Role.STRONG))
+    for reason, where in list(reasons.items())[:MOST_LEFT_OUT]:
+        yield from wrapped(line("  "), f"{reason} ({len(where)})", width)
+    if len(reasons) > MOST_LEFT_OUT:
+        yield line(f"  and {len(reasons) - MOST_LEFT_OUT} more reasons")
+
+
+def limits(found: Frontier, *, measured: bool = True) -> str:
+    """What the answers are for, and how far they go; without the seconds it took unless `measured`."""
+    said = f"Up to {count(found.grid.faults, 'fault')}, each configuration within its scope"
+    if measured:
+        known = f", {found.known:,} of them by an earlier run" if found.known else ""
+        said += f": {found.states:,} states{known}, in {found.seconds:.0f} s"
+    said += "."
+    unsure = sorted({answer.why for each in found.lines for answer in each.answers.values() if answer.why})
+    if unsure:
+        said += f" Partly unknown: {'; '.join(unsure)}; --max-states and --max-time give more."
+    if found.missing:
+        missing = count(found.missing, "configuration")
+        said += f" Not answered: {missing} ({found.ended}); the same command goes on from here."
+    return said

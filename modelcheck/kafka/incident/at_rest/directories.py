@@ -1,0 +1,275 @@
+"""What some directories hold together: whose they are, the metadata that goes furthest, every partition.
+
+Mistakes in what was given are raised as `SpecError`; what is wrong inside a file is reported with the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.damage import UnreadableError
+from modelcheck.kafka.files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
+from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
+from modelcheck.kafka.files.metadata.records import PartitionCreated
+from modelcheck.kafka.files.partition_log import PartitionLog, read_log
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.reading import OutOfTime
+from spec.source import Source
+
+NAMED = re.compile(r"(\d{1,10})=(.+)")
+UNCLEAN = "unclean.leader.election.enable"
+ELIGIBLE = "eligible.leader.replicas.version"
+OnRead = Callable[[str, int], None]
+
+
+@frozen
+class Directory:
+    """A log directory, and the node that it is of."""
+
+    node: int
+    read: LogDirectory
+
+
+@frozen
+class ClusterFiles:
+    """All that was given, read."""
+
+    directories: tuple[Directory, ...]
+    metadata: MetadataLog | None
+    metadata_of: int | None
+    partitions: tuple[PartitionFiles, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """The nodes that are here and that have partitions, or that the metadata knows as brokers."""
+        registered = set(self.metadata.image.brokers) if self.metadata else set()
+        nodes = {each.node for each in self.directories if each.read.partitions or each.node in registered}
+        return tuple(sorted(nodes))
+
+    @property
+    def controllers(self) -> frozenset[int]:
+        """The controllers, as far as the metadata names them."""
+        return (
+            frozenset() if self.metadata is None else self.metadata.voters | self.metadata.image.controllers
+        )
+
+    @property
+    def has_controller(self) -> bool:
+        """Whether the directory of a controller is here, so that no newer metadata is to be feared of it."""
+        return bool(self.controllers & {each.node for each in self.directories})
+
+
+def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> ClusterFiles:
+    """Read directories, given as a path or as NODE=PATH; see `SpecError` for what is refused.
+
+    A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
+    held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
+    Where it raises OutOfTime, or somebody asks to end, the partitions up to there are the answer; before the
+    first of them that is raised here.
+    """
+    directories = tuple(_directories(given, copies=copies))
+    problems = [problem for each in directories for problem in each.read.problems]
+    metadata, of = _metadata(directories, problems, report)
+    states = metadata.image.by_place() if metadata else {}
+    places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
+    known = ClusterFiles(directories, metadata, of, (), ())
+    partitions: list[PartitionFiles] = []
+    try:
+        for place in places:
+            reading = _LogReading(every, report, problems)
+            partitions.append(_partition(known, place, states.get(place), reading))
+    except (KeyboardInterrupt, OutOfTime) as stop:
+        why = "The time is over" if isinstance(stop, OutOfTime) else "Interrupted"
+        left = len(places) - len(partitions)
+        problems.append(f"{why}: {left:,} of {len(places):,} partitions were not looked at.")
+    return ClusterFiles(directories, metadata, of, tuple(partitions), tuple(problems))
+
+
+# ------------------------------------------------------------------ directories
+
+
+def _directories(given: Sequence[str], *, copies: bool) -> list[Directory]:
+    found: list[Directory] = []
+    for text in given:
+        named = NAMED.fullmatch(text)
+        node, path = (int(named[1]), Path(named[2])) if named else (None, Path(text))
+        for each in _inside(path):
+            if not copies and is_in_use(each):
+                raise _mistake("R0916", each, "a running broker holds this directory", _STOP)
+            found.append(_whose(_reading(read_directory, each), node))
+    _refuse_mixed(found)
+    _refuse_twice(found)
+    return found
+
+
+_STOP = "stop the broker, or give a copy and say so with --copy"
+
+
+def _inside(path: Path) -> list[Path]:
+    """The log directories at a path: it, or those directly in it."""
+    try:
+        if not path.is_dir():
+            what = "this is no directory" if path.exists() else "there is no such directory"
+            raise _mistake("R0904", path, what)
+        if is_log_directory(path):
+            return [path]
+        inside = [each for each in sorted(path.iterdir()) if each.is_dir() and is_log_directory(each)]
+    except OSError as error:  # also for a name that no file can have
+        raise _mistake("R0904", path, (error.strerror or str(error)).lower()) from error
+    except UnreadableError as error:
+        raise _mistake("R0904", path, str(error)) from error
+    if not inside:
+        raise _mistake(
+            "R0915", path, "nothing of Kafka is in this directory", "give what the broker has as `log.dirs`"
+        )
+    return inside
+
+
+def _whose(read: LogDirectory, named: int | None) -> Directory:
+    if named is not None and read.node is not None and named != read.node:
+        raise _mistake("R0918", read.path, f"meta.properties says node {read.node}, and not {named}")
+    node = read.node if read.node is not None else named
+    if node is None:
+        help_ = f"say which broker's it is: 1={read.path}"
+        raise _mistake("R0918", read.path, "meta.properties does not say whose directory this is", help_)
+    return Directory(node, read)
+
+
+def _refuse_mixed(found: Iterable[Directory]) -> None:
+    clusters: dict[str, Path] = {}
+    for each in found:
+        if each.read.cluster is not None:
+            clusters.setdefault(each.read.cluster, each.read.path)
+    if len(clusters) > 1:
+        (one, first), (other, second), *_ = clusters.items()
+        said = f"this is of cluster {other}, and {first} of {one}"
+        raise _mistake("R0917", second, said, "ask about one cluster at a time")
+
+
+def _refuse_twice(found: Iterable[Directory]) -> None:
+    seen: dict[tuple[int, TopicPartition], Path] = {}
+    paths: dict[Path, int] = {}
+    for each in found:
+        resolved = each.read.path.resolve()
+        if resolved in paths:
+            raise _mistake("R0918", each.read.path, "this directory is given twice")
+        paths[resolved] = each.node
+        for place in each.read.partitions:
+            other = seen.setdefault((each.node, place), each.read.path)
+            if other != each.read.path:
+                said = f"{place} of node {each.node} is here and in {other}"
+                raise _mistake("R0918", each.read.path, said, "leave out the older copy")
+
+
+def _mistake(code: str, path: Path, message: str, help_: str = "") -> SpecError:
+    return SpecError([Diagnostic(code, Source(str(path), ""), None, message, help=help_)])
+
+
+def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
+    try:
+        return read(path)
+    except UnreadableError as error:
+        raise _mistake("R0904", error.path, error.what) from error
+
+
+# ------------------------------------------------------------------ metadata and replicas
+
+
+def _metadata(
+    directories: Iterable[Directory], problems: list[str], report: OnRead
+) -> tuple[MetadataLog | None, int | None]:
+    """The copy of the metadata log that goes furthest: by its epoch, then by its end."""
+    best: tuple[MetadataLog | None, int | None] = (None, None)
+    for each in directories:
+        folder = each.read.metadata
+        if folder is None:
+            continue
+        try:
+            of = f"the metadata log of node {each.node}"
+            found = read_metadata(folder, lambda size, of=of: report(of, size))  # type: ignore[misc]
+        except UnreadableError as error:
+            problems.append(str(error))
+            continue
+        problems += map(str, found.damaged)
+        if best[0] is None or (found.epoch, found.end) > (best[0].epoch, best[0].end):
+            best = (found, each.node)
+    return best
+
+
+@frozen
+class _LogReading:
+    """How logs are read, and where what is wrong with them is put down."""
+
+    every: bool
+    report: OnRead
+    problems: list[str]
+
+
+def _partition(
+    known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _LogReading
+) -> PartitionFiles:
+    """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
+    nodes = [node for node in known.brokers if state is None or node in state.replicas]
+    found = [_replica(known, node, place, state, reading) for node in nodes]
+    image = known.metadata.image if known.metadata else None
+    return PartitionFiles(
+        place,
+        state,
+        {each.node: each for each in found if each is not None},
+        image is not None and image.setting(place.topic, UNCLEAN) == "true",
+        image is not None and image.features.get(ELIGIBLE, 0) > 0,
+    )
+
+
+def _replica(
+    known: ClusterFiles,
+    node: int,
+    place: TopicPartition,
+    state: PartitionCreated | None,
+    reading: _LogReading,
+) -> ReplicaLog | None:
+    """A node's replica; an empty one where the metadata says it has one and no folder does."""
+    theirs = [each.read for each in known.directories if each.node == node]
+    clean = all(read.clean for read in theirs)
+    mark = max(
+        (read.high_watermarks[place] for read in theirs if place in read.high_watermarks), default=None
+    )
+    for read in theirs:
+        folder = read.partitions.get(place)
+        if folder is None:
+            continue
+        topic = read.topic_ids.get(place)
+        if state is not None and topic is not None and topic != state.topic:
+            reading.problems.append(f"{folder}: of another topic of this name, deleted before; left out")
+            mark = None
+            continue
+        try:
+            log = read_log(
+                folder,
+                flushed=read.recovery_points.get(place, 0),
+                clean=read.clean,
+                start=read.starts.get(place, 0),
+                every=reading.every,
+                report=lambda size: reading.report(f"broker {node}, {place}", size),
+            )
+        except UnreadableError as error:
+            reading.problems.append(str(error))
+            return None
+        reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
+        return ReplicaLog(node, log, mark, clean)
+    if state is None or not theirs:
+        return None
+    nothing = PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0)
+    return ReplicaLog(node, nothing, mark, clean, absent=True)
+
+
+def _consequence(log: PartitionLog) -> str:
+    if log.cut:
+        return f"(the broker drops all from offset {log.end:,} on when it starts)"
+    return "(before the recovery point, so the broker does not look when it starts)"

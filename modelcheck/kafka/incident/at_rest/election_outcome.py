@@ -1,0 +1,169 @@
+"""What becomes of a partition if a certain replica leads: what is cut off whom, and what is lost with it.
+
+A follower is cut back by the leader epochs of both logs, as KIP-101 and KIP-279 have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+
+from modelcheck.kafka.files.partition_log import PartitionLog
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from spec.frozen import frozen
+
+
+class Succession(Enum):
+    """How a replica comes to lead; the easiest first."""
+
+    IN_SYNC = "in sync, by itself"
+    ELIGIBLE = "eligible, by itself"
+    LAST_KNOWN = "last known leader, by itself"
+    UNCLEAN = "unclean, by itself"
+    BY_HAND = "unclean, by hand"
+    UNKNOWN = "not known"
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether the controller elects it as soon as it is there."""
+        return self not in {Succession.BY_HAND, Succession.UNKNOWN}
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the controller expects such a leader to have all that is committed."""
+        return self in {Succession.IN_SYNC, Succession.ELIGIBLE}
+
+
+@frozen
+class Aftermath:
+    """What follows if `leader` leads.
+
+    `cuts` has the followers that are cut back, and the offset each is cut back to.  `lost` counts
+    offsets of records that a copy here has and the leader has not, `committed` those of them that
+    a broker had noted as committed, `doubtful` those that may have been acknowledged with acks=all.
+    """
+
+    leader: int
+    way: Succession
+    end: int
+    cuts: Mapping[int, int]
+    lost: int
+    committed: int
+    doubtful: int
+
+    @property
+    def badness(self) -> tuple[int, int, int]:
+        """A measure to compare outcomes by: what was surely promised counts first."""
+        return (self.committed, self.doubtful, self.lost)
+
+
+def outcomes(partition: PartitionFiles) -> tuple[Aftermath, ...]:
+    """An outcome for each replica that is here, best first."""
+    found = [_outcome(partition, each) for each in partition.replicas.values()]
+    order = list(Succession)
+    return tuple(sorted(found, key=lambda each: (each.badness, order.index(each.way), each.leader)))
+
+
+def way(partition: PartitionFiles, node: int) -> Succession:
+    """How a replica comes to lead when it is the first of its partition to start."""
+    state = partition.state
+    if state is None:
+        return Succession.UNKNOWN
+    if node in partition.electable:
+        return Succession.IN_SYNC if node in state.isr else Succession.ELIGIBLE
+    if node == partition.last_known_leader:
+        return Succession.LAST_KNOWN
+    return Succession.UNCLEAN if partition.unclean_by_itself else Succession.BY_HAND
+
+
+def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
+    """The offset that a follower is cut back to: its log's end where nothing is cut.
+
+    Asks the leader again and again for the end of an epoch, with one round for each epoch that
+    one has and the other has not.
+    """
+    log = follower.log
+    if not log.epochs:
+        return min(log.end, max(follower.high_watermark or 0, log.start))
+    end, epoch = log.end, log.last_epoch
+    while True:
+        theirs, their_end = _answer(leader, epoch)
+        ours, our_end = _answer(log, theirs)
+        if ours == theirs:
+            return min(end, our_end, their_end)
+        end, epoch = min(end, our_end), ours
+
+
+def _answer(log: PartitionLog, epoch: int) -> tuple[int, int]:
+    """The largest epoch up to this one that a log has, and its end there.
+
+    Kafka says of an epoch before all that a log has that it ends where the first of them begins.
+    """
+    found, end = log.end_of(epoch)
+    if found >= 0:
+        return found, end
+    return epoch, log.epochs[0].start if log.epochs else log.end
+
+
+def _outcome(partition: PartitionFiles, leader: ReplicaLog) -> Aftermath:
+    comes = way(partition, leader.node)
+    others = [each for each in partition.replicas.values() if each.node != leader.node]
+    cuts = {each.node: cut(each, leader.log) for each in others}
+    lost = _size(_missing_on_leader([(each.log, each.log.end) for each in others], leader.log))
+    committed = _size(
+        _missing_on_leader([(each.log, each.high_watermark or 0) for each in others], leader.log)
+    )
+    doubtful = (
+        0
+        if _is_sound(partition, comes) and not leader.lost_its_end and not leader.absent
+        else lost - committed
+    )
+    return Aftermath(
+        leader.node,
+        comes,
+        leader.log.end,
+        {node: to for node, to in cuts.items() if to < partition.replicas[node].log.end},
+        lost,
+        committed,
+        doubtful,
+    )
+
+
+def _is_sound(partition: PartitionFiles, comes: Succession) -> bool:
+    """Whether a leader that comes so has all that is committed, if its disk kept what it had."""
+    return comes.is_clean and partition.state is not None and not partition.state.recovering
+
+
+Spans = Mapping[int, list[tuple[int, int]]]  # by epoch: offsets from and to
+
+
+def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
+    """The epochs of a log with their offsets, up to one."""
+    following = (*(each.start for each in log.epochs[1:]), log.end)
+    for each, until in zip(log.epochs, following, strict=False):
+        if each.start < min(until, end):
+            yield each.epoch, each.start, min(until, end)
+
+
+def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
+    """The offsets, by epoch, that logs have below their ends and the leader, from its start on, has not."""
+    has = {epoch: (begins, ends) for epoch, begins, ends in _spans(leader, leader.end)}
+    found: dict[int, list[tuple[int, int]]] = {}
+    for log, end in others:
+        for epoch, begins, ends in _spans(log, end):
+            from_, to = has.get(epoch, (ends, ends))
+            for a, b in ((begins, min(ends, from_)), (max(begins, to), ends)):
+                if max(a, leader.start) < b:
+                    found.setdefault(epoch, []).append((max(a, leader.start), b))
+    return found
+
+
+def _size(spans: Spans) -> int:
+    """How many offsets there are, each epoch's counted once."""
+    total = 0
+    for each in spans.values():
+        reached = -1
+        for begins, ends in sorted(each):
+            total += max(0, ends - max(begins, reached))
+            reached = max(reached, ends)
+    return total

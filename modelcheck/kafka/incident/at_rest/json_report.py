@@ -1,0 +1,94 @@
+"""The answer as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
+from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.report import is_fine
+from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.wording import answer, basis, command, reasons
+
+FORMAT = "modelcheck at-rest 1"
+
+
+def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int]) -> dict[str, object]:
+    """Everything that the report says of every partition, those that are fine too."""
+    metadata = gathered.metadata
+    known = metadata and {
+        "node": gathered.metadata_of,
+        "end": metadata.end,
+        "epoch": metadata.epoch,
+        "features": dict(sorted(metadata.image.features.items())),
+        "controller_is_here": gathered.has_controller,
+    }
+    return {
+        "format": FORMAT,
+        "answer": " ".join(answer(found, order)),
+        "start": list(order),
+        "brokers": list(gathered.brokers),
+        "metadata": known,
+        "basis": list(basis(gathered)),
+        "problems": list(gathered.problems),
+        "partitions": [_partition(each) for each in found],
+    }
+
+
+def _partition(each: Judged) -> dict[str, object]:
+    place = each.partition.place
+    return {
+        "topic": place.topic,
+        "partition": place.partition,
+        "fine": is_fine(each),
+        "state": _state(each.partition),
+        "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
+        "missing": list(each.partition.missing),
+        "in_no_copy": each.gone,
+        "outcomes": [_outcome(outcome) for outcome in each.outcomes],
+        "wanted": each.wanted.leader if each.wanted is not None else None,
+        "by_hand": command(each.partition) if each.by_hand else None,
+        "why": list(reasons(each)),
+    }
+
+
+def _state(partition: PartitionFiles) -> dict[str, object] | None:
+    state = partition.state
+    if state is None:
+        return None
+    return {
+        "replicas": list(state.replicas),
+        "isr": list(state.isr),
+        "elr": list(state.elr),
+        "last_known_leader": list(state.last_known_elr),
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "partition_epoch": state.partition_epoch,
+    }
+
+
+def _replica(replica: ReplicaLog) -> dict[str, object]:
+    log = replica.log
+    return {
+        "node": replica.node,
+        "folder": None if replica.absent else str(log.folder),
+        "start": log.start,
+        "end": log.end,
+        "epochs": [{"epoch": each.epoch, "start": each.start} for each in log.epochs],
+        "high_watermark": replica.high_watermark,
+        "clean_shutdown": replica.clean,
+        "lost_its_end": replica.lost_its_end,
+    }
+
+
+def _outcome(outcome: Aftermath) -> dict[str, object]:
+    return {
+        "leader": outcome.leader,
+        "how": outcome.way.name.lower().replace("_", "-"),
+        "end": outcome.end,
+        "lost": outcome.lost,
+        "committed": outcome.committed,
+        "maybe_acknowledged": outcome.doubtful,
+        "cut_back": {str(node): to for node, to in sorted(outcome.cuts.items())},
+    }

@@ -1,0 +1,110 @@
+"""In which order to start the brokers, so that every partition gets the leader with the least loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+
+from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, outcomes
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
+from spec.frozen import frozen
+
+MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
+
+
+@frozen
+class Judged:
+    """A partition, what follows from each leader, best first, and the one to want."""
+
+    partition: PartitionFiles
+    outcomes: tuple[Aftermath, ...]
+    wanted: Aftermath | None
+
+    @property
+    def by_themselves(self) -> tuple[Aftermath, ...]:
+        """What can happen if brokers are started and nothing else is done."""
+        return tuple(each for each in self.outcomes if each.way.by_itself)
+
+    @property
+    def worst(self) -> Aftermath | None:
+        """The worst that can happen so; where none is elected by itself, the worst choice by hand."""
+        return max(self.by_themselves or self.outcomes, key=lambda each: each.badness, default=None)
+
+    @property
+    def gone(self) -> int:
+        """Records that a broker had noted as committed and that no copy here has."""
+        replicas = self.partition.replicas.values()
+        noted = max((each.high_watermark or 0 for each in replicas), default=0)
+        return max(0, noted - max((each.log.end for each in replicas), default=0))
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the leader to want is elected by hand only."""
+        return self.wanted is not None and self.wanted.way is Succession.BY_HAND
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether it matters who starts first."""
+        if self.wanted is None or self.worst is None:
+            return False
+        return self.wanted.badness != self.worst.badness or self.by_hand
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what is not here could change the answer, or who may lead is not known."""
+        return self.partition.state is None or bool(self.partition.missing)
+
+
+def judged(partition: PartitionFiles) -> Judged:
+    """The partition with its outcomes.
+
+    An unclean election by hand is wanted only where it saves records that may have been
+    acknowledged with acks=all, or where no broker here is elected by itself.
+    """
+    found = outcomes(partition)
+    alone = [each for each in found if each.way.by_itself]
+    wanted = alone[0] if alone else found[0] if found else None
+    if alone and wanted is not None and found[0].badness[:2] < wanted.badness[:2]:
+        wanted = found[0]
+    return Judged(partition, found, wanted)
+
+
+def starting_order(nodes: Iterable[int], all_judged: Iterable[Judged]) -> tuple[int, ...]:
+    """The order of brokers that loses least; of equal ones that with the lowest numbers first.
+
+    Tries all orders of up to six brokers, and else takes the broker next that costs least.
+    """
+    choices = Counter(_choices(each) for each in all_judged)
+    known = sorted(nodes)
+    if len(known) <= MOST_TRIED:
+        return min(permutations(known), key=lambda order: _cost(order, choices), default=())
+    order: list[int] = []
+    while len(order) < len(known):
+        left = [node for node in known if node not in order]
+        order.append(min(left, key=lambda node: _cost([*order, node], choices)))
+    return tuple(order)
+
+
+Badness = tuple[int, int, int]
+Choices = tuple[tuple[int, Badness], ...]  # who may come to lead, and what that costs more than need be
+
+
+def _choices(each: Judged) -> Choices:
+    least = each.wanted.badness if each.wanted else (0, 0, 0)
+    might = {o.leader: o for o in (*each.by_themselves, *([each.wanted] if each.wanted else []))}
+    return tuple((node, _more(outcome.badness, least)) for node, outcome in sorted(might.items()))
+
+
+def _more(cost: Badness, least: Badness) -> Badness:
+    return (cost[0] - least[0], cost[1] - least[1], cost[2] - least[2])
+
+
+def _cost(order: Sequence[int], choices: Counter[Choices]) -> Badness:
+    total = [0, 0, 0]
+    for might, times in choices.items():
+        costs = dict(might)
+        first = next((node for node in order if node in costs), None)
+        for n, part in enumerate(costs[first] if first is not None else ()):
+            total[n] += part * times
+    return (total[0], total[1], total[2])

@@ -1,0 +1,234 @@
+"""The words for what was found: one sentence each, for people; shared by the report and the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from counterexamples.lines import count
+from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
+from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.start_order import Judged
+
+
+def brokers(nodes: Iterable[int]) -> str:
+    """Brokers by their numbers: "broker 1", "brokers 1, 2 and 3"."""
+    *most, last = [str(node) for node in nodes]
+    return f"brokers {', '.join(most)} and {last}" if most else f"broker {last}"
+
+
+def listed(nodes: Iterable[int]) -> str:
+    """Numbers with commas, or "nobody"."""
+    return ", ".join(map(str, nodes)) or "nobody"
+
+
+def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
+    """The first lines: what is lost for good, or whether it depends, and on whom."""
+    if not all_judged:
+        yield "There are no partitions in these directories."
+        return
+    of = len(all_judged)
+    waiting = [each for each in all_judged if _waits(each)]
+    if waiting:
+        missing = brokers(sorted({node for each in waiting for node in each.partition.missing_leaders}))
+        yield (
+            f"{_share(len(waiting), of)}: nobody was in sync but {missing}, not here."
+            f" What only {missing} had is lost for good, unless that log comes back and starts first."
+        )
+    some_open = any(each.is_open for each in all_judged)
+    least = [_least(each) for each in all_judged]
+    atstake = [each for each in all_judged if each.order_matters]
+    most = sum(each.worst.lost for each in atstake if each.worst is not None)
+    if sum(least):
+        promised = sum(each.gone + (each.wanted.committed if each.wanted else 0) for each in all_judged)
+        noted = f"{promised:,} of them" if promised else "none of them"
+        where = _share(sum(1 for each in least if each), of)
+        yield f"Lost whoever leads: {count(sum(least), 'record')} of {where}, {noted} known to be committed."
+    elif most:
+        where = _share(sum(1 for each in atstake if each.worst is not None and each.worst.lost), of)
+        held = f"Nothing {'that is here ' if some_open else ''}need be lost"
+        yield f"{held}, but it depends on who leads first: up to {count(most, 'record')} of {where}."
+    elif some_open:
+        yield "Of what is here nothing is lost, whoever starts first; but not all is here."
+    else:
+        yield "Nothing is lost, whoever starts first."
+    if not atstake and order:
+        yield f"The order is all the same: start {brokers(order)}."
+
+
+def _waits(each: Judged) -> bool:
+    """Whether no broker that is here is elected by itself, and one that is missing would be."""
+    return bool(each.partition.missing_leaders) and not each.by_themselves
+
+
+def _least(each: Judged) -> int:
+    return (each.wanted.lost if each.wanted is not None else 0) + each.gone
+
+
+def _share(some: int, of: int) -> str:
+    return f"{some:,} of {count(of, 'partition')}"
+
+
+def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
+    """The steps, in their order; none where the order is all the same."""
+    if not any(each.order_matters for each in all_judged):
+        return
+    for node in order:
+        yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
+        hand = [each for each in all_judged if each.by_hand and each.wanted and each.wanted.leader == node]
+        if hand:
+            names = ", ".join(str(each.partition.place) for each in hand[:5])
+            more = f" and {len(hand) - 5:,} more" if len(hand) > 5 else ""
+            yield f"Elect it by hand, uncleanly, for {names}{more}:"
+            yield from (f"  {command(each.partition)}" for each in hand[:5])
+
+
+def command(partition: PartitionFiles) -> str:
+    """The command that elects a replica that is there but not in sync."""
+    topic, number = partition.place
+    return (
+        "kafka-leader-election.sh --bootstrap-server HOST:PORT --election-type unclean"
+        f" --topic {topic} --partition {number}"
+    )
+
+
+def reasons(each: Judged) -> Iterator[str]:
+    """Why a partition's table says what it says."""
+    partition, wanted = each.partition, each.wanted
+    for replica in partition.replicas.values():
+        yield from _about(replica, partition)
+    if each.gone:
+        noted = max(replica.high_watermark or 0 for replica in partition.replicas.values())
+        yield (
+            f"A broker had noted that all before offset {noted:,} is committed, and the longest copy ends at"
+            f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
+        )
+    yield from _about_struck(partition)
+    yield from _about_missing(partition)
+    if wanted is None:
+        yield "No copy of this partition is here."
+        return
+    if wanted.lost:
+        yield _with_leader(wanted, partition)
+    if each.by_hand and each.by_themselves:
+        yield (
+            f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected by itself and has less:"
+            f" it must not start before {brokers([wanted.leader])} leads."
+        )
+    yield from _later(wanted, partition)
+
+
+def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
+    """What is odd about a replica."""
+    name = brokers([replica.node]).capitalize()
+    in_line = replica.node in partition.electable
+    if replica.absent:
+        yield f"{name} is here, but has no folder of this partition: if it leads, it leads with an empty log."
+    elif replica.lost_its_end:
+        also = " The metadata has it in sync, and does not know of this." if in_line else ""
+        yield (
+            f"{name}'s log ends at {replica.log.end:,}, though it had noted that all before"
+            f" {replica.high_watermark or 0:,} is committed: it has lost its end,"
+            f" as after a power failure.{also}"
+        )
+    if replica.log.old_format:
+        yield f"{name} has records of an old format, without leader epochs: it is cut by its high watermark."
+
+
+def _about_struck(partition: PartitionFiles) -> Iterator[str]:
+    """Who may not lead any more, and who leads in its place."""
+    if not partition.struck:
+        return
+    struck = brokers(partition.struck)
+    one = len(partition.struck) == 1
+    was, registers, registered = (
+        ("was", "it registers", "has registered") if one else ("were", "they register", "have registered")
+    )
+    yield f"{struck.capitalize()} {was} not shut down cleanly: eligible no more when {registers}."
+    if partition.last_known_leader is not None:
+        leader = brokers([partition.last_known_leader]).capitalize()
+        yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+
+
+def _about_missing(partition: PartitionFiles) -> Iterator[str]:
+    """What only those have who are not here."""
+    leaders = partition.missing_leaders
+    others = [node for node in partition.missing if node not in leaders]
+    if leaders:
+        here = max((replica.log.end for replica in partition.replicas.values()), default=0)
+        yield (
+            f"{brokers(leaders).capitalize()}, in sync, not here: what it may have from offset {here:,} on"
+            " comes back only with its log. Started first, it leads, with more or with less than these."
+        )
+    if others:
+        yield f"{brokers(others).capitalize()}, not in sync, not here: it may have what nobody else has."
+
+
+def _with_leader(wanted: Aftermath, partition: PartitionFiles) -> str:
+    """What is lost with the best leader, and to whom it may have been acknowledged."""
+    ends = {node: replica.log.end for node, replica in partition.replicas.items()}
+    cuts = ", ".join(f"{node} from {ends[node]:,} to {to:,}" for node, to in sorted(wanted.cuts.items()))
+    leader = partition.replicas[wanted.leader]
+    if wanted.committed:
+        promised = f"{wanted.committed:,} of these records were committed"
+    elif wanted.doubtful:
+        promised = "they may have been acknowledged with acks=all"
+    else:
+        name = brokers([wanted.leader])
+        unless = "" if leader.clean else f" (unless {name} has lost power, and its log's end with it)"
+        promised = f"with acks=all none of them was acknowledged{unless}, with acks=1 they may have been"
+    return f"With {brokers([wanted.leader])} as leader, brokers are cut back ({cuts or 'none'}); {promised}."
+
+
+def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
+    """What is on one broker only, until others have copied it."""
+    if partition.state is None or len(partition.state.replicas) < 2:
+        return
+    others = [
+        wanted.cuts.get(node, replica.log.end)
+        for node, replica in partition.replicas.items()
+        if node != wanted.leader
+    ]
+    reached = max(others, default=partition.replicas[wanted.leader].log.start)
+    if reached < wanted.end:
+        yield (
+            f"Until others have fetched them, the records from {reached:,} to {wanted.end - 1:,} are on"
+            f" {brokers([wanted.leader])} alone: losing its disk then loses them."
+        )
+
+
+def basis(gathered: ClusterFiles) -> Iterator[str]:
+    """What the answer rests on, and what it does not know."""
+    metadata = gathered.metadata
+    if metadata is None:
+        yield (
+            "No metadata log is here (a cluster with ZooKeeper has none): the logs are compared, and who may"
+            " lead is not known. ZooKeeper has the ISR: get /brokers/topics/TOPIC/partitions/N/state."
+        )
+        return
+    yield (
+        f"Who may lead is from node {gathered.metadata_of}'s metadata log, up to offset {metadata.end:,},"
+        f" epoch {metadata.epoch}."
+    )
+    if not gathered.has_controller:
+        which = f" ({listed(sorted(gathered.controllers))})" if gathered.controllers else ""
+        yield f"No controller's directory is here{which}, and it may know of a later ISR: give it too."
+    if metadata.image.unknown:
+        kinds = ", ".join(
+            f"{number} of kind {kind} version {version}"
+            for (kind, version), number in sorted(metadata.image.unknown.items())
+        )
+        yield f"Records of the metadata that are not known, and were left out: {kinds}."
+    missing = sorted({node for each in gathered.partitions for node in each.missing})
+    if missing:
+        yield f"Not here: {brokers(missing)}."
+    if any(way(each, node) is Succession.BY_HAND for each in gathered.partitions for node in each.replicas):
+        yield (
+            "By hand is said where the metadata does not turn unclean elections on; if the controllers' own"
+            " configuration has unclean.leader.election.enable=true, it happens by itself."
+        )
+    if len(gathered.brokers) > 1:
+        yield (
+            "Controllers that run without brokers for longer than broker.session.timeout.ms take every broker"
+            " out of the ISR but one, which nobody chose: start the first broker soon after them."
+        )

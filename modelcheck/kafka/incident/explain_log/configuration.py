@@ -1,0 +1,137 @@
+"""How a partition's files become a configuration of the model: what Kafka did, by its metadata version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import spec.ir as ir
+from modelcheck.asking.overrides import Overrides, as_typed, free_check
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.incident.explain_log.metadata_timeline import FIRST, TopicSettings
+from modelcheck.kafka.incident.explain_log.observations import ALLOWS, FORBIDS, Changed, Decided, Observed
+from spec.frozen import frozen
+from spec.load import loads, read
+
+# The level of the feature metadata.version from which on a cluster is of that release: MetadataVersion of
+# Kafka 4.4.0, whose last one for production is 33.
+RELEASES: tuple[tuple[int, str], ...] = (
+    (1, "3.0-IV1"),
+    (2, "3.1-IV0"),
+    (3, "3.2-IV0"),
+    (4, "3.3-IV0"),
+    (7, "3.3-IV3"),
+    (8, "3.4-IV0"),
+    (9, "3.5-IV0"),
+    (12, "3.6-IV0"),
+    (15, "3.7-IV0"),
+    (17, "3.7-IV2"),
+    (20, "3.8-IV0"),
+    (21, "3.9-IV0"),
+    (22, "4.0-IV0"),
+    (26, "4.1-IV0"),
+    (28, "4.2-IV0"),
+    (30, "4.3-IV0"),
+    (31, "4.4-IV0"),
+    (33, "4.4-IV2"),
+)
+ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
+
+
+@frozen
+class Setting:
+    """The model within the scope and configuration of the files, and sentences on what was assumed."""
+
+    model: ir.Model
+    scope: ir.Scope
+    release: str
+    assumed: tuple[str, ...]
+
+
+@cache
+def model(name: str = "observed") -> ir.Model:
+    """The model of a partition with what an operator does; `observed_settings` has settings that change."""
+    path = Path(__file__).with_name("observed.rsm")
+    (found,) = loads(read(path), str(path), only=(name,))
+    return found
+
+
+def setting(
+    observed: Observed,
+    image: MetadataImage,
+    first: TopicSettings,
+    acks: str,
+    given: tuple[str, ...] = (),
+    said: str | None = None,
+) -> Setting:
+    """The model for the observations, which begin with the `first` settings of the topic.
+
+    `given` are config entries that somebody knows better, and `said` is the release as logs name it, for
+    where there is no metadata log.
+    """
+    level = image.features.get("metadata.version", 0)
+    release = max((each for each in RELEASES if each[0] <= level), default=RELEASES[0])[1]
+    assumed = []
+    if level == 0 and said is not None:
+        release = said
+    elif level == 0:
+        assumed.append(f"Nothing says which release it was; taken as {release.partition('-')[0]}.")
+    elif level > RELEASES[-1][0]:
+        assumed.append(
+            f"metadata.version {level} is newer than any known here; taken as {release.partition('-')[0]}."
+        )
+    if first.min_isr is None:
+        assumed.append(
+            "min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)"
+        )
+    changing = any(isinstance(each, Changed) for each in observed.events)
+    behind = FIRST if changing else ""
+    config: Mapping[str, str | int | bool] = {
+        "acks": ACKS[acks],
+        f"min_isr{behind}": first.effective(len(observed.brokers)),
+        f"unclean{behind}": first.unclean or _by_hand(observed, allowed=first.unclean),
+        "moves": _moves(observed),
+        "elr": image.features.get("eligible.leader.replicas.version", 0) > 0,
+    }
+    words = tuple(f"{name}={as_typed(value)}" for name, value in config.items())
+    scope = (
+        f"Broker={len(observed.brokers)}",
+        f"Epoch={observed.epochs}",
+        f"Offset={len(observed.intervals)}",
+        f"Record={len(observed.shown)}",
+    )
+    found = model("observed_settings") if changing else model()
+    check = free_check(found, Overrides(scope, (*words, *given), None, release.partition("-")[0]))
+    named = replace(check.scope, sorts={"Broker": observed.brokers})
+    return Setting(found, named, release, tuple(assumed))
+
+
+def _by_hand(observed: Observed, *, allowed: bool) -> bool:
+    """Whether a leader was elected that was neither in sync nor eligible, and did not lead last.
+
+    That is not so where a setting allows it by then; it is `allowed` or not at first.
+    """
+    led: int | None = None
+    before: Decided | None = None
+    for after in observed.events:
+        if isinstance(after, Changed):
+            allowed = after.action == ALLOWS or (allowed and after.action != FORBIDS)
+        if not isinstance(after, Decided):
+            continue
+        if before is not None:
+            led = before.leader if before.leader is not None else led
+            last = led if not before.isr and not before.eligible else None
+            elected = after.epoch != before.epoch and after.leader is not None
+            if elected and not allowed and after.leader not in {*before.isr, *before.eligible, last}:
+                return True
+        before = after
+    return False
+
+
+def _moves(observed: Observed) -> int:
+    """How often the leadership can have been moved at most: as often as it went from one to another."""
+    decided = [each for each in observed.events if isinstance(each, Decided)]
+    return min(9, sum(a.epoch != b.epoch for a, b in pairwise(decided)))

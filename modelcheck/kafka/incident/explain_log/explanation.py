@@ -1,0 +1,179 @@
+"""A run that explains files, as a story: each step with its evidence, what broke, and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from counterexamples.certify import certify
+from counterexamples.trace import Stops, Trace
+from modelcheck.kafka.incident.explain_log.configuration import Setting
+from modelcheck.kafka.incident.explain_log.evidence import lines_by_step
+from modelcheck.kafka.incident.explain_log.observations import Ended, Evidence, Interval, Observed
+from modelcheck.kafka.incident.explain_log.product import FALLS, SENDS, ObservationProduct, Point
+from modelcheck.kafka.incident.explain_log.run_search import Explained
+from spec.frozen import frozen
+from spec.semantics import Machine, State, Step
+
+LOSSES = ("acknowledged_survive", "committed_on_leader", "acknowledged_kept", "committed_kept")
+
+
+@frozen
+class Loss:
+    """A property that is false after a step, the records that are lost by it, and who has them in the end."""
+
+    property: str
+    step: int
+    records: tuple[int, ...]
+    holders: tuple[str, ...]
+
+
+@frozen
+class Story:
+    """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
+
+    `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
+    brokers that have any of these.
+    """
+
+    trace: Trace
+    evidence: tuple[tuple[Evidence, ...], ...]
+    records: Mapping[int, Interval]
+    losses: tuple[Loss, ...]
+    endangered: tuple[int, ...]
+    holders: tuple[str, ...]
+
+
+def story(product: ObservationProduct, setting: Setting, found: Explained, name: str) -> Story:
+    """The run with its shutdowns and faults as late as the files allow; replayed, so that it is one."""
+    run = late(product, found)
+    states = tuple(point.state for point in run.points)
+    trace = certify(Trace(setting.model, setting.scope, states, run.steps, Stops(), check=name)).trace
+    records = dict(_records(product, run))
+    written = lines_by_step(product, run)
+    evidence = tuple(_once((*found, *written[step])) for step, found in enumerate(_evidence(product, run)))
+    losses = tuple(_losses(product, setting, states))
+    endangered = _endangered(product, states[-1])
+    holders = tuple(_having(product, endangered, states[-1]))
+    return Story(trace, evidence, records, losses, endangered, holders)
+
+
+def late(product: ObservationProduct, found: Explained) -> Explained:
+    """The run with each step that takes a broker down as late as it can be: there its evidence is."""
+    points, steps = list(found.points), list(found.steps)
+    actions = product.faults | {"shut_down"}
+    for first in reversed(range(len(steps))):
+        at = first
+        while at + 1 < len(steps) and steps[at].action in actions:
+            swapped = _swapped(product, points[at], steps[at], steps[at + 1], points[at + 2])
+            if swapped is None:
+                break
+            points[at + 1] = swapped
+            steps[at], steps[at + 1] = steps[at + 1], steps[at]
+            at += 1
+    return Explained(tuple(points), tuple(steps))
+
+
+def _swapped(product: ObservationProduct, point: Point, first: Step, second: Step, to: Point) -> Point | None:
+    """The point between two steps the other way round, if they then lead to the same point."""
+    for between in _after(product, point, second):
+        if to in _after(product, between, first):
+            return between
+    return None
+
+
+def _after(product: ObservationProduct, point: Point, step: Step) -> list[Point]:
+    return [after for taken, after in product.next(point, frozenset({step.action})) if taken == step]
+
+
+# ------------------------------------------------------------------ what it rests on
+
+
+def _records(product: ObservationProduct, run: Explained) -> Iterator[tuple[int, Interval]]:
+    """What each record of the model stands for, by its name there."""
+    for step, point in zip(run.steps, run.points[1:], strict=True):
+        if step.action in SENDS:
+            log = product.logs(point.state)[step.args[0]]
+            yield log[-1][1], product.observed.intervals[len(log) - 1]
+
+
+def _evidence(product: ObservationProduct, run: Explained) -> Iterator[tuple[Evidence, ...]]:
+    """For each step the observations that it explains; those that the start explains are with the first."""
+    observed = product.observed
+    for number, step in enumerate(run.steps):
+        before, after = run.points[number : number + 2]
+        first = 0 if number == 0 else before.position
+        found = [event.evidence for event in observed.events[first : after.position]]
+        if step.action in SENDS:
+            log = product.logs(after.state)[step.args[0]]
+            found += _holders(observed, len(log), log[-1][0])
+        for broker, end in observed.ends.items():
+            if (after.marked & ~before.marked) >> broker & 1 and end.mark:
+                found.append(end.mark_evidence)
+        if step.action in FALLS and not _falls_again(run, number, step.args[0]):
+            last = observed.ends.get(step.args[0])
+            found += [] if last is None else _left(last)
+        yield tuple(dict.fromkeys(found))
+
+
+def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Without a line that is there already, as what the controller decided."""
+    found: dict[str, Evidence] = {}
+    for each in evidence:
+        found.setdefault(each.place if ".log" in each.place else str(each), each)
+    return tuple(found.values())
+
+
+def _holders(observed: Observed, place: int, epoch: int) -> Iterator[Evidence]:
+    """Who has a record in the end."""
+    for end in observed.ends.values():
+        if end.log is not None and len(end.log) >= place and end.log[place - 1] == epoch:
+            yield Evidence(end.log_evidence.place, f"has {observed.intervals[place - 1]}")
+
+
+def _left(end: Ended) -> list[Evidence]:
+    return [end.left_evidence, end.log_evidence]
+
+
+def _falls_again(run: Explained, number: int, broker: int) -> bool:
+    return any(step.action in FALLS and step.args[0] == broker for step in run.steps[number + 1 :])
+
+
+# ------------------------------------------------------------------ what is lost
+
+
+def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
+    """For each of the properties the first step after which it is false."""
+    for name in LOSSES:
+        bad = [
+            number for number, state in enumerate(states) if not _holds(product.machine, setting, name, state)
+        ]
+        if bad:
+            records = lacking(product, name, states[bad[0]])
+            yield Loss(name, bad[0], records, tuple(_having(product, records, states[-1])))
+
+
+def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
+    return machine.holds(setting.model.property(name), state)
+
+
+def _endangered(product: ObservationProduct, state: State) -> tuple[int, ...]:
+    """What was acknowledged or committed, and no broker has that is in sync or eligible."""
+    promised = state[product.at("acked")] | state[product.at("committed")]
+    logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
+    return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))
+
+
+def _having(product: ObservationProduct, records: Sequence[int], state: State) -> Iterator[str]:
+    """The brokers that have any of some records."""
+    for name, log in zip(product.observed.brokers, product.logs(state), strict=True):
+        if {entry[1] for entry in log} & set(records):
+            yield name
+
+
+def lacking(product: ObservationProduct, name: str, state: State) -> tuple[int, ...]:
+    """The records that a property is about and that are not where it says."""
+    promised = state[product.at("acked" if name.startswith("acknowledged") else "committed")]
+    logs = product.logs(state)
+    leader = state[product.at("leader")]
+    of = [logs[leader]] if name in {"acknowledged_survive", "committed_on_leader"} else list(logs)
+    return tuple(sorted(promised - {entry[1] for log in of for entry in log}))

@@ -1,0 +1,83 @@
+"""The answer as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.kafka.incident.explain_log.explanation import Story
+from modelcheck.kafka.incident.explain_log.report import PartitionAnswer, coverage_words, headline
+from modelcheck.kafka.report.run_text import sentences
+
+FORMAT = "modelcheck explain-log 1"
+
+
+def as_json(answers: Sequence[PartitionAnswer], problems: Sequence[str]) -> dict[str, object]:
+    """Everything that the report says of every partition."""
+    return {"format": FORMAT, "partitions": [_answer(each) for each in answers], "problems": list(problems)}
+
+
+def _answer(answer: PartitionAnswer) -> dict[str, object]:
+    found = answer.unexplained
+    return {
+        "topic": answer.place.topic,
+        "partition": answer.place.partition,
+        "answer": headline(answer),
+        "explained": None if answer.story is None else _story(answer.story),
+        "unexplained": None
+        if found is None
+        else {"place": found.evidence.place, "says": found.evidence.says, "nearest": list(found.nearest)},
+        "refused_by": [
+            {"change": each.what, "step": each.step, "guard": each.guard} for each in answer.refusals
+        ],
+        "coverage": {
+            "matched": answer.coverage.matched,
+            "ignored": answer.coverage.ignored,
+            "unknown": answer.coverage.unknown,
+            "damaged": answer.coverage.damaged,
+        },
+        "lines": {
+            "files": answer.written.files,
+            "matched": answer.written.lines.matched,
+            "ignored": answer.written.lines.ignored,
+            "unknown": answer.written.lines.unknown,
+            "first_unknown": answer.written.first_unknown,
+        },
+        "basis": [*coverage_words(answer), *answer.notes, *answer.setting.assumed],
+        "end": answer.result.end.value,
+    }
+
+
+def _story(story: Story) -> dict[str, object]:
+    return {
+        "faults": dict(story.trace.fault_counts()),
+        "steps": [
+            {
+                "action": sentence.action,
+                "name": sentence.name,
+                "says": sentence.says,
+                "fault": sentence.action in story.trace.model.faults,
+                "evidence": [{"place": each.place, "says": each.says} for each in evidence],
+            }
+            for sentence, evidence in zip(sentences(story.trace), story.evidence, strict=True)
+        ],
+        "records": {
+            str(record): {"start": interval.start, "end": interval.end}
+            for record, interval in story.records.items()
+        },
+        "endangered": [
+            {"start": story.records[record].start, "end": story.records[record].end}
+            for record in story.endangered
+        ],
+        "lost": [
+            {
+                "property": loss.property,
+                "step": loss.step,
+                "holders": list(loss.holders),
+                "offsets": [
+                    {"start": story.records[record].start, "end": story.records[record].end}
+                    for record in loss.records
+                ],
+            }
+            for loss in story.losses
+        ],
+    }

@@ -1,0 +1,337 @@
+"""The metadata log as the spine: what it says of one partition and its brokers, in its own order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from uuid import UUID
+
+from modelcheck.kafka.files.batches import Batch
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.damage import Damage
+from modelcheck.kafka.files.fields import is_number
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.log import SNAPSHOT, MetadataEntry, entries
+from modelcheck.kafka.files.metadata.records import (
+    BrokerChanged,
+    BrokerRegistered,
+    ConfigSet,
+    FeatureLevel,
+    Other,
+    PartitionCreated,
+    TopicCreated,
+    TransactionMark,
+    UnknownRecord,
+)
+from modelcheck.kafka.files.partition_log import segments
+from modelcheck.kafka.incident.explain_log.observations import (
+    ALLOWS,
+    FORBIDS,
+    SETS_MIN_ISR,
+    Back,
+    Changed,
+    Coverage,
+    Decided,
+    Event,
+    Evidence,
+    Gone,
+)
+from spec.frozen import frozen
+
+OnRead = Callable[[str, int], None]
+MOST_MIN_ISR = 9  # of the model
+FIRST = "_first"  # behind the name of a config entry of the model whose setting changes on the way
+MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
+
+
+@frozen
+class TopicSettings:
+    """The settings of a topic that the model has, as records say them; None where none does."""
+
+    min_isr: int | None = None
+    unclean: bool = False
+
+    def effective(self, replicas: int) -> int:
+        """The min.insync.replicas that counts: Kafka's default where none is said, all replicas at most."""
+        return max(1, min(self.min_isr or 1, replicas, MOST_MIN_ISR))
+
+
+@frozen
+class Spine:
+    """What the metadata log says of a partition.
+
+    `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
+    counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
+    `image` is what it all comes to.  `versions` has for each partition epoch how many observations there
+    are by then, and `topic` the topic's id, where there are ids.  `first` are the settings at its beginning.
+    """
+
+    brokers: tuple[int, ...]
+    events: tuple[Event, ...]
+    epochs: tuple[tuple[int, int], ...]
+    last: int
+    image: MetadataImage
+    coverage: Coverage
+    whole: bool
+    notes: tuple[str, ...]
+    versions: Mapping[int, int]
+    topic: UUID | None = None
+    sessions: bool = True
+    first: TopicSettings = TopicSettings()
+
+    def epoch_of(self, epoch: int) -> int:
+        """What the model counts a leader epoch as; one that the log does not know of is behind all others."""
+        if epoch > self.last:
+            return self.epochs[-1][1] + 1
+        return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
+
+
+def read_spines(
+    folder: Path, places: Sequence[TopicPartition], report: OnRead, *, changes: bool = True
+) -> list[tuple[TopicPartition, Spine]]:
+    """What a copy of the metadata log says of partitions; without those of which it says nothing.
+
+    Reads all segments that there are, once, behind the oldest snapshot that reaches them.  Without `changes`
+    settings that change on the way are none of what it says.  `report` is called with what is read, and how
+    many bytes of it.  Raises `UnreadableError`.
+    """
+    image = MetadataImage()
+    readings = [_SpineReading(place, image, changes=changes) for place in places]
+    for path, begins in _parts(folder):
+        for each in entries(path, begins, lambda size: report("the metadata log", size)):
+            if isinstance(each, MetadataEntry):
+                image.apply(each.record)
+            for reading in readings:
+                reading.take(each)
+    spines = [(reading.place, reading.spine()) for reading in readings]
+    return [(place, spine) for place, spine in spines if spine is not None]
+
+
+def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The snapshot that is needed, if any, and the segments; each with the offset it is read from."""
+    found = segments(folder)
+    first = found[0][0] if found else None
+    begins = 0
+    if first != 0:
+        snapshots = sorted(path for path in folder.glob("*.checkpoint") if SNAPSHOT.fullmatch(path.name))
+        reaching = [path for path in snapshots if first is None or int(path.name[:20]) >= first]
+        if reaching:
+            begins = int(reaching[0].name[:20])
+            yield reaching[0], 0
+    yield from ((path, begins) for _, path in found)
+
+
+class _SpineReading:
+    """What was read so far of a partition; `image` is what all records up to here come to."""
+
+    def __init__(self, place: TopicPartition, image: MetadataImage, *, changes: bool) -> None:
+        self.place = place
+        self.changes = changes
+        self.first = self.settings = TopicSettings()
+        self.image = image
+        self.state: PartitionCreated | None = None
+        self.events: list[Event] = []
+        self.epochs: list[tuple[int, int]] = []
+        self.brokers: tuple[int, ...] = ()
+        self.counted: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self.whole = False
+        self.versions: dict[int, int] = {}
+        self._out: dict[int, bool] = {}  # whether a broker is without a session
+        self._directories: dict[int, tuple[object, ...]] = {}
+        self._renewed: dict[int, bool | None] = {}
+
+    def take(self, each: MetadataEntry | Batch | Damage) -> None:
+        """One record more, which the image has."""
+        match each:
+            case Damage():
+                self.counted["damaged"] += 1
+            case MetadataEntry():
+                self.counted[self._count(each)] += 1
+            case _:
+                pass
+
+    def spine(self) -> Spine | None:
+        """All of it."""
+        if self.state is None:
+            return None
+        coverage = Coverage(*(self.counted[kind] for kind in ("matched", "ignored", "unknown", "damaged")))
+        events, epochs, notes = tuple(self.events), tuple(self.epochs), tuple(self.notes)
+        return Spine(
+            self.brokers,
+            events,
+            epochs,
+            self.state.leader_epoch,
+            self.image,
+            coverage,
+            self.whole,
+            notes,
+            self.versions,
+            self.state.topic,
+            first=self.first,
+        )
+
+    # ---------------------------------------------------------------- one record
+
+    def _count(self, entry: MetadataEntry) -> str:
+        self._change_settings(entry)
+        matched = self._partition(entry) | self._sessions(entry)
+        match entry.record:
+            case UnknownRecord():
+                return "unknown"
+            case TransactionMark() | Other() if not matched:
+                return "ignored"
+            case TopicCreated(name, _) if name == self.place.topic:
+                return "matched"
+            case ConfigSet(_, resource, name, _):
+                mine = resource in {self.place.topic, ""} and name in {MIN_ISR, UNCLEAN}
+                return "matched" if mine else "ignored"
+            case FeatureLevel():
+                return "matched"
+            case _:
+                return "matched" if matched else "ignored"
+
+    def _change_settings(self, entry: MetadataEntry) -> None:
+        """A setting of the topic that has another value from here on is an observation, behind a snapshot."""
+        if self.state is None or not isinstance(entry.record, ConfigSet | TransactionMark):
+            return
+        before, now = self.settings, self._settings()
+        self.settings = now
+        if _is_snapshot(entry):
+            self.first = now
+        elif self.changes:
+            self.events += _changes(before, now, len(self.brokers), _where(entry))
+
+    def _settings(self) -> TopicSettings:
+        least = self.image.setting(self.place.topic, MIN_ISR)
+        unclean = self.image.setting(self.place.topic, UNCLEAN)
+        return TopicSettings(
+            int(least) if least is not None and is_number(least) else None, unclean == "true"
+        )
+
+    def _partition(self, entry: MetadataEntry) -> bool:
+        """Whether a record has the partition's state; what changed becomes an observation."""
+        state = self.image.at(self.place)
+        if state is None or state is self.state:
+            return False
+        before, self.state = self.state, state
+        evidence = Evidence(_where(entry), _on_progress(state))
+        if before is None or before.topic != state.topic or before.replicas != state.replicas:
+            self._begin(entry, before, state, evidence)
+        elif state.leader_epoch != before.leader_epoch and state.leader >= 0 and _elected(before, state):
+            self._decide(state, self.epochs[-1][1] + 1, evidence)
+        elif _control(before) != _control(state):
+            self._decide(state, self.epochs[-1][1], evidence)
+        self.versions[state.partition_epoch] = len(self.events)
+        return True
+
+    def _begin(
+        self,
+        entry: MetadataEntry,
+        before: PartitionCreated | None,
+        state: PartitionCreated,
+        evidence: Evidence,
+    ) -> None:
+        """The partition as it is first seen, with its replicas: nothing before is looked at."""
+        if before is not None and before.topic == state.topic:
+            self.notes.append(
+                f"{_where(entry)}: the replicas of {self.place} change from {list(before.replicas)} to"
+                f" {list(state.replicas)}. The model has no reassignment: what was before is left out."
+            )
+        self.brokers = tuple(sorted(state.replicas))
+        self.events, self.epochs, self.versions = [], [], {}
+        self.first = self.settings = self._settings()
+        self.whole = isinstance(entry.record, PartitionCreated) and not _is_snapshot(entry)
+        self._decide(state, 1, evidence)
+        for broker in self.brokers:
+            known = self.image.brokers.get(broker)
+            self._out[broker] = known is None or known.fenced
+            if known is not None:
+                self._directories[broker] = known.directories
+            if self._out[broker]:
+                self.events.append(Gone(self._number(broker), evidence))
+
+    def _decide(self, state: PartitionCreated, epoch: int, evidence: Evidence) -> None:
+        if not self.epochs or self.epochs[-1][1] != epoch:
+            self.epochs.append((state.leader_epoch, epoch))
+        leader = self._number(state.leader) if state.leader in self.brokers else None
+        isr = frozenset(self._number(each) for each in state.isr if each in self.brokers)
+        eligible = frozenset(self._number(each) for each in state.elr if each in self.brokers)
+        self.events.append(Decided(leader, epoch, isr, eligible, evidence))
+
+    def _sessions(self, entry: MetadataEntry) -> bool:
+        """Whether a record has a session of one of the brokers."""
+        match entry.record:
+            case BrokerRegistered(broker):
+                pass
+            case BrokerChanged(broker):
+                pass
+            case _:
+                return False
+        if self.state is None:
+            return True
+        if broker not in self.brokers:
+            return False
+        now = self.image.brokers.get(broker)
+        if now is None:
+            return False
+        if isinstance(entry.record, BrokerRegistered):
+            old = self._directories.get(broker, ())
+            self._renewed[broker] = now.directories != old if now.directories and old else None
+            self._directories[broker] = now.directories
+        out = now.fenced or now.shutting_down
+        number = self._number(broker)
+        if out and not self._out[broker]:
+            says = f"broker {broker} is {'fenced' if now.fenced else 'being shut down'}"
+            self.events.append(Gone(number, Evidence(_where(entry), says)))
+        elif not out and self._out[broker]:
+            says = f"broker {broker} is unfenced"
+            renewed = self._renewed.pop(broker, False)
+            self.events.append(Back(number, renewed, Evidence(_where(entry), says)))
+        self._out[broker] = out
+        return True
+
+    def _number(self, broker: int) -> int:
+        """A broker as the model numbers it; one that is no replica cannot be."""
+        return self.brokers.index(broker)
+
+
+def _changes(before: TopicSettings, now: TopicSettings, replicas: int, where: str) -> Iterator[Changed]:
+    """The changes of the settings as steps of the model."""
+    least = now.effective(replicas)
+    if least != before.effective(replicas):
+        says = f"{MIN_ISR}={now.min_isr}" if now.min_isr else f"{MIN_ISR} is set no more, so it is taken as 1"
+        yield Changed(SETS_MIN_ISR, (least,), Evidence(where, says))
+    if now.unclean != before.unclean:
+        action = ALLOWS if now.unclean else FORBIDS
+        yield Changed(action, (), Evidence(where, f"{UNCLEAN}={str(now.unclean).lower()}"))
+
+
+def _elected(before: PartitionCreated, state: PartitionCreated) -> bool:
+    """Whether somebody was made the leader, and its epoch is not only that of another ISR.
+
+    Up to metadata version 3.6 an ISR that shrinks raises the leader's epoch, too (KAFKA-15021).
+    """
+    return before.leader != state.leader or (before.isr == state.isr and before.elr == state.elr)
+
+
+def _control(state: PartitionCreated) -> tuple[object, ...]:
+    return (state.leader, sorted(state.isr), sorted(state.elr))
+
+
+def _is_snapshot(entry: MetadataEntry) -> bool:
+    return SNAPSHOT.fullmatch(entry.path.name) is not None
+
+
+def _where(entry: MetadataEntry) -> str:
+    folder = entry.path.parent
+    return f"{folder.parent.name}/{folder.name} at offset {entry.offset:,}"
+
+
+def _on_progress(state: PartitionCreated) -> str:
+    """A partition's state in words."""
+    leader = "nobody leads" if state.leader < 0 else f"broker {state.leader} leads"
+    parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]
+    parts += [f"eligible {list(state.elr)}"] if state.elr else []
+    return ", ".join(parts)

@@ -1,0 +1,101 @@
+"""Offsets abstracted to those that matter: each interval between two of them is one record of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from modelcheck.kafka.files.partition_log import PartitionLog
+from modelcheck.kafka.incident.at_rest.partitions import ReplicaLog
+from modelcheck.kafka.incident.explain_log.line_observations import PartitionLines, offsets, seen
+from modelcheck.kafka.incident.explain_log.metadata_timeline import Spine
+from modelcheck.kafka.incident.explain_log.observations import Ended, Evidence, Interval, Left, Observed
+
+
+def observed(
+    spine: Spine,
+    replicas: Mapping[int, ReplicaLog],
+    *,
+    copies: bool = False,
+    lost: frozenset[int] = frozenset(),
+    logs: Sequence[PartitionLines] = (),
+) -> Observed:
+    """All observations of a partition: its spine, each replica that is here as an end, and lines of logs.
+
+    `copies` says that the directories may be those of brokers that went on; what brokers of `lost` had
+    is gone for good.
+    """
+    here = {node: replica for node, replica in replicas.items() if node in spine.brokers}
+    intervals = _intervals(list(here.values()), offsets(logs))
+    ends = {
+        spine.brokers.index(node): _ended(spine, replica, intervals, copies=copies)
+        for node, replica in sorted(here.items())
+    }
+    for node in sorted(lost):
+        number = spine.brokers.index(node)
+        ends[number] = _lost(number, node)
+    names = tuple(f"broker{node}" for node in spine.brokers)
+    lines = [(log, found) for log in logs if (found := seen(log, spine, intervals))]
+    starts = {
+        spine.brokers.index(log.node): number
+        for number, (log, _) in enumerate(lines)
+        if log.starts and log.node in spine.brokers
+    }
+    said = tuple(each for _, each in lines)
+    return Observed(names, spine.events, ends, intervals, spine.whole, said, spine.sessions, starts)
+
+
+def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Interval, ...]:
+    """The intervals between ends, starts of epochs, high watermarks, starts of logs and what lines say."""
+    present = [each.log for each in replicas if not each.absent]
+    first = min((log.start for log in present), default=0)
+    places = {first, *said}
+    for replica in replicas:
+        log = replica.log
+        places |= {log.start, log.end, *(each.start for each in log.epochs)} if not replica.absent else set()
+        places |= {replica.high_watermark} if replica.high_watermark is not None else set()
+    return tuple(Interval(*each) for each in pairwise(sorted(place for place in places if place >= first)))
+
+
+def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, copies: bool) -> Ended:
+    log, node = replica.log, replica.node
+    mark = sum(each.end <= (replica.high_watermark or 0) for each in intervals)
+    left = Left.CLEAN if replica.clean else Left.UNKNOWN if copies else Left.UNCLEAN
+    folder = log.folder.parent.name
+    says = "there is a .kafka_cleanshutdown" if replica.clean else "there is no .kafka_cleanshutdown"
+    return Ended(
+        spine.brokers.index(node),
+        tuple(_epoch(spine, log, each) for each in intervals if each.end <= log.end),
+        mark,
+        left,
+        folder=not replica.absent,
+        log_evidence=Evidence(f"{folder}/{log.folder.name}", _on_progress(replica)),
+        mark_evidence=Evidence(
+            f"{folder}/replication-offset-checkpoint", f"high watermark {replica.high_watermark or 0:,}"
+        ),
+        left_evidence=Evidence(folder, says),
+    )
+
+
+def _epoch(spine: Spine, log: PartitionLog, interval: Interval) -> int | None:
+    """The epoch that wrote an interval, as the model counts; None before the start of the log."""
+    if interval.start < log.start:
+        return None
+    wrote = [each.epoch for each in log.epochs if each.start <= interval.start]
+    return spine.epoch_of(wrote[-1]) if wrote else None
+
+
+def _on_progress(replica: ReplicaLog) -> str:
+    """A log in words."""
+    if replica.absent:
+        return "there is no folder of the partition"
+    log = replica.log
+    epochs = ", ".join(f"epoch {each.epoch} from {each.start:,}" for each in log.epochs)
+    return f"the log ends at {log.end:,}{f' ({epochs})' if epochs else ''}"
+
+
+def _lost(number: int, node: int) -> Ended:
+    said = Evidence(f"--lost {node}", f"the directory of broker {node} is gone")
+    return Ended(
+        number, (), 0, Left.UNCLEAN, folder=False, log_evidence=said, mark_evidence=said, left_evidence=said
+    )

@@ -1,0 +1,427 @@
+"""The model beside observations: pairs of a state and how far the observations are explained.
+
+Steps that files do not show are free; what a step makes that files do show must be what comes next there.
+
+NOTE(sound): what is left out of the search costs no run that explains the files:
+
+* a record that no file shows is not sent: without it and all behind it in its epoch the same steps
+  are possible, since followers are cut by epochs and only a record's own fetch and commit ask for it;
+* a commit beyond every high watermark that was written down is not made: the same without it, since
+  a follower is cut by epochs (from KIP-279 on) and a higher mark only makes joining the ISR harder;
+* a broker that goes down for good keeps its log, so that must be what its directory has;
+* a power loss that loses nothing is a crash, after which as much is possible;
+* a fault or a step that must still come is counted at once (see `due` and `ahead`), so a run that would
+  need more of them than another one is looked at later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from modelcheck.kafka.incident.explain_log.observations import (
+    SETTING,
+    Back,
+    Changed,
+    Control,
+    Decided,
+    Ended,
+    Event,
+    Gone,
+    Left,
+    LineObservation,
+    Observed,
+)
+from spec.frozen import frozen
+from spec.ir import Model, Scope
+from spec.semantics import Machine, State, Step, Taken
+
+RETURNS = frozenset({"restart", "reconnect", "start_again"})
+STARTS = RETURNS - {"reconnect"}
+FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
+CHANGES = frozenset(SETTING)
+JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
+SENDS = frozenset({"produce", "produce_unheeding"})
+NONE = -1
+MOST_ALONG = 100  # records before one in which those are looked for that it may go with
+
+
+@frozen
+class Point:
+    """A state of the model, how many observations are explained, and which brokers had their mark.
+
+    `lines` says of each log how many of its lines are explained.
+    """
+
+    state: State
+    position: int
+    marked: int
+    lines: tuple[int, ...] = ()
+
+
+class ObservationProduct:
+    """The model beside the observations: which points follow a point, and what must still come."""
+
+    def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
+        self.machine = Machine(model, scope)
+        self.observed = observed
+        self.events = observed.events
+        self._at = {variable.name: index for index, variable in enumerate(model.variables)}
+        self._shown = observed.shown
+        self._highest = observed.highest
+        self._needed = _needed(observed.events)
+        self._last_back = {
+            each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
+        }
+        self._lines = observed.logs
+        self._last_up = [_last_up(log) for log in observed.logs]
+        self._cuts = [_cuts(log) for log in observed.logs]
+        self._falls = [_falls(log) for log in observed.logs]
+        self._starting = [_starting(log) for log in observed.logs]
+        self.free = frozenset(model.free)
+        self.faults = frozenset(model.faults)
+
+    def at(self, name: str) -> int:
+        """Where a variable stands in a state; one of a process is a tuple by broker."""
+        return self._at[name]
+
+    def logs(self, state: State) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The log of each broker: the epoch and the name of each record."""
+        found: tuple[tuple[tuple[int, int], ...], ...] = state[self._at["Broker.log"]]
+        return found
+
+    def control(self, state: State) -> Control:
+        """What the controller has decided."""
+        at = self._at
+        return (state[at["leader"]], state[at["epoch"]], state[at["isr"]], state[at["eligible"]])
+
+    # ---------------------------------------------------------------- points
+
+    def starts(self) -> Iterator[Point]:
+        """Where a run may begin."""
+        for state in self.machine.initial():
+            for position in self._begun(state):
+                lines = self._lines_explained(state, position, (0,) * len(self._lines))
+                yield Point(state, position, self._marks(state, 0), lines)
+
+    def _begun(self, state: State) -> Iterator[int]:
+        first = next((each for each in self.events if isinstance(each, Decided)), None)
+        if first is None or first.control == self.control(state):
+            yield self._skip(0 if first is None else 1, state)
+        elif _leads_on(self.control(state), first.control, self.control(state)):
+            yield 0
+
+    def next(self, point: Point, actions: frozenset[str]) -> Iterator[tuple[Step, Point]]:
+        """Every point that a step of some actions leads to and that the observations allow."""
+        if not self._is_set_next(point):
+            actions -= CHANGES
+        for found in self.machine.steps(point.state, actions=actions):
+            if not isinstance(found, Taken) or not self._is_needed(point.state, found.step, found.state):
+                continue
+            if found.step.action == "power_loss" and self._keeps_all(point.state, found):
+                continue
+            if found.step.action in STARTS and not self._is_start_logged(found.step.args[0], point):
+                continue
+            for position in self._positions(point, found.step, found.state):
+                lines = self._lines_explained(found.state, position, point.lines)
+                after = Point(found.state, position, self._marks(found.state, point.marked), lines)
+                if self._is_final(found.step, after, point.marked):
+                    yield found.step, after
+
+    def due(self, point: Point) -> int:
+        """How many faults must still come: each broker that was left uncleanly goes down so.
+
+        So does one of which lines say that it found its directory so when it started.
+        """
+        up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
+        found = 0
+        again: set[int] = set()  # brokers that come back after a fall that is in a log
+        for falls, count in zip(self._falls, point.lines, strict=True):
+            for broker, (first, rest, back) in falls[count].items():
+                found += rest + (first and (up[broker] or broker in stopped))
+                again |= {broker} if back else set()
+        return found + sum(
+            1
+            for broker, end in self.observed.ends.items()
+            if end.left is Left.UNCLEAN and (up[broker] or broker in stopped or broker in again)
+        )
+
+    def ahead(self, point: Point) -> int:
+        """How many steps must still come at least: NOTE(ahead).
+
+        One for each record that a log still lacks, for each commit, for each broker that must go down, for
+        each return, for what the controller decides (see `_needed`), and for each time that a line says that
+        a log is cut.  No step does two of these, so no step makes it smaller by more than one.
+        """
+        state, at = point.state, self._at
+        logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
+        up, stopped = state[at["Broker.up"]], state[at["stopped"]]
+        steps: int = self._needed[point.position] + max(0, self._highest - max(highs))
+        for broker, end in self.observed.ends.items():
+            log, same = logs[broker], 0
+            wanted = end.log or ()
+            for entry, epoch in zip(log, wanted, strict=False):
+                if epoch is not None and entry[0] != epoch:
+                    break
+                same += 1
+            steps += len(wanted) - same
+            if end.left is Left.CLEAN:
+                steps += broker not in stopped
+            elif end.left is Left.UNCLEAN:
+                steps += up[broker] or broker in stopped
+        return steps + sum(cuts[count] for cuts, count in zip(self._cuts, point.lines, strict=True))
+
+    def is_end(self, point: Point) -> bool:
+        """Whether everything is explained."""
+        return (
+            point.position == len(self.events)
+            and all(count == len(log) for count, log in zip(point.lines, self._lines, strict=True))
+            and all(self.has_ended(point, end) for end in self.observed.ends.values())
+        )
+
+    def says(self, seen: LineObservation, state: State, position: int) -> bool:
+        """Whether what a line says is so."""
+        at, broker = self._at, seen.broker
+        if position < seen.position or state[at["epoch"]] < seen.epoch:
+            return False
+        if seen.mark > state[at["Broker.hw"]][broker]:
+            return False
+        if seen.length is not None:
+            least, most = seen.length
+            if not least <= len(state[at["Broker.log"]][broker]) <= most:
+                return False
+        return (
+            seen.up in {None, state[at["Broker.up"]][broker]}
+            and seen.session in {None, state[at["Broker.session"]][broker]}
+            and seen.stopped in {None, broker in state[at["stopped"]]}
+        )
+
+    def has_ended(self, point: Point, end: Ended) -> bool:
+        """Whether a broker is as its directory was left."""
+        up = point.state[self._at["Broker.up"]][end.broker]
+        clean = end.broker in point.state[self._at["stopped"]]
+        fell = {
+            Left.CLEAN: clean,
+            Left.UNCLEAN: not up and not clean,
+            Left.UNKNOWN: True,
+        }
+        return fell[end.left] and bool(point.marked >> end.broker & 1) and self._has_log(point.state, end)
+
+    # ---------------------------------------------------------------- what a step may be
+
+    def _is_set_next(self, point: Point) -> bool:
+        """Whether the next that is in files, but for those who go, is a change of a setting."""
+        following = (each for each in self.events[point.position :] if not isinstance(each, Gone))
+        return isinstance(next(following, None), Changed)
+
+    def _is_needed(self, before: State, step: Step, after: State) -> bool:
+        """Whether a record that is sent, or committed, is one that files show."""
+        if step.action in SENDS:
+            leader = step.args[0]
+            log = after[self._at["Broker.log"]][leader]
+            place, epoch = len(log), log[-1][0]
+            return (place, epoch) in self._shown or (place, None) in self._shown
+        if step.action == "commit":
+            high: int = before[self._at["Broker.hw"]][step.args[0]]
+            return high < self._highest
+        return True
+
+    def _keeps_all(self, before: State, found: Taken) -> bool:
+        broker, logs = found.step.args[0], self._at["Broker.log"]
+        kept: bool = before[logs][broker] == found.state[logs][broker]
+        return kept
+
+    def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
+        """How far the observations can be explained after a step; nothing where it contradicts them."""
+        was, now = self.control(point.state), self.control(after)
+        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
+        changed = step if step.action in CHANGES else None
+        if was == now and returned is None and changed is None:
+            yield self._skip(point.position, after)
+            return
+        yield from self._matched(point.position, was, now, step, after)
+        if changed is None and was != now and returned is None:
+            target = next((e for e in self.events[point.position :] if isinstance(e, Decided)), None)
+            if target is not None and target.control != now and _leads_on(was, target.control, now):
+                yield self._skip(point.position, after)
+
+    def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
+        """Positions behind the records that a step stands for: the change of control, a return, a setting."""
+        jumps, sets = step.action in JUMPS, step.action in CHANGES
+        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
+        decided, back = was == now, returned is None
+        session = after[self._at["Broker.session"]]
+        for number in range(position, len(self.events)):
+            match self.events[number]:
+                case Gone(broker) if not session[broker] or broker == returned:
+                    continue
+                case Back(broker) if broker == returned and not back:
+                    back = True
+                case Changed(action, args) if sets and (action, args) == (step.action, step.args):
+                    sets = False
+                case Decided() as event if not decided and event.control == now:
+                    decided = True
+                case Decided() as event if not decided and jumps and _leads_on(was, now, event.control):
+                    continue
+                case _:
+                    return
+            if decided and back and not sets:
+                yield self._skip(number + 1, after)
+                return
+
+    def _skip(self, position: int, state: State) -> int:
+        """Behind what is true of a state without any step."""
+        session = state[self._at["Broker.session"]]
+        while position < len(self.events):
+            event = self.events[position]
+            if not isinstance(event, Gone) or session[event.broker]:
+                break
+            position += 1
+        return position
+
+    def _lines_explained(self, state: State, position: int, explained: tuple[int, ...]) -> tuple[int, ...]:
+        """How many lines of each log are explained: NOTE(lines).
+
+        Each as soon as it can be: what a line says is so in some state behind that of the line before it, or
+        in the same one, so a run that explains all lines can explain each at the first such state.
+        """
+        found = []
+        for log, count in zip(self._lines, explained, strict=True):
+            reached = count
+            while reached < len(log) and self.says(log[reached], state, position):
+                reached += 1
+            found.append(reached)
+        return tuple(found)
+
+    def _is_start_logged(self, broker: int, point: Point) -> bool:
+        """Whether a broker may start: where a log has all of its starts, only at one of them."""
+        number = self.observed.starts.get(broker)
+        return number is None or self._starting[number][point.lines[number]]
+
+    def _is_final(self, step: Step, after: Point, marked: int) -> bool:
+        """Whether a broker that goes down, for good, goes as its directory was left."""
+        if step.action not in FALLS or not self.observed.sessions:
+            return True
+        broker, position = step.args[0], after.position
+        comes_back = self._last_back.get(broker, NONE) >= position
+        if step.action == "disk_loss" and not self._loses_disk(broker, position, comes_back=comes_back):
+            return False
+        end = self.observed.ends.get(broker)
+        if comes_back:
+            return True
+        if any(
+            last.get(broker, NONE) >= count for last, count in zip(self._last_up, after.lines, strict=True)
+        ):
+            return False
+        if end is None:
+            return True
+        if end.left is not Left.UNKNOWN and (end.left is Left.CLEAN) != (step.action == "shut_down"):
+            return False
+        if not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
+            return False
+        return bool(marked >> broker & 1) and self._has_log(after.state, end)
+
+    def _loses_disk(self, broker: int, position: int, *, comes_back: bool) -> bool:
+        """Whether a disk can be lost here: the directory that is there afterwards is another one."""
+        if comes_back:
+            following = (e for e in self.events[position:] if isinstance(e, Back) and e.broker == broker)
+            return next(following).new_directory is not False
+        end = self.observed.ends.get(broker)
+        return end is None or not end.folder
+
+    def _has_log(self, state: State, end: Ended) -> bool:
+        if end.log is None:
+            return True
+        log = state[self._at["Broker.log"]][end.broker]
+        return len(log) == len(end.log) and all(
+            epoch is None or entry[0] == epoch for entry, epoch in zip(log, end.log, strict=True)
+        )
+
+    def _marks(self, state: State, marked: int) -> int:
+        """Which brokers have had the high watermark that they wrote down."""
+        high = state[self._at["Broker.hw"]]
+        for broker, end in self.observed.ends.items():
+            if high[broker] >= end.mark:
+                marked |= 1 << broker
+        return marked
+
+
+def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
+    """The last line of each broker by which it is up."""
+    return {seen.broker: number for number, seen in enumerate(log) if seen.up}
+
+
+def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
+    """For each place in a log how often its lines say, from there on, that a log is cut."""
+    found = [0]
+    for seen in reversed(log):
+        found.append(
+            found[-1] + (seen.length is not None and "become_follower" in seen.actions and not seen.ahead)
+        )
+    return tuple(reversed(found))
+
+
+def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
+    """For each place in a log what its lines say, from there on, of brokers that went down uncleanly.
+
+    For each broker: whether it has gone down so before it is next up, how often it does so after that, and
+    whether it comes back after the last time.
+    """
+    found: list[dict[int, tuple[bool, int, bool]]] = [{}]
+    for seen in reversed(log):
+        now = dict(found[-1])
+        first, rest, back = now.get(seen.broker, (False, 0, False))
+        if seen.up is False and seen.stopped is False:
+            now[seen.broker] = (True, rest, back)
+        elif seen.up:
+            now[seen.broker] = (False, rest + first, back or not (first or rest))
+        found.append(now)
+    return tuple(reversed(found))
+
+
+def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
+    """For each place in a log whether a start that is logged before it is not over yet."""
+    found = [False]
+    for seen in log:
+        begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)
+        found.append(begins or (found[-1] and not seen.up))
+    return tuple(found)
+
+
+def _needed(events: Sequence[Event]) -> tuple[int, ...]:
+    """For each position how many steps what follows in the metadata log takes at least.
+
+    A return is a step, a change of a setting, and so is a decision, but for those that go with another:
+    members that leave the ISR one after the other, one that stops to be eligible as it returns, and those
+    that are eligible no more as a setting is changed.
+    """
+    found = [0]
+    for number in reversed(range(len(events))):
+        found.append(found[-1] + (not isinstance(events[number], Gone) and not _goes_along(events, number)))
+    return tuple(reversed(found))
+
+
+def _goes_along(events: Sequence[Event], number: int) -> bool:
+    """Whether a decision may be of the same step as one before it, or as the return behind it."""
+    event = events[number]
+    if not isinstance(event, Decided):
+        return False
+    before = [each for each in events[max(0, number - MOST_ALONG) : number] if isinstance(each, Decided)][-2:]
+    same = bool(before) and before[-1].control[:3] == event.control[:3]
+    if same and isinstance(events[number - 1], Changed):
+        return True
+    if len(before) == 2 and _shrinks(before[0], before[1]) and _shrinks(before[1], event):
+        return True
+    behind = next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
+    return same and isinstance(behind, Back)
+
+
+def _shrinks(before: Decided, after: Decided) -> bool:
+    return before.leader == after.leader and before.epoch == after.epoch and before.isr > after.isr
+
+
+def _leads_on(was: Control, to: Control, now: Control) -> bool:
+    """Whether a state of control may lie between two that are in files, unlogged, as part of one change."""
+    leader, epoch, isr, _ = now
+    if epoch not in {was[1], to[1]} or leader not in {was[0], to[0]}:
+        return False
+    return was[2] >= isr >= to[2] or was[2] <= isr <= to[2]

@@ -1,0 +1,180 @@
+"""The answer as people read it: the run as a storyboard with its evidence, or the first thing unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.incident.explain_log.configuration import Setting
+from modelcheck.kafka.incident.explain_log.explanation import Loss, Story
+from modelcheck.kafka.incident.explain_log.logs import Written
+from modelcheck.kafka.incident.explain_log.observations import Coverage, Interval, Observed
+from modelcheck.kafka.incident.explain_log.preventing_settings import RunRefusal
+from modelcheck.kafka.incident.explain_log.run_search import ExplanationResult
+from modelcheck.kafka.incident.explain_log.unexplained import Unexplained
+from modelcheck.kafka.report.run_text import sentences
+from spec.frozen import frozen
+from spec.ir import Kind
+
+MARKS = {
+    Kind.ACTION: Piece("  "),
+    Kind.FAULT: Piece("⚡", Role.FAULT),
+    Kind.REPAIR: Piece("✚ ", Role.REPAIR),
+}
+WORDS = {
+    "acknowledged_survive": "acknowledged records are not in the log of the leader",
+    "committed_on_leader": "committed records are not in the log of the leader",
+    "acknowledged_kept": "acknowledged records are in no broker's log",
+    "committed_kept": "committed records are in no broker's log",
+}
+
+
+@frozen
+class PartitionAnswer:
+    """All that is said of one partition: `story` of a run that explains it, or what none explains.
+
+    `faults` were looked for at most.
+    """
+
+    place: TopicPartition
+    observed: Observed
+    setting: Setting
+    result: ExplanationResult
+    faults: int
+    story: Story | None
+    unexplained: Unexplained | None
+    refusals: tuple[RunRefusal, ...]
+    coverage: Coverage
+    written: Written
+    notes: tuple[str, ...]
+
+
+def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
+    """The whole answer of a partition."""
+    if answer.story is not None:
+        yield from _explained(answer, answer.story, width)
+    else:
+        yield from _unexplained(answer, width)
+    yield ()
+    for text in (*coverage_words(answer), *answer.notes, *answer.setting.assumed):
+        yield from wrapped((Piece("• ", Role.DIM),), text, width)
+
+
+def headline(answer: PartitionAnswer) -> str:
+    """The answer in a sentence."""
+    story = answer.story
+    if story is None:
+        if answer.result.complete:
+            most = count(answer.faults, "fault")
+            return f"{answer.place}: no run of the model with up to {most} explains these files"
+        return f"{answer.place}: not known ({answer.result.end.value})"
+    counts = story.trace.fault_counts()
+    kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
+    faults = f"{count(story.trace.faults, 'fault')}{f' ({kinds})' if kinds else ''}"
+    return (
+        f"{answer.place}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')};"
+        " no run of the model with fewer faults explains it"
+    )
+
+
+def lost(story: Story) -> Iterator[str]:
+    """What is lost, a sentence for each property that broke."""
+    if not story.losses:
+        yield "By this run nothing is lost that was acknowledged or committed."
+    for loss in story.losses:
+        which = spans([story.records[record] for record in loss.records])
+        said = f"{loss.property} is false after step {loss.step}: {WORDS[loss.property]}: {which}"
+        yield f"{said}. In the end {' and '.join(loss.holders) or 'nobody'} still has any of them."
+
+
+def endangered(story: Story) -> Iterator[str]:
+    """What is lost as soon as somebody leads who may do so by itself."""
+    if story.endangered:
+        which = spans([story.records[record] for record in story.endangered])
+        yield (
+            f"But nobody who may lead by itself has all that was acknowledged or committed: {which}. "
+            + (
+                "`modelcheck at-rest` says whom to start first."
+                if story.holders
+                else "By this run nobody else has them either."
+            )
+        )
+
+
+def spans(intervals: Sequence[Interval]) -> str:
+    """Offsets, and how many records they are."""
+    whole = sum(len(each) for each in intervals)
+    return f"{', '.join(map(str, intervals))} ({count(whole, 'record')})"
+
+
+def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
+    """How much of the files the answer rests on, and within what it holds."""
+    found = answer.coverage
+    damaged = f", {found.damaged:,} damaged" if found.damaged else ""
+    yield (
+        f"Of {count(found.total, 'metadata record')} {found.matched:,} were matched, {found.ignored:,} are of"
+        f" something else, {found.unknown:,} of an unknown kind{damaged}; {len(answer.observed.ends)} of"
+        f" {count(len(answer.observed.brokers), 'broker')} are here."
+    )
+    written = answer.written
+    if written.files:
+        of, first = written.lines, written.first_unknown
+        yield (
+            f"Of {count(of.total, 'line')} in {count(written.files, 'log file')} {of.matched:,} were matched,"
+            f" {of.ignored:,} are of something else, {of.unknown:,} name a partition that was asked about and"
+            f" are of an unknown kind{f' (the first is {first})' if first else ''}."
+        )
+    nats = ", ".join(f"{name} = {most}" for name, most in answer.setting.scope.nats.items())
+    yield (
+        f"Looked at: {answer.result.seen:,} points of the model and the files, within {nats}, as Kafka"
+        f" {answer.setting.release.partition('-')[0]} does it. That a run explains the files"
+        " does not say that it was this one."
+    )
+
+
+def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Line]:
+    yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
+    for text in lost(story):
+        yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
+    for text in endangered(story):
+        yield from wrapped((), text, width, Role.BAD)
+    yield ()
+    for record, interval in story.records.items():
+        yield line(f"  record {record} is {interval}")
+    for number, sentence in enumerate(sentences(story.trace), 1):
+        label = line(Piece(f"{number:>4} ", Role.DIM), MARKS[sentence.kind], " ")
+        role = Role.FAULT if sentence.kind is Kind.FAULT else Role.PLAIN
+        yield from wrapped(label, sentence.says, width, role)
+        for each in story.evidence[number - 1]:
+            yield from wrapped((Piece("          ‣ ", Role.DIM),), str(each), width, Role.DIM)
+        for loss in story.losses:
+            if loss.step == number:
+                yield from wrapped((Piece("        ✗ ", Role.BAD),), _breaks(loss), width, Role.BAD)
+    if answer.refusals:
+        yield ()
+        yield line(Piece("What would have refused this run, by one change each:", Role.STRONG))
+    for refusal in answer.refusals:
+        yield from wrapped((Piece("  • ", Role.DIM),), _refusal(refusal), width)
+
+
+def _breaks(loss: Loss) -> str:
+    return f"{loss.property}: {WORDS[loss.property]}"
+
+
+def _refusal(refusal: RunRefusal) -> str:
+    if refusal.step is None:
+        return f"{refusal.what}: the same steps break nothing"
+    by = f" by {refusal.guard}" if refusal.guard else ", which goes otherwise"
+    return f"{refusal.what}: step {refusal.step} is refused{by}"
+
+
+def _unexplained(answer: PartitionAnswer, width: int) -> Iterator[Line]:
+    yield from wrapped((), f"{headline(answer)}.", width, Role.UNSURE)
+    found = answer.unexplained
+    if found is None:
+        return
+    yield from wrapped((), "The first observation that none explains, with those before it:", width)
+    yield from wrapped((Piece("  ‣ ", Role.DIM),), str(found.evidence), width, Role.BAD)
+    for text in found.nearest:
+        yield from wrapped((Piece("  • ", Role.DIM),), f"{text}.", width)

@@ -1,0 +1,166 @@
+"""Where no run explains files: the first observation that none does, and the actions that come nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from counterexamples.nearest import guard_text, refusing, why_not
+from modelcheck.kafka.incident.explain_log.configuration import Setting
+from modelcheck.kafka.incident.explain_log.observations import (
+    Back,
+    Decided,
+    Ended,
+    Event,
+    Evidence,
+    Left,
+    Observed,
+)
+from modelcheck.kafka.incident.explain_log.product import RETURNS, ObservationProduct, Point
+from modelcheck.kafka.incident.explain_log.run_search import (
+    ExplanationLimits,
+    ExplanationResult,
+    ExplanationSearch,
+    OnProgress,
+)
+from spec.frozen import frozen
+from spec.semantics import CutOff
+
+POINTS, MOST_NAMED = 50, 3  # points that are looked at, and actions that are named
+
+
+@frozen
+class Unexplained:
+    """The first observation that no run explains together with those before it, and what comes nearest.
+
+    `nearest` are sentences.
+    """
+
+    evidence: Evidence
+    nearest: tuple[str, ...]
+
+
+def of_log_alone(
+    setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
+) -> ExplanationResult:
+    """The search for a run that explains the metadata log; where it has none, that is known sooner."""
+    return ExplanationSearch(_product(setting, _of_spine(observed)), limits, on_progress).run()
+
+
+def first_unexplained(
+    setting: Setting,
+    observed: Observed,
+    alone: ExplanationResult,
+    limits: ExplanationLimits,
+    on_progress: OnProgress,
+) -> Unexplained | None:
+    """The first observation that no run explains: of the metadata log, then of one directory after the other.
+
+    Then of one log after the other, line by line.  `alone` is the search for the metadata log alone; costs
+    one more for each part of a directory and each log, and some for the log that none explains.
+    None where a search came to no end and so nothing can be said.
+    """
+    if alone.run is None:
+        return _in_spine(_product(setting, _of_spine(observed)), alone)
+    for part, evidence in _parts(_of_spine(observed), observed.ends):
+        result = ExplanationSearch(_product(setting, part), limits, on_progress).run()
+        if result.run is None:
+            return Unexplained(evidence, ()) if result.complete else None
+    return _in_logs(setting, observed, limits, on_progress)
+
+
+def _of_spine(observed: Observed) -> Observed:
+    return replace(observed, ends={}, logs=(), starts={})
+
+
+def _in_logs(
+    setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
+) -> Unexplained | None:
+    """The first line, log by log, that none explains with all before it; found by halves."""
+
+    def explained(number: int, count: int) -> bool | None:
+        logs = (*observed.logs[:number], observed.logs[number][:count])
+        starts = {broker: log for broker, log in observed.starts.items() if log < number}
+        result = ExplanationSearch(
+            _product(setting, replace(observed, logs=logs, starts=starts)), limits, on_progress
+        ).run()
+        return True if result.run is not None else False if result.complete else None
+
+    for number, log in enumerate(observed.logs):
+        good, bad = 0, len(log)
+        if explained(number, bad) is not False:
+            continue
+        while bad - good > 1:
+            half = (good + bad) // 2
+            answer = explained(number, half)
+            if answer is None:
+                return None
+            good, bad = (half, bad) if answer else (good, half)
+        evidence = next((each.evidence for each in log[bad - 1 :] if each.evidence is not None), None)
+        return None if evidence is None else Unexplained(evidence, ())
+    return None
+
+
+def _product(setting: Setting, observed: Observed) -> ObservationProduct:
+    return ObservationProduct(setting.model, setting.scope, observed)
+
+
+def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Observed, Evidence]]:
+    """Fewer observations first: beside the metadata log each part of one directory after the other."""
+    ends: dict[int, Ended] = {}
+    for broker, end in all_ends.items():
+        bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)
+        steps = (
+            (replace(bare, left=end.left), end.left_evidence),
+            (replace(bare, left=end.left, log=end.log, folder=end.folder), end.log_evidence),
+            (end, end.mark_evidence),
+        )
+        for part, evidence in steps:
+            ends[broker] = part
+            yield replace(spine, ends=dict(ends)), evidence
+
+
+def _in_spine(product: ObservationProduct, result: ExplanationResult) -> Unexplained | None:
+    if not result.furthest or not result.complete:
+        return None
+    position = result.furthest[0].position
+    event = product.events[position]
+    on_progress = dict.fromkeys(
+        sentence for point in result.furthest[:POINTS] for sentence in _nearest(product, point, event)
+    )
+    return Unexplained(event.evidence, tuple(on_progress)[:MOST_NAMED])
+
+
+def _nearest(product: ObservationProduct, point: Point, event: Event) -> Iterator[str]:
+    """The steps that would do what was observed, and the guards that refuse them."""
+    machine = product.machine
+    for found in machine.unguarded(point.state):
+        if isinstance(found, CutOff) or not _does(
+            product, found.step.action, found.step.args, found.state, event
+        ):
+            continue
+        guard = refusing(machine, found.step, point.state)
+        if guard is None:
+            continue
+        name = machine.name(found.step)
+        try:
+            because = why_not(machine, guard, found.step, point.state)
+        except Exception:  # noqa: BLE001 - the reason is one more help, and the guard is shown without it
+            because = f"{guard_text(machine, guard)} is false"
+        yield f"{name} would do it, but its {because}"
+
+
+def _does(
+    product: ObservationProduct,
+    action: str,
+    args: tuple[object, ...],
+    after: tuple[object, ...],
+    event: Event,
+) -> bool:
+    match event:
+        case Decided():
+            return product.control(after) == event.control
+        case Back(broker):
+            return action in RETURNS and args[0] == broker
+        case _:
+            return False

@@ -1,0 +1,258 @@
+"""The answers to a review's questions: how many faults each guarantee survives, and the first loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from counterexamples.trace import Trace
+from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
+from modelcheck.kafka.questions.answer_cache import Found
+from modelcheck.kafka.questions.partition import PartitionModel
+from modelcheck.kafka.questions.question import (
+    ANY,
+    MOVE,
+    Guarantee,
+    Posed,
+    Question,
+    family_of,
+    fault_kinds,
+    group_of,
+    groups,
+    harm,
+    kind_of,
+    milder_kinds,
+    mixtures,
+    of_mixture,
+    posed,
+    surprise,
+    under_any,
+    under_kinds,
+    under_moves,
+    under_these,
+)
+from modelcheck.kafka.questions.search import Asking
+from spec.frozen import frozen
+
+
+@frozen
+class Answer:
+    """What is known of a guarantee under a kind of fault.
+
+    `survived` is how many faults it survives for certain (None: any number);
+    -1 when it is not even known to survive a run without faults.  `loss` is the
+    shortest run known that breaks it, of the fewest faults; `broken` is how many faults
+    break it for certain, although there was no time to find the run.  `complete` says
+    whether more time could find more; `why` is the reason when it is not.
+    """
+
+    guarantee: Guarantee
+    kind: str
+    survived: int | None
+    loss: Trace | None
+    complete: bool
+    states: int
+    why: str = ""
+    broken: int | None = None
+
+    @property
+    def lost_with(self) -> int | None:
+        """The fewest faults that are known to break it."""
+        shown = () if self.loss is None else (self.loss.faults,)
+        return min((*shown, *(() if self.broken is None else (self.broken,))), default=None)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the loss has just one fault more than is survived."""
+        return self.loss is not None and self.survived == self.loss.faults - 1
+
+    def survives(self, faults: int) -> bool | None:
+        """Whether `faults` faults are survived; None when that is not known."""
+        if self.survived is None or self.survived >= faults:
+            return True
+        return False if self.lost_with is not None and self.lost_with <= faults else None
+
+
+def _answer(
+    question: Question, guarantee: Guarantee, found: Found, growing: frozenset[str] = frozenset()
+) -> Answer:
+    verdicts = [found.verdicts[name] for name in guarantee.properties]
+    kind = question.kind
+    losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
+    if losses:
+        loss = min(losses, key=shown_first)
+        return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
+    unsure = [left for verdict in verdicts if (left := left_open(verdict)) is not None]
+    if unsure:
+        least, why = min(unsure)
+        known = [v.extent.faults for v in verdicts if isinstance(v, Violated)]
+        broken = min((faults for faults in known if faults is not None), default=None)
+        return Answer(
+            guarantee, kind, least, None, complete=False, states=found.states, why=why, broken=broken
+        )
+    bounded = bool(growing & found.cut)  # then `any number` would be of what was not looked at
+    held = [question.faults if bounded else v.extent.faults for v in verdicts if isinstance(v, Holds)]
+    survived = min((most for most in held if most is not None), default=None)
+    return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
+
+
+def left_open(verdict: Verdict) -> tuple[int, str] | None:
+    """How many faults are survived for certain, and why no more is known; None when all is."""
+    match verdict:
+        case Unknown(why, extent):
+            return -1 if extent is None or extent.faults is None else extent.faults, why
+        case Violated(unshown=Unshown(why, least)):
+            return least - 1, why
+        case _:
+            return None
+
+
+def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
+    """The order in which runs are preferred: fewer faults, milder, shorter, expected first."""
+    faults = trace.fault_counts()
+    return trace.faults, harm(faults), len(trace.steps), surprise(faults)
+
+
+def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:
+    """For each group of guarantees an answer to each of them, under any mixture of `faults` faults."""
+    together = [under_any(partition, group, faults) for group in groups()]
+    asking.foresee(posed_of_group(partition, question) for question in together[1:])
+    return tuple(ask(asking, partition, question) for question in together)
+
+
+def ask_all(
+    asking: Asking, partition: PartitionModel, faults: int, mixed: Sequence[tuple[Answer, ...]]
+) -> tuple[Answer, ...]:
+    """One answer for each guarantee and row: each kind of fault, and any mixture, of which `mixed` is known.
+
+    What there was no time for is answered as far as it was searched, or as unknown.
+    """
+    found: list[Answer] = []
+    for group, any_ in zip(groups(), mixed, strict=True):
+        moved = [under_moves(partition, group)] if partition.moves else []
+        rows = [answer for question in moved for answer in ask(asking, partition, question)]
+        rows += _rows(asking, partition, any_, faults)
+        mild = _expected(asking, partition, any_, rows)
+        found += rows
+        has_moves = partition.moves_among_faults > 0
+        found += [
+            with_parts(answer, [*_of(answer, rows), *_of(answer, mild)], moved=has_moves) for answer in any_
+        ]
+    return tuple(found)
+
+
+def _rows(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], faults: int) -> list[Answer]:
+    """For each kind of fault; what survives a number of any kinds survives as many of one."""
+    found = [
+        Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
+        for each in mixed
+        if each.survives(faults)
+        for kind in (fault_kinds(partition) if faults else ())
+    ]
+    if left := tuple(each.guarantee for each in mixed if not each.survives(faults)):
+        for question in under_kinds(partition, left, faults):
+            found += ask(asking, partition, question)
+    return found
+
+
+def ask(asking: Asking, partition: PartitionModel, question: Question) -> tuple[Answer, ...]:
+    """The answers to one question, for each of its guarantees."""
+    return decided(asking, posed_of_group(partition, question))
+
+
+def posed_of_group(partition: PartitionModel, question: Question) -> Posed:
+    """A question as a search that shares a kernel with all others about its group of guarantees."""
+    group = group_of(question.guarantees[0])
+    return posed(partition, question, family_of(partition, group, question.budget))
+
+
+def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
+    """The answers of one search, for each of its guarantees."""
+    question = asked.question
+    found = asking.found(asked)
+    if found is None:
+        why = asking.why_not
+        return tuple(
+            Answer(each, question.kind, -1, None, complete=False, states=0, why=why)
+            for each in question.guarantees
+        )
+    return tuple(_answer(question, each, found, asked.growing) for each in question.guarantees)
+
+
+def _expected(
+    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], rows: Sequence[Answer]
+) -> list[Answer]:
+    """The losses by the mildest faults, the shortest of these, by what is expected first.
+
+    A search among the milder faults says how short a run can be; then each mixture of them is a
+    small search, up to that of the shortest run.  A mixture of one kind has a row of its own,
+    but for moves of the leadership.
+    """
+    found: list[Answer] = []
+    for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
+        left = [answer.guarantee for answer in mixed if answer.lost_with == faults]
+        for milder in milder_kinds(partition):
+            if not left:
+                break
+            group = tuple(left)
+            asked = ask(asking, partition, under_these(partition, group, milder, faults))
+            shortest = [answer for answer in asked if answer.lost_with == faults]
+            found += shortest
+            found += _as_short(asking, partition, shortest, rows)
+            left = [each for each in left if each not in {answer.guarantee for answer in shortest}]
+    return found
+
+
+def _as_short(
+    asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
+) -> list[Answer]:
+    """Runs that are as short, and as mild, by faults that are more expected."""
+    found: list[Answer] = []
+    left = {answer.guarantee: answer.loss for answer in shortest if answer.loss is not None}
+    faults = max((loss.faults for loss in left.values()), default=0)
+    for mixture in mixtures(partition, faults) if left else ():
+        left = {of: loss for of, loss in left.items() if surprise(mixture) < surprise(loss.fault_counts())}
+        group = tuple(of for of, loss in left.items() if harm(mixture) == harm(loss.fault_counts()))
+        if not group:
+            continue
+        if len(mixture) == 1 and not partition.moves_among_faults:
+            kind = kind_of(next(iter(mixture))).name
+            asked: Iterable[Answer] = (answer for answer in rows if answer.kind == kind)
+        else:
+            asked = ask(asking, partition, of_mixture(group, mixture, partition.moves_among_faults))
+        for answer in asked:
+            known = left.get(answer.guarantee)
+            if (
+                known is not None
+                and answer.loss is not None
+                and shown_first(answer.loss) < shown_first(known)
+            ):
+                found.append(answer)
+                del left[answer.guarantee]
+    return found
+
+
+def _of(answer: Answer, others: Iterable[Answer]) -> list[Answer]:
+    return [other for other in others if other.guarantee == answer.guarantee]
+
+
+def with_parts(mixed: Answer, parts: Sequence[Answer], *, moved: bool) -> Answer:
+    """What is known of any mixture: by the search of all, and by those of some faults alone.
+
+    What some faults break, any break.  One fault is of one kind: what survives one of
+    each kind survives any one, unless the leadership was `moved` in the search of all alone.
+    """
+    every = [mixed, *parts]
+    loss = min((part.loss for part in every if part.loss is not None), key=shown_first, default=None)
+    lost_with = min((part.lost_with for part in every if part.lost_with is not None), default=None)
+    one = min(
+        (1 if p.survived is None else min(1, p.survived) for p in parts if p.kind not in {ANY, MOVE}),
+        default=-1,
+    )
+    one = -1 if moved else one
+    survived = None if mixed.survived is None else max(mixed.survived, one)
+    if lost_with is not None and survived is not None:
+        survived = min(survived, lost_with - 1)
+    complete = mixed.complete or (loss is not None and survived == loss.faults - 1)
+    states = sum(part.states for part in every)
+    why = "" if complete else mixed.why
+    return Answer(mixed.guarantee, ANY, survived, loss, complete, states, why, lost_with)

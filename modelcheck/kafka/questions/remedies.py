@@ -1,0 +1,157 @@
+"""The smallest change of configuration that would have prevented a loss, found by checking each.
+
+Every switch of the model and the number of replicas is tried at every safer
+value: first one change at a time, then two, until some number of changes
+helps.  A change counts when the same faults, as many of each as in the
+story and in any order, no longer break the guarantee, and when writes are
+still taken while nothing is wrong.  Where the story moves the leadership,
+which is no fault, it is moved as often as a review asks about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+
+from counterexamples.trace import Trace
+from modelcheck.contract.result import Holds, Violated
+from modelcheck.kafka.questions.answer_cache import Found
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.changes import Circumstances, SwitchChange, changed, in_words, single_changes
+from modelcheck.kafka.questions.partition import PartitionModel
+from modelcheck.kafka.questions.question import (
+    GUARANTEES,
+    Guarantee,
+    Posed,
+    family_of,
+    group_of,
+    has_moves,
+    of_mixture,
+    posed,
+)
+from modelcheck.kafka.questions.search import Asking
+from spec.frozen import frozen
+from spec.ir import Budget
+
+MOST_CHANGES = 2
+_WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "writable")
+
+
+@frozen
+class Trial:
+    """What changes do: whether they prevent the loss, and whether writes then go on by themselves.
+
+    None is not known; `goes_on` is asked only where the loss is prevented.
+    """
+
+    prevents: bool | None
+    goes_on: bool | None = None
+
+
+@frozen
+class Remedy:
+    """Changes that together prevent the loss."""
+
+    changes: tuple[SwitchChange, ...]
+    goes_on: bool | None
+    upgrade: bool
+
+
+@frozen
+class Search:
+    """What trying changes came to: `found` are all of `changes` changes.
+
+    `tried` were checked to the end, of `candidates`; with fewer, something that helps may have been missed.
+    """
+
+    found: tuple[Remedy, ...]
+    changes: int
+    tried: int
+    candidates: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every change that came in question was checked to the end."""
+        return self.tried == self.candidates
+
+
+def remedies(asking: Asking, partition: PartitionModel, about: Circumstances, answer: Answer) -> Search:
+    """The remedies of the smallest number of changes.
+
+    Those that keep writes going come first, then those that need no other Kafka.
+    """
+    tried, asked = 0, 0
+    search = Search((), MOST_CHANGES, 0, 0)
+    for number in range(1, MOST_CHANGES + 1):
+        candidates = sorted(_candidates(partition, number), key=lambda made: _is_upgrade(made, about))
+        trials = [(made, _try(asking, partition, made, answer)) for made in candidates]
+        tried += sum(trial.prevents is not None for _, trial in trials)
+        asked += len(candidates)
+        helped = [(made, trial) for made, trial in trials if trial.prevents]
+        found = [Remedy(made, trial.goes_on, _is_upgrade(made, about)) for made, trial in _least(helped)]
+        found.sort(key=lambda remedy: (remedy.goes_on is not True, remedy.upgrade))
+        search = Search(tuple(found), number, tried, asked)
+        if found or not search.complete:
+            break
+    return search
+
+
+def coming_trials(partition: PartitionModel, answer: Answer) -> Iterator[Posed]:
+    """What is asked first about each single change, if this is the loss that is to be prevented."""
+    if (loss := answer.loss) is not None:
+        for change in single_changes(partition):
+            yield _posed(changed(partition, (change,)), answer.guarantee, loss.fault_counts(), loss)
+
+
+def _candidates(partition: PartitionModel, number: int) -> Iterator[tuple[SwitchChange, ...]]:
+    for changes in combinations(single_changes(partition), number):
+        if len({change.switch for change in changes}) == number:
+            yield changes
+
+
+def _is_upgrade(changes: tuple[SwitchChange, ...], about: Circumstances) -> bool:
+    return any(in_words(change, about).upgrade for change in changes)
+
+
+def _least(
+    helped: Iterable[tuple[tuple[SwitchChange, ...], Trial]],
+) -> Iterator[tuple[tuple[SwitchChange, ...], Trial]]:
+    """Of changes of the same switches the first, which changes least: not 3 where 2 is enough."""
+    seen: set[tuple[str, ...]] = set()
+    for changes, trial in helped:
+        switches = tuple(change.switch for change in changes)
+        if switches not in seen:
+            seen.add(switches)
+            yield changes, trial
+
+
+def _try(
+    asking: Asking, partition: PartitionModel, changes: tuple[SwitchChange, ...], answer: Answer
+) -> Trial:
+    """Whether changes prevent a loss; never those that refuse writes in any case."""
+    assert answer.loss is not None
+    loss, other, story = answer.loss, changed(partition, changes), answer.loss.fault_counts()
+
+    def holds(guarantee: Guarantee, faults: Mapping[str, int]) -> bool | None:
+        return _holds(asking.found(_posed(other, guarantee, faults, loss)), guarantee)
+
+    for guarantee, faults in ((answer.guarantee, story), (_WRITABLE, {})):
+        held = holds(guarantee, faults)
+        if not held:
+            return Trial(held)
+    return Trial(prevents=True, goes_on=holds(_WRITABLE, story))
+
+
+def _posed(other: PartitionModel, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
+    """Whether these faults, and moves where a loss has some, break a guarantee of a changed partition."""
+    question = of_mixture((guarantee,), faults, other.moves if has_moves(loss) else 0)
+    family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes
+    return posed(other, question, family)
+
+
+def _holds(found: Found | None, guarantee: Guarantee) -> bool | None:
+    """Whether a guarantee survives; None when that is not known."""
+    verdicts = [] if found is None else [found.verdicts[name] for name in guarantee.properties]
+    if any(isinstance(verdict, Violated) for verdict in verdicts):
+        return False
+    return True if verdicts and all(isinstance(verdict, Holds) for verdict in verdicts) else None

@@ -1,0 +1,103 @@
+"""Everything that a review found, as one value: texts and JSON are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelcheck.kafka.questions.also.findings import SubjectFindings
+from modelcheck.kafka.questions.answers import Answer, shown_first
+from modelcheck.kafka.questions.outages.controllers import Quorum
+from modelcheck.kafka.questions.outages.findings import Outage
+from modelcheck.kafka.questions.partition import PartitionModel
+from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
+from modelcheck.kafka.questions.remedies import Search
+from modelcheck.kafka.settings.resolution.settings import Settings
+from spec.frozen import frozen
+
+
+@frozen
+class Review:
+    """Everything a review found.
+
+    `faults` were tried at most; `remedies` prevent the first loss, None when
+    none were looked for; `ended` is why the review came to an early end, empty when it
+    did not; `states` were found by all searches together, `known` of them by an earlier run;
+    `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
+    faults were to be tried, or no file names controllers; `also` is what was asked on request.
+    """
+
+    settings: Settings
+    partition: PartitionModel
+    faults: int
+    answers: tuple[Answer, ...]
+    remedies: Search | None
+    required: tuple[Requirement, ...]
+    ended: str
+    states: int
+    known: int
+    seconds: float
+    outage: Outage | None = None
+    quorum: Quorum | None = None
+    also: tuple[SubjectFindings, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question was answered as far as it was asked."""
+        tried = self.remedies is None or self.remedies.complete
+        asked = all(answer.complete for answer in self.answers) and all(
+            case.complete for each in self.also for case in each.cases
+        )
+        return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
+
+    @property
+    def loss(self) -> Answer | None:
+        """The answer whose run is shown: see `first_loss`."""
+        return first_loss(self.answers)
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """The kinds of faults and what they are; the last is any mixture."""
+        moves = {MOVE: "leadership is moved, and nothing is wrong"} if self.partition.moves else {}
+        kinds = {kind.name: kind.title for kind in fault_kinds(self.partition)} if self.faults else {}
+        mixture = "any of these, in any mixture" if kinds else "nothing goes wrong"
+        among = ", while leadership is moved" if self.partition.moves_among_faults else ""
+        return moves | kinds | {ANY: mixture + among}
+
+    def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
+        """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""
+        return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
+
+    def met(self, required: Requirement) -> bool | None:
+        """Whether a requirement is met; None when that is not known. What cannot happen is survived."""
+        answer = self.answer(required.guarantee.name, required.kind)
+        return True if answer is None else answer.survives(required.faults)
+
+
+def first_loss(answers: Iterable[Answer]) -> Answer | None:
+    """The loss that comes first: the fewest faults, the guarantee that matters most, the shortest run.
+
+    That writes stop is shown in the table; it is no loss.
+    """
+    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
+    lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
+    ranked = [
+        (
+            (t.faults, order[a.guarantee.name], *shown_first(t)[1:], a.kind == ANY),
+            a,
+        )
+        for a, t in lost
+    ]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+
+def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:
+    """The answers with a run under any faults, by that run: the first loss before all others."""
+    shown = [answer for answer in review.answers if answer.kind == ANY and answer.loss is not None]
+    first = review.loss
+    if first is not None:
+        shown = [first, *(answer for answer in shown if answer.guarantee != first.guarantee)]
+    runs: dict[tuple[object, ...], list[Answer]] = {}
+    for answer in shown:
+        if answer.loss is not None:
+            runs.setdefault((answer.loss.model.name, answer.loss.steps), []).append(answer)
+    return tuple(map(tuple, runs.values()))

@@ -1,0 +1,147 @@
+"""Questions to one engine, which keeps what it has compiled, within what may be spent on all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from modelcheck.answers.timings import Timings
+from modelcheck.api import Unsupported, check, task_of
+from modelcheck.contract.engine import Engine, Limits
+from modelcheck.contract.report import Event, Progress, Reporter, Stopped
+from modelcheck.contract.result import End, Outcome
+from modelcheck.explicit.engine import ExplicitEngine
+from modelcheck.kafka.questions.answer_cache import Answers, Found, found, question
+from modelcheck.kafka.questions.question import Posed
+from modelcheck.processes.signals import Interruptible
+from modelcheck.search.reference import ReferenceEngine
+from spec.frozen import frozen
+
+SHARE = 3  # one search may have a third of what is left, so that a large one leaves something for others
+
+
+class Watch(Reporter, Protocol):
+    """Receives what is asked, and how each search goes."""
+
+    def begin(self, title: str) -> None:
+        """From here on it is about something else."""
+        ...
+
+
+@frozen
+class Effort:
+    """How many states the searches of a run may find, and the seconds they may take; None: any number.
+
+    `each` is how many states one search may find, `threads` how many take part in it (None: all cores),
+    `memory` how many bytes may be in use.
+    """
+
+    states: int | None = None
+    seconds: float | None = None
+    each: int | None = None
+    threads: int | None = None
+    memory: int | None = None
+
+
+class Asking(Interruptible):
+    """One question after the other; `ended` is why there are no more, `states` how many were found in all.
+
+    What an earlier run has answered costs nothing again: `known` of the states were found then.
+    """
+
+    def __init__(self, effort: Effort, watch: Watch, timings: Timings | None = None, ended: str = "") -> None:
+        super().__init__(ended)
+        self.states = self.known = 0
+        self._answers = Answers()
+        self._asked: set[str] = set()  # a question that comes again finds no more states
+        self._searches = 0
+        self._effort = effort
+        self._watch = watch
+        self._timings = timings or Timings()
+        self._timings.inner = watch
+        self._engine = ExplicitEngine(series=True)
+        self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
+
+    def close(self) -> None:
+        """Stop what compiles beside it."""
+        self._engine.close()
+
+    def foresee(self, coming: Iterable[Posed]) -> None:
+        """Have another core make what these questions need; costs nothing where they are answered."""
+        if self._effort.threads != 1 and not self.ended:
+            new = (each for each in coming if not self._answers.has(question(each.model, each.check)))
+            self._engine.foresee(task_of(each.model, each.check, each.family, symmetry=True) for each in new)
+
+    def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
+        """What comes out, perhaps cut short; None when nothing is left to spend.
+
+        `what` is what a watcher is shown of it, the question where nothing is said.
+        A `small` search has so few states that to make a kernel for it takes longer than to do without.
+        Raises Unsupported where no engine can do it, which is so of no review.
+        """
+        key = question(asked.model, asked.check)
+        is_again = key in self._asked
+        self._asked.add(key)
+        if (known := self._answers.get(key, asked.model, asked.check)) is not None:
+            if not is_again:
+                self.states, self.known = self.states + known.states, self.known + known.states
+            return known
+        limits = self._limits(self._answers.short(key))
+        if limits is None:
+            return None
+        self._searches += 1
+        self._watch.begin(f"search {self._searches}: {what or asked.question}")
+        outcome = self._checked(asked, limits, small=small)
+        self._answers.keep(key, outcome)
+        self.states += outcome.findings.stats.states
+        return found(outcome)
+
+    def _checked(self, asked: Posed, limits: Limits, *, small: bool) -> Outcome:
+        """By the fast engine if it can, and up to symmetry if that can be."""
+        fast: Engine = ReferenceEngine() if small else self._engine
+        for engine, symmetry in ((fast, True), (fast, False), (None, True)):
+            with suppress(Unsupported):
+                return self._searched(asked, limits, engine, symmetry=symmetry)
+        return self._searched(asked, limits, None, symmetry=False)
+
+    def _searched(self, asked: Posed, limits: Limits, engine: Engine | None, *, symmetry: bool) -> Outcome:
+        return check(
+            asked.model,
+            asked.check,
+            engine=engine,
+            limits=limits,
+            reporter=self,
+            symmetry=symmetry,
+            threads=self._effort.threads,
+            family=asked.family,
+        )
+
+    def tell(self, event: Event) -> None:
+        """Pass it on; nothing more is searched after Ctrl-C."""
+        self._timings.tell(event)
+        if self.ended and isinstance(event, Progress):
+            raise Stopped(End.INTERRUPTED)
+
+    @property
+    def why_not(self) -> str:
+        """Why a question was not answered."""
+        return self.ended or (End.SECONDS if self._is_late() else End.STATES).value
+
+    def _limits(self, short: int) -> Limits | None:
+        """What one search may spend, to which `short` states were not enough; None when nothing is left."""
+        if self.ended or self._is_late():
+            return None
+        seconds = None if self._until is None else self._until - time.monotonic()
+        if self._effort.states is None:
+            return Limits(self._effort.each, seconds, self._effort.memory)
+        left = self._effort.states - (self.states - self.known)
+        return (
+            None
+            if left <= 0
+            else Limits(min(left, max(1 + left // SHARE, 2 * short)), seconds, self._effort.memory)
+        )
+
+    def _is_late(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until

@@ -1,0 +1,1 @@
+"""A review → text, a page, JSON, SARIF and JUnit."""

@@ -1,0 +1,65 @@
+"""What stands still while controllers are down, in sentences and in plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from counterexamples.lines import Line, Piece, Role, line, wrapped
+from modelcheck.kafka.questions.outages.controllers import Quorum
+from modelcheck.kafka.questions.outages.findings import Outage
+from modelcheck.kafka.report.run_text import sentences_json
+
+TITLE = "While controllers are down"
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
+_FROZEN = (
+    "nothing is decided: nobody is elected, the in-sync set stays as it is, and no broker that starts is "
+    "let in; writes go on until the next replica fails"
+)
+
+
+def says(found: Quorum, down: Outage | None) -> str:
+    """How many controllers may be down, and what stands still with more; `down` is the review's outage."""
+    many = found.voters.count.value
+    named = f"{found.voters.count.reason}{', perhaps not all' if found.voters.count.assumed else ''}"
+    if found.frozen_with is None:
+        return f"There are {many} controllers ({named}); how many may be down was not asked. {_above(found)}"
+    spare = found.frozen_with - 1
+    if many == 1:
+        sentence = f"There is one controller ({named}). While it is down {_FROZEN}."
+    else:
+        may = f"{_NUMBERS[spare].capitalize()} of the {_NUMBERS[many]} controllers ({named}) may be down."
+        sentence = f"{may} With {_NUMBERS[found.frozen_with]} down {_FROZEN}."
+    return f"{sentence} {_combined(found, down) or _above(found)}"
+
+
+def _above(found: Quorum) -> str:
+    """What the answers of the review take for granted."""
+    if found.voters.are_brokers:
+        return "Each is a broker as well; the other answers are for a majority that is up all the same."
+    return "The other answers are for a majority that is up."
+
+
+def _combined(found: Quorum, down: Outage | None) -> str:
+    """What it is to this partition that its brokers are the controllers, where that was asked."""
+    if found.brokers is None or down is None:
+        return ""
+    both = f"Each is a broker as well: with {_NUMBERS[found.brokers.faults]} of them down no replica leads"
+    return f"{both}, as is said above; of brokers that are cut off all is for a majority that is up."
+
+
+def lines(found: Quorum, down: Outage | None, width: int) -> Iterator[Line]:
+    """The sentences under a heading."""
+    yield line(Piece(TITLE, Role.STRONG))
+    yield from wrapped(line("  "), says(found, down), width)
+    yield ()
+
+
+def as_json(found: Quorum, down: Outage | None) -> dict[str, object]:
+    """It in plain values, in the shape of the schema."""
+    return {
+        "says": says(found, down),
+        "stands_still_with": found.frozen_with,
+        "run": sentences_json(found.run),
+        "brokers": None if found.brokers is None else found.brokers.faults,
+        "brokers_run": sentences_json(found.brokers),
+    }

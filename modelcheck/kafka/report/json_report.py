@@ -1,0 +1,97 @@
+"""A review for programs; `schema.json` beside this file says what is in it."""
+
+from __future__ import annotations
+
+import modelcheck.kafka.report.also_text as also
+import modelcheck.kafka.report.controllers_text as controllers
+import modelcheck.kafka.report.outages_text as outages
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.changes import circumstances, in_words
+from modelcheck.kafka.questions.question import GUARANTEES
+from modelcheck.kafka.questions.remedies import Remedy, Search
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.run_text import outcome, sentences_json
+from modelcheck.kafka.report.wording import sentence
+
+FORMAT = 1  # goes up when a key changes its meaning or goes away
+
+
+def as_json(review: Review) -> dict[str, object]:
+    """The review in plain values, in the shape of the schema."""
+    return {
+        "format": FORMAT,
+        "settings": review.settings.as_json(),
+        "model": {
+            "replicas": review.partition.replicas,
+            "config": dict(review.partition.config),
+            "approximations": list(review.partition.approximations),
+        },
+        "faults_tried": review.faults,
+        "fault_kinds": review.rows,
+        "guarantees": {
+            guarantee.name: {
+                "says": _says(review.answer(guarantee.name)),
+                "by_kind": {kind: answer_json(review.answer(guarantee.name, kind)) for kind in review.rows},
+            }
+            for guarantee in GUARANTEES
+        },
+        "availability": None if review.outage is None else outages.as_json(review.outage),
+        "controllers": None if review.quorum is None else controllers.as_json(review.quorum, review.outage),
+        "also": also.as_json(review.also),
+        "first_loss": _loss(review.loss),
+        "remedies": _search(review.remedies, review),
+        "required": [{"requirement": str(each), "met": review.met(each)} for each in review.required],
+        "complete": review.complete,
+        "ended": review.ended or None,
+        "seconds": round(review.seconds, 3),
+    }
+
+
+def _says(answer: Answer | None) -> str | None:
+    return None if answer is None else sentence(answer)
+
+
+def answer_json(answer: Answer | None) -> dict[str, object] | None:
+    """An answer in plain values; None for what cannot happen."""
+    if answer is None:
+        return None
+    certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
+    return {
+        "survives": certain,
+        "lost_with": answer.lost_with,
+        "complete": answer.complete,
+        "states": answer.states,
+    }
+
+
+def _loss(answer: Answer | None) -> dict[str, object] | None:
+    if answer is None or answer.loss is None:
+        return None
+    trace = answer.loss
+    return {
+        "guarantee": answer.guarantee.name,
+        "property": trace.property,
+        "faults": dict(trace.fault_counts()),
+        "steps": sentences_json(trace),
+        "outcome": outcome(trace),
+    }
+
+
+def _search(search: Search | None, review: Review) -> dict[str, object] | None:
+    if search is None:
+        return None
+    return {
+        "found": [_remedy(each, review) for each in search.found],
+        "checked": search.tried,
+        "candidates": search.candidates,
+    }
+
+
+def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
+    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
+    return {
+        "changes": [
+            {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in changes
+        ],
+        "writes_go_on": remedy.goes_on,
+    }

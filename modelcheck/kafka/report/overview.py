@@ -1,0 +1,156 @@
+"""Every topic of a cluster in one table, the one that survives least on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.trace import Trace
+from modelcheck.kafka.questions.also.findings import SubjectCase
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.outages.findings import Outage
+from modelcheck.kafka.questions.partition import PartitionModel, with_spares
+from modelcheck.kafka.questions.question import GUARANTEES
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.json_report import FORMAT, as_json
+from modelcheck.kafka.report.report import lines
+from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.settings.resolution.settings import Settings
+from spec.frozen import frozen
+
+
+@frozen
+class TopicRow:
+    """A topic, and what its review found."""
+
+    topic: str
+    review: Review
+
+    @property
+    def survived(self) -> tuple[float, ...]:
+        """How many faults each guarantee survives, the one that matters most first."""
+        return tuple(_survived(self.review.answer(guarantee.name)) for guarantee in GUARANTEES)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What sets topics apart, under the words of `FACTS`."""
+        made = self.review.settings.switches
+        unclean = "yes" if made.unclean_election.value else "no"
+        numbers = (made.replication_factor.value, made.min_insync_replicas.value)
+        return (*map(str, numbers), made.acks.value, unclean)
+
+
+FACTS = ("replicas", "min ISR", "acks", "unclean")
+
+
+def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
+    """The rows, those that survive least first, and by their names where that is the same."""
+    return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
+
+
+def _survived(answer: Answer | None) -> float:
+    """A number to compare by; what is not known stands behind what is lost for certain."""
+    if answer is None or answer.survived is None:
+        return float("inf")
+    return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
+
+
+def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:
+    """What the answers hang on: topics for which it is equal are asked about once."""
+    release, brokers = settings.version.value, settings.brokers.value
+    size = (partition.replicas, partition.in_sync_wanted)
+    return (release, brokers, *size, partition.ephemeral, tuple(partition.config.items()))
+
+
+def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Review:
+    """The review of one topic as that of another with the same question: its runs name its own brokers."""
+    answers = tuple(
+        answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
+        for answer in review.answers
+    )
+    down = None if review.outage is None else _outage(review.outage, subject.names)
+    also = tuple(
+        replace(each, cases=tuple(_case(c, subject.names) for c in each.cases)) for each in review.also
+    )
+    return replace(review, settings=settings, partition=subject, answers=answers, outage=down, also=also)
+
+
+def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
+    if case.loss is None:
+        return case
+    sorts = case.loss.scope.sorts
+    brokers = next((sort for sort in ("Broker", "Replica") if sort in sorts), None)
+    if brokers is None:
+        return case  # no broker is in it
+    return replace(case, loss=_renamed(case.loss, with_spares(replicas, len(sorts[brokers])), brokers))
+
+
+def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
+    services = tuple(
+        each
+        if each.stop is None
+        else replace(each, stop=replace(each.stop, run=_renamed(each.stop.run, names)))
+        for each in found.services
+    )
+    return replace(found, names=names, services=services)
+
+
+def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> Trace:
+    return replace(trace, scope=replace(trace.scope, sorts={**trace.scope.sorts, brokers: names}))
+
+
+# ------------------------------------------------------------------ for people
+
+
+def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
+    """A line for each topic, then the report on the first, which survives least."""
+    names = [guarantee.name for guarantee in GUARANTEES]
+    first = max(len("topic"), *(len(_name(row)) for row in rows))
+    yield line(Piece(title(rows), Role.STRONG))
+    yield ()
+    heads = [f"{head}  " for head in (*FACTS, *names)]
+    yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
+    for row in rows:
+        facts = (f"{fact:<{len(head) + 2}}" for fact, head in zip(row.facts, FACTS, strict=True))
+        answers = [cell(row.review.answer(name)) for name in names]
+        cells = (
+            Piece(f"{text:<{len(name) + 2}}", role) for (text, role), name in zip(answers, names, strict=True)
+        )
+        yield line(f"  {_name(row):<{first}}  ", *facts, *cells)
+    used = (cell(row.review.answer(name))[0] for row in rows for name in names)
+    notes = ["faults that are survived, of any mixture", *legend(used)]
+    yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+    yield ()
+
+
+def title(rows: Sequence[TopicRow]) -> str:
+    """What the table is of: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
+    settings = rows[0].review.settings
+    brokers = count(settings.brokers.value, "broker")
+    number = count(len(rows), "topic")
+    return f"Kafka {settings.version.value}: {number} of {brokers}, those that survive least first"
+
+
+def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:
+    """The table, and the whole report on the topic that stands on top of it."""
+    yield from table(rows, width)
+    yield from lines(rows[0].review, width, verbose=verbose)
+
+
+def _name(row: TopicRow) -> str:
+    """The topic's, cut short; files that name none are about every topic that says nothing itself."""
+    name = row.topic or "any other"
+    return name if len(name) <= 40 else name[:39] + "…"
+
+
+# ------------------------------------------------------------------ for programs
+
+
+def overview_json(rows: Sequence[TopicRow]) -> dict[str, object]:
+    """Each topic's review as `--topic` gives it, in the order of the table."""
+    return {
+        "format": FORMAT,
+        "complete": all(row.review.complete for row in rows),
+        "topics": [{"name": row.topic, "review": as_json(row.review)} for row in rows],
+    }

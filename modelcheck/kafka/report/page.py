@@ -1,0 +1,181 @@
+"""A review as a page: the answers, the table, and the runs that break something, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
+
+import modelcheck.kafka.report.also_text as also
+import modelcheck.kafka.report.controllers_text as controllers
+import modelcheck.kafka.report.outages_text as outages
+from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
+from counterexamples.lines import Line, Role, count, wrapped
+from counterexamples.trace import Trace
+from modelcheck.answers.html_report import item
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.question import ANY, GUARANTEES
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.overview import FACTS, TopicRow, title
+from modelcheck.kafka.report.report import limits, remedies, stopping, subject
+from modelcheck.kafka.report.settings_used import basis, warnings
+from modelcheck.kafka.report.wording import cell, legend, mark, sentence
+
+WIDTH = 96
+MOST_RUNS = 8  # each is several printed pages
+
+
+def review_page(review: Review, command: str) -> str:
+    """The page; the same review gives the same page, however long it took."""
+    lost = _lost(review)
+    shown = lost[:MOST_RUNS]
+    places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
+    items = [_item(review, group[0], command) for group in shown]
+    cards = [_card(review, places, _about(lost), command)]
+    return page(items, title=subject(review), cards=cards, folded=True)
+
+
+def overview_page(rows: Sequence[TopicRow], command: str) -> str:
+    """The page on every topic of a cluster: the table, then the card and the runs of the first."""
+    lost = _lost(rows[0].review)
+    shown = lost[:MOST_RUNS]
+    places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
+    items = [_item(rows[0].review, group[0], command) for group in shown]
+    names = [guarantee.name for guarantee in GUARANTEES]
+    by_topic = tuple(
+        (row.topic, (*map(TableCell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
+    )
+    heads = (*FACTS, *names)
+    listed = PageTable("Faults that are survived, of any mixture", heads, by_topic, "")
+    words, role = _first_words(rows[0].review)
+    card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
+    first = _card(rows[0].review, places, _about(lost), command)
+    cards = [card, replace(first, title=subject(rows[0].review))]
+    return page(items, title=title(rows), cards=cards, folded=True)
+
+
+def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
+    for name in names:
+        text, role = cell(row.review.answer(name))
+        yield TableCell(text, role)
+
+
+def _about(lost: list[list[Answer]]) -> str:
+    """How to get from the table to the runs, and that there are more, where there are."""
+    if not lost:
+        return ""
+    more = f"; {MOST_RUNS} of {len(lost)} runs are on this page" if len(lost) > MOST_RUNS else ""
+    return f"what is underlined leads to a run that breaks it{more}"
+
+
+def _lost(review: Review) -> list[list[Answer]]:
+    """The answers with a loss, by the run that they show: the first loss, then those to any faults."""
+    lost = [answer for answer in review.answers if answer.loss is not None]
+    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
+    lost.sort(key=lambda a: (a is not review.loss, a.kind != ANY, order[a.guarantee.name]))
+    runs: dict[tuple[object, ...], list[Answer]] = {}
+    for answer in lost:
+        if answer.loss is not None:
+            runs.setdefault((answer.loss.model.name, answer.loss.steps), []).append(answer)
+    return list(runs.values())
+
+
+def _item(review: Review, answer: Answer, command: str) -> PageItem:
+    guarantee, trace = answer.guarantee, _loss(answer)
+    under = "" if answer.kind == ANY else f", by {answer.kind} alone"
+    title = f"{guarantee.name}: {guarantee.fails}{under}"
+    return item(trace, title, sentence(answer), Role.BAD, command, f"at most {review.faults}")
+
+
+def _loss(answer: Answer) -> Trace:
+    if answer.loss is None:
+        raise ValueError("the answer has no loss")
+    return answer.loss
+
+
+def _card(review: Review, places: Mapping[int, int], runs: str, command: str) -> Card:
+    settings = review.settings
+    words, role = _first_words(review)
+    rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
+    return Card(
+        "What can be lost, and how many things must go wrong first",
+        words,
+        role,
+        about="guarantee",
+        verdicts=tuple(_verdicts(review, places)),
+        tables=(_table(review, places, runs), *_outages(review)),
+        remarks=tuple(_required(review)),
+        texts=tuple(
+            (heading, tuple(lines))
+            for heading, lines in (
+                ("What would have prevented it", list(remedies(review, WIDTH))),
+                ("How it stops while brokers are down", _stops(review)),
+                (controllers.TITLE, _controllers(review)),
+                (also.TITLE, list(also.lines(review.also, WIDTH))),
+                ("What the answer rests on", rest),
+            )
+            if lines
+        ),
+        command=command,
+    )
+
+
+def _first_words(review: Review) -> tuple[str, Role]:
+    """What is found of the guarantee that matters most."""
+    first = review.answer(GUARANTEES[0].name)
+    return ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
+
+
+def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        if answer is not None:
+            yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
+
+
+def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
+    names = [guarantee.name for guarantee in GUARANTEES]
+    rows = []
+    used: set[str] = set()
+    for kind, words in review.rows.items():
+        answers = [review.answer(name, kind) for name in names]
+        texts = [cell(answer) for answer in answers]
+        used |= {text for text, _ in texts}
+        cells = tuple(
+            TableCell(text, role, None if answer is None else places.get(id(answer.loss)))
+            for answer, (text, role) in zip(answers, texts, strict=True)
+        )
+        rows.append((f"{kind}: {words}", cells))
+    signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
+    note = "; ".join(filter(None, (*signs, runs)))
+    return PageTable("How many faults of each kind are survived", tuple(names), tuple(rows), note)
+
+
+def _stops(review: Review) -> list[Line]:
+    """The run in which a service stops while some broker is up."""
+    return [] if review.outage is None else list(outages.run_to_stop(review.outage, WIDTH, stopping(review)))
+
+
+def _controllers(review: Review) -> list[Line]:
+    """How many controllers may be down, where files name them."""
+    found = review.quorum
+    return [] if found is None else list(wrapped((), controllers.says(found, review.outage), WIDTH))
+
+
+def _outages(review: Review) -> Iterator[PageTable]:
+    """What works while brokers are down, under the sentence that says it."""
+    found = review.outage
+    if found is not None:
+        rows = tuple(
+            (label, tuple(TableCell(*written) for written in cells)) for label, cells in outages.rows(found)
+        )
+        names = tuple(each.name for each in found.services)
+        about = outages.note(found).replace("`", "")
+        yield PageTable(outages.TITLE, names, rows, f"{outages.says(found)} Of {about}.")
+
+
+def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
+    words = {True: "met", False: "NOT met", None: "not known"}
+    met = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
+    if met:
+        yield count(len(met), "requirement"), met

@@ -1,0 +1,163 @@
+"""A review as a report for pipelines: requirements as cases, losses at the lines of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import plain
+from counterexamples.text import WIDTH
+from modelcheck.answers.pipelines.report import (
+    CaseReport,
+    CaseStatus,
+    FilePlace,
+    Finding,
+    FindingRule,
+    Report,
+    RunStage,
+    Severity,
+    joined,
+    of_diagnostic,
+)
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.changes import REPLICAS, circumstances, in_words
+from modelcheck.kafka.questions.question import GUARANTEES, Guarantee
+from modelcheck.kafka.questions.remedies import Remedy
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.overview import TopicRow
+from modelcheck.kafka.report.report import limits, subject
+from modelcheck.kafka.report.run_text import outcome, sentences, story
+from modelcheck.kafka.report.wording import sentence
+from modelcheck.kafka.settings.keys.releases import entry
+from modelcheck.kafka.settings.provenance import Remark
+from spec.ir import Kind
+from spec.source import Source
+
+OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")
+UNKNOWN = FindingRule("review/unknown-setting", "A setting that Kafka does not have")
+FACTOR = "default.replication.factor"
+TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # where no remedy says
+CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
+
+
+def of_reviews(rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
+    """A case for each guarantee and each requirement of each topic; a finding for each loss and warning.
+
+    A loss is an error where a requirement forbids it, and else a warning.  A guarantee that was
+    decided passes, whatever it survives: what is to be survived is for requirements.
+    """
+    return joined(_report(row, files) for row in rows)
+
+
+def _report(row: TopicRow, files: Sequence[str]) -> Report:
+    settings = row.review.settings
+    remarks = [
+        *(of_diagnostic(each, Severity.WARNING) for each in settings.warnings),
+        *(
+            _remark(rule, each)
+            for rule, found in ((OUTSIDE, settings.outside), (UNKNOWN, settings.unknown))
+            for each in found
+        ),
+    ]
+    rules = tuple(map(_rule, GUARANTEES))
+    return Report(tuple(_cases(row)), (*_findings(row, files), *remarks), rules)
+
+
+def _remark(rule: FindingRule, remark: Remark) -> Finding:
+    given = remark.given
+    return Finding(rule, Severity.NOTE, f"{given.key}: {remark.why}", FilePlace(given.source, given.span))
+
+
+def _rule(guarantee: Guarantee) -> FindingRule:
+    what = guarantee.holds.removesuffix(" under")
+    return FindingRule(f"review/{guarantee.name}", f"{what}, whatever goes wrong")
+
+
+def _cases(row: TopicRow) -> Iterator[CaseReport]:
+    review = row.review
+    suite = f"review {row.topic}".rstrip()
+    scope = plain([*limits(review, WIDTH, measured=False)])
+    seconds = review.seconds  # of all together: searches share what they find
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        if answer is None:
+            continue
+        came = CaseStatus.PASSED if answer.complete or answer.lost_with is not None else CaseStatus.ERROR
+        message = "" if came is CaseStatus.PASSED else sentence(answer)
+        text = f"{subject(review)}\n{sentence(answer)}\n{scope}"
+        yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), text)
+        seconds = 0.0
+    for required in review.required:
+        answer = review.answer(required.guarantee.name, required.kind)
+        came = CAME[review.met(required)]
+        message = "" if came is CaseStatus.PASSED else f"required {required}: {_says(answer)}"
+        text = "" if answer is None else _story(answer)
+        yield CaseReport(
+            suite, f"required {required}", came, 0.0, message, text, f"{subject(review)}\n{scope}"
+        )
+    if not review.complete:
+        why = review.ended or "a search was cut short"
+        yield CaseReport(suite, "searched to the end", CaseStatus.ERROR, 0.0, why, why, scope)
+
+
+def _says(answer: Answer | None) -> str:
+    return "this cannot happen under this configuration" if answer is None else sentence(answer)
+
+
+def _story(answer: Answer) -> str:
+    if answer.loss is None:
+        return ""
+    return plain([*story(sentence(answer), [answer.loss], WIDTH, least=answer.is_exact)])
+
+
+def _findings(row: TopicRow, files: Sequence[str]) -> Iterator[Finding]:
+    """A finding for each guarantee that is lost, or not known to survive what it must."""
+    review = row.review
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        required = [each for each in review.required if each.guarantee == guarantee]
+        met = [review.met(each) for each in required]
+        if answer is None or (answer.lost_with is None and answer.complete and all(met)):
+            continue
+        level = Severity.ERROR if False in met else Severity.WARNING
+        wanted = [str(each) for each, kept in zip(required, met, strict=True) if not kept]
+        place, more = _place(review, answer, files), _remedies(review, answer)
+        parts = [f"{subject(review)}: {sentence(answer)}", *(f"required: {each}" for each in wanted), *more]
+        yield Finding(_rule(guarantee), level, "; ".join(parts), place, row.topic, run=_stages(answer, place))
+
+
+def _remedies(review: Review, answer: Answer) -> list[str]:
+    """What would have prevented it, where that was looked for."""
+    if answer is not review.loss or review.remedies is None or not review.remedies.found:
+        return []
+    about = circumstances(review.settings)
+    texts = [
+        " and ".join(in_words(change, about).what for change in remedy.changes)
+        for remedy in review.remedies.found
+    ]
+    return [f"prevented by {' or '.join(texts)}"]
+
+
+def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
+    """The line of the setting that the smallest remedy changes, else of one that bears on it, else a file."""
+    remedies: Sequence[Remedy] = review.remedies.found if review.remedies is not None else ()
+    switches = [change.switch for remedy in remedies for change in remedy.changes] if answer.loss else []
+    keys = [FACTOR if switch == REPLICAS else entry(switch).key_name for switch in switches]
+    topic = review.settings.topic
+    origins = {found.key: found.origin for found in review.settings.used}
+    for key in (*keys, *TELLING):
+        if key == FACTOR and topic is not None and topic.replication_factor is not None:
+            return FilePlace(topic.source, topic.span)
+        origin = origins.get(key or "")
+        if origin is not None:
+            return FilePlace(origin.source, origin.span)
+    return FilePlace(Source(files[0], ""))
+
+
+def _stages(answer: Answer, place: FilePlace) -> tuple[RunStage, ...]:
+    """The run that shows it; its steps are of the cluster, and all stand where the finding does."""
+    if answer.loss is None:
+        return ()
+    texts = [
+        f"fault: {each.says}" if each.kind is Kind.FAULT else each.says for each in sentences(answer.loss)
+    ]
+    return tuple(RunStage(each, place) for each in (*texts, outcome(answer.loss)))

@@ -1,0 +1,200 @@
+"""A review as a person reads it: the answer first, then what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import modelcheck.kafka.report.also_text as also
+import modelcheck.kafka.report.controllers_text as controllers
+import modelcheck.kafka.report.outages_text as outages
+from counterexamples.ending import ending
+from counterexamples.lines import Line, Piece, Role, count, line, wrapped
+from counterexamples.trace import Trace
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.changes import circumstances, in_words
+from modelcheck.kafka.questions.question import GUARANTEES, RECORDS
+from modelcheck.kafka.questions.remedies import Remedy, Search
+from modelcheck.kafka.questions.review import Review, broken
+from modelcheck.kafka.report.run_text import story
+from modelcheck.kafka.report.settings_used import basis, warnings
+from modelcheck.kafka.report.wording import cell, legend, mark, sentence
+from spec.semantics import Machine
+
+SHOWN = 5  # remedies in the report
+_OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a loss
+
+
+def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
+    """The whole report; with `verbose` why each setting counts, and the loss in the words of the model."""
+    yield from _answer(review, width)
+    yield from _requirements(review)
+    yield from _table(review, width)
+    if review.outage is not None:
+        yield from outages.lines(review.outage, width, stopping(review))
+    if review.quorum is not None:
+        yield from controllers.lines(review.quorum, review.outage, width)
+    for number, answers in enumerate(broken(review)):
+        yield from _story(review, answers, width, verbose=verbose)
+        if number == 0 and review.loss is not None:
+            yield from remedies(review, width)
+    yield from also.lines(review.also, width)
+    yield from warnings(review.settings)
+    yield from basis(review, width, verbose=verbose)
+    yield from limits(review, width)
+
+
+# ------------------------------------------------------------------ the answer
+
+
+def _answer(review: Review, width: int) -> Iterator[Line]:
+    """What is reviewed, then each guarantee in a sentence, the one that matters most first."""
+    unsure = () if review.complete else (Piece(" · partly unknown, the review was cut short", Role.UNSURE),)
+    yield line(Piece(subject(review), Role.STRONG), *unsure)
+    yield ()
+    first = max(len(guarantee.name) for guarantee in GUARANTEES)
+    for guarantee in GUARANTEES:
+        answer = review.answer(guarantee.name)
+        if answer is None:
+            continue
+        sign, role = mark(answer)
+        label = line("  ", Piece(f"{sign} ", role), Piece(f"{guarantee.name:<{first}}  ", Role.STRONG))
+        yield from wrapped(label, sentence(answer), width, role if guarantee is GUARANTEES[0] else Role.PLAIN)
+    yield ()
+
+
+def stopping(review: Review) -> Trace | None:
+    """The run after which writes have stopped, which is shown wherever there is one."""
+    answer = review.answer("writable")
+    return None if answer is None else answer.loss
+
+
+def subject(review: Review) -> str:
+    """What is reviewed: "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"."""
+    settings = review.settings
+    topic = f"topic {settings.topic.name}" if settings.topic else "a topic"
+    replicas = count(review.partition.replicas, "replica")
+    is_known = settings.brokers.value >= len(review.partition.names)
+    of = f" of {count(settings.brokers.value, 'broker')}" if is_known else ""
+    return f"Kafka {settings.version.value}: one partition of {topic}, {replicas}{of}"
+
+
+def _requirements(review: Review) -> Iterator[Line]:
+    words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
+    for required in review.required:
+        text, role = words[review.met(required)]
+        cannot = review.answer(required.guarantee.name, required.kind) is None
+        why = " (that cannot happen under this configuration)" if cannot else ""
+        yield line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role), why)
+    if review.required:
+        yield ()
+
+
+# ------------------------------------------------------------------ the table
+
+
+def _table(review: Review, width: int) -> Iterator[Line]:
+    rows, names = review.rows, [guarantee.name for guarantee in GUARANTEES]
+    first = max(map(len, rows))
+    yield line(Piece("How many faults of each kind are survived", Role.STRONG))
+    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
+    for kind, title in rows.items():
+        cells = [(cell(review.answer(name, kind)), len(name) + 2) for name in names]
+        label = line(
+            f"  {kind:<{first}}  ", *(Piece(f"{text:<{size}}", role) for (text, role), size in cells)
+        )
+        yield from wrapped(label, title, max(width, 90), Role.DIM)
+    if notes := legend(cell(review.answer(name, kind))[0] for name in names for kind in rows):
+        yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+    yield ()
+
+
+# ------------------------------------------------------------------ the story
+
+
+def _story(review: Review, answers: Sequence[Answer], width: int, *, verbose: bool) -> Iterator[Line]:
+    """The run that answers show, under what it is: the first loss, or what it breaks."""
+    traces = [answer.loss for answer in answers if answer.loss is not None]
+    trace, guarantee = traces[0], answers[0].guarantee
+    is_loss = answers[0] is review.loss and guarantee.name in _OF_RECORDS
+    title = "The first loss" if is_loss else f"The run against `{guarantee.name}`"
+    yield from story(title, traces, width, least=answers[0].is_exact)
+    if verbose:
+        found = ending(Machine(trace.model, trace.scope), trace, width - 6)
+        yield from (line("      ", *each) for each in found)
+    yield ()
+
+
+def remedies(review: Review, width: int) -> Iterator[Line]:
+    """What would have prevented the first loss, as far as was looked."""
+    search = review.remedies
+    if search is None:
+        return
+    if search.found:
+        yield from wrapped((), _lead(search), width, Role.STRONG)
+        for remedy in search.found[:SHOWN]:
+            yield from _remedy(remedy, review, width)
+        if len(search.found) > SHOWN:
+            yield line(Piece(f"  and {len(search.found) - SHOWN} more, see --json", Role.DIM))
+    else:
+        tried = f"None of the {search.tried} changes that were checked, alone or in pairs, prevents it."
+        yield from wrapped((), tried, width, Role.UNSURE)
+    if not search.complete:
+        missing = search.candidates - search.tried
+        text = f"  {count(missing, 'other change')} could not be checked to the end."
+        yield from wrapped((), text, width, Role.UNSURE)
+    yield ()
+
+
+def _lead(search: Search) -> str:
+    lead = "The smallest change that would have prevented it, found by checking each"
+    if search.changes == 1:
+        return f"{lead}:" if len(search.found) == 1 else f"{lead}; any one of these:"
+    return (
+        f"{lead}; no single one does, these together do:"
+        if len(search.found) == 1
+        else (f"{lead}; no single one does, any of these pairs does:")
+    )
+
+
+def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
+    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
+    needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
+    after = {
+        True: "writes go on through these faults",
+        False: "but these faults then stop writes until somebody repairs something",
+        None: "whether writes go on was not found out in time",
+    }[remedy.goes_on]
+    what = Piece(" and ".join(each.what for each in changes), Role.GOOD)
+    yield line("  • ", what)
+    yield from wrapped(line("      "), f"needs {needs}; {after}" if needs else after, width, Role.DIM)
+
+
+# ------------------------------------------------------------------ the end
+
+
+def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
+    """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
+    said = (
+        f"Checked for one partition, up to {count(review.faults, 'fault')}, {count(RECORDS, 'record')} "
+        f"and {count(review.faults + 1, 'election')}: "
+        f"{review.states:,} states" + (_took(review) if measured else "") + "."
+    )
+    yield from wrapped((), said, width, Role.DIM)
+    for note in review.partition.approximations:
+        yield from wrapped((), f"Coarser than the configuration: {note}.", width, Role.UNSURE)
+    if review.ended:
+        yield from wrapped(
+            (), f"Cut short: {review.ended}. This is what was found before.", width, Role.UNSURE
+        )
+    elif not review.complete:
+        text = "Cut short: --max-states or --max-time gives more, from here on; --faults 1 asks for less."
+        yield from wrapped((), text, width, Role.UNSURE)
+
+
+def _took(review: Review) -> str:
+    known = "" if not review.known else f", {_part(review)} found by an earlier run,"
+    return f"{known} in {review.seconds:.0f} s"
+
+
+def _part(review: Review) -> str:
+    return "all" if review.known == review.states else f"{review.known:,} of them"

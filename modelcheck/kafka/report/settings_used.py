@@ -1,0 +1,163 @@
+"""What a review's answer rests on: settings used, defaulted and assumed, and those beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.also_text import not_asked
+from modelcheck.kafka.settings.keys.key import NEVER
+from modelcheck.kafka.settings.provenance import Remark
+from modelcheck.kafka.settings.resolution.precedence import Effective
+from modelcheck.kafka.settings.resolution.settings import Settings
+from modelcheck.kafka.settings.resolution.switches import Truncation
+from spec.diagnostics import render
+
+SHOWN = 8  # names in a list, without --verbose
+
+
+def warnings(settings: Settings) -> Iterator[Line]:
+    """What is odd in the files, as a compiler prints it."""
+    for warning in settings.warnings:
+        yield from (line(Piece(text, Role.UNSURE)) for text in render(warning, level="warning").splitlines())
+    if settings.warnings:
+        yield ()
+
+
+def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
+    """The settings: in short, or with `verbose` each with its reason."""
+    settings = review.settings
+    yield from _assumed(settings, width)
+    yield from _used(settings.used)
+    yield from _defaulted(settings, width)
+    if verbose:
+        yield from _reasons(settings, width)
+    yield from _beside(settings, width, verbose=verbose)
+    if review.faults:
+        yield from not_asked(review.also, width, verbose=verbose)
+    yield ()
+
+
+def _assumed(settings: Settings, width: int) -> Iterator[Line]:
+    """What no file says and much hangs on, and how to say it."""
+    factor, acks = settings.switches.replication_factor, settings.switches.acks
+    assumed = []
+    if settings.version.assumed:
+        assumed.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
+    if factor.assumed and settings.value("default.replication.factor").origin is None:
+        how = "no file says how many: add the broker's server.properties, or kafka-topics --describe"
+        assumed.append((count(factor.value, "replica"), how))
+    if acks.assumed:
+        how = f"the default of {settings.client.value}: give the producer's properties, or say --client"
+        assumed.append((f"acks={acks.value}", how))
+    if settings.brokers.assumed:
+        assumed.append(
+            (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N")
+        )
+    if settings.switches.controller.assumed:
+        assumed.append((str(settings.switches.controller.value), settings.switches.controller.reason))
+    if assumed:
+        yield line(Piece("Assumed", Role.STRONG))
+        first = max(len(what) for what, _ in assumed)
+        for what, why in assumed:
+            yield from wrapped(line("  ", Piece(f"{what:<{first}}  ", Role.UNSURE)), why, width, Role.DIM)
+        yield ()
+
+
+def _used(found: Iterable[Effective]) -> Iterator[Line]:
+    rows = [(f"{one.key}={_plain(one)}", one.origin.place) for one in found if one.origin is not None]
+    yield line(Piece("Used" if rows else "Used: no setting that is given decides the answer", Role.STRONG))
+    first = max((len(text) for text, _ in rows), default=0)
+    for text, place in rows:
+        yield line(f"  {text:<{first}}  ", Piece(place, Role.DIM))
+    yield ()
+
+
+def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
+    """The defaults of the release, and what it does where it has no such key."""
+    version = settings.version.value
+    yield line(Piece(f"By default in Kafka {version}", Role.STRONG))
+    given = [line(f"{one.key}={_plain(one)}") for one in settings.defaulted if one.value is not None]
+    if given:
+        yield from packed(line("  "), given, width, BETWEEN)
+    for one in settings.defaulted:
+        if one.value is None:
+            yield from wrapped(line(f"  no {one.key}: "), one.absent, width)
+    made = settings.switches
+    cut = {
+        Truncation.HIGH_WATERMARK: "its own high watermark",
+        Truncation.KIP_101: "where its last epoch ends at the leader",
+        Truncation.KIP_279: "where it agrees with the leader",
+    }[made.truncation.value]
+    own = [
+        line(f"controller: {made.controller.value}"),
+        line(f"a follower cuts its log to {cut}"),
+        line(f"commits below min.insync.replicas: {'no' if made.strict_min_isr.value else 'yes'}"),
+    ]
+    yield from packed(line("  "), own, width, BETWEEN)
+    yield ()
+
+
+def _reasons(settings: Settings, width: int) -> Iterator[Line]:
+    """The cluster, and every choice that the model makes for it, each with its reason."""
+    choices = {f.name: getattr(settings.switches, f.name).as_json() for f in fields(settings.switches)}
+    cluster = {
+        "Kafka": settings.version.as_json(),
+        "brokers": settings.brokers.as_json(),
+        "controller": choices.pop("controller"),
+    }
+    for title, stated in (("The cluster", cluster), ("What decides the answer, and why", choices)):
+        yield line(Piece(title, Role.STRONG))
+        for name, found in stated.items():
+            value = str(found["value"]).lower()
+            label = line(f"  {name.replace('_', ' '):<26}", Piece(f"{value:<14}  ", Role.STRONG))
+            yield from wrapped(label, str(found["reason"]), width, Role.DIM)
+        yield ()
+
+
+def _beside(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:
+    """Settings that were read and decide nothing here."""
+    outside = [f"{remark.given.key}={remark.given.value.strip()}" for remark in settings.outside]
+    yield from _list("Matter, but are outside the model", outside, settings.outside, width, verbose=verbose)
+    unknown = [remark.given.key for remark in settings.unknown]
+    yield from _list(
+        "No keys of Kafka that are known here", unknown, settings.unknown, width, verbose=verbose
+    )
+    ignored = [remark.given.key for remark in settings.ignored]
+    if verbose:
+        yield from _list("Without influence", ignored, settings.ignored, width, verbose=True)
+    for note in settings.notes:
+        yield from wrapped((), f"Note: {note}", width, Role.DIM)
+    if not verbose and (ignored or outside or unknown):
+        others = f"{count(len(ignored), 'other setting')} without influence. " if ignored else ""
+        yield from wrapped((), f"{others}-v tells why, for each.", width, Role.DIM)
+
+
+def _list(
+    title: str, names: list[str], remarks: Iterable[Remark], width: int, *, verbose: bool
+) -> Iterator[Line]:
+    if not names:
+        return
+    if verbose:
+        yield line(Piece(title, Role.STRONG))
+        for name, remark in zip(names, remarks, strict=True):
+            yield from wrapped(line(f"  {_short(name)}  "), remark.why, max(width, 60), Role.DIM)
+        yield ()
+        return
+    shown = list(dict.fromkeys(map(_short, names)))
+    more = [line(Piece(f"and {len(shown) - SHOWN} more", Role.DIM))] if len(shown) > SHOWN else []
+    items = [line(name) for name in shown[:SHOWN]] + more
+    yield from packed(line(Piece(f"{title}: ", Role.STRONG)), items, width, BETWEEN)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 48 else text[:47] + "…"
+
+
+def _plain(found: Effective) -> str:
+    """A value as it is written in a configuration."""
+    if isinstance(found.value, bool):
+        return str(found.value).lower()
+    return "never" if str(found.value) == NEVER else _short(str(found.value))

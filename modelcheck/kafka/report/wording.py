@@ -1,0 +1,100 @@
+"""The answers in sentences and in the cells of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from counterexamples.lines import Role, count
+from counterexamples.trace import Trace
+from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.question import MOVE, has_moves, kind_of
+
+CELLS = {  # what the marks of the table mean, beside plain numbers
+    "+": "`n+` n faults are survived, no more were tried",
+    "all": "`all` any number of faults is survived",
+    "<": "`<n` lost with n faults; with fewer is not known in the time given",
+    "?": "`n+?` n faults are survived, more is not known in the time given",
+    "no": "`no` broken without any fault",
+    "ok": "`ok` it breaks nothing",
+}
+
+
+def cell(answer: Answer | None) -> tuple[str, Role]:
+    """How many faults are survived, for a table, and what the number is worth; `CELLS` explains the marks."""
+    if answer is None:
+        return "-", Role.DIM
+    if answer.kind == MOVE and answer.complete and answer.loss is None:
+        return "ok", Role.GOOD
+    if answer.survived is None:
+        return "all", Role.GOOD
+    if answer.loss is not None:
+        if not answer.is_exact:
+            return f"<{answer.lost_with}", Role.UNSURE
+        return ("no" if answer.survived < 0 else str(answer.survived)), _worth(answer)
+    if answer.broken is not None:
+        return f"<{answer.broken}", Role.UNSURE
+    if not answer.complete:
+        return (f"{answer.survived}+?" if answer.survived >= 0 else "?"), Role.UNSURE
+    return f"{answer.survived}+", Role.GOOD
+
+
+def legend(cells: Iterable[str]) -> list[str]:
+    """What the marks in the cells mean, of those that are there."""
+    used = set(cells)
+    return [text for sign, text in CELLS.items() if any(_has(each, sign) for each in used)]
+
+
+def _has(text: str, sign: str) -> bool:
+    return text.endswith("+") if sign == "+" else sign in text
+
+
+def _worth(answer: Answer) -> Role:
+    return Role.BAD if answer.survived is not None and answer.survived < 1 else Role.UNSURE
+
+
+def mark(answer: Answer) -> tuple[str, Role]:
+    """A mark for an answer in a list: ✓ nothing breaks it, ✗ something does, ? it is not known."""
+    if answer.lost_with is not None:
+        return "✗", Role.BAD
+    return ("✓", Role.GOOD) if answer.complete else ("?", Role.UNSURE)
+
+
+def sentence(answer: Answer) -> str:
+    """An answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …"."""
+    guarantee, survived, loss = answer.guarantee, answer.survived, answer.loss
+    if survived is None:
+        return f"{guarantee.holds} any number of faults"
+    if loss is None and answer.broken is not None:
+        most = f"at most {count(answer.broken, 'fault')}" if answer.broken else "no fault"
+        return f"with {most} {guarantee.fails}; the search for such a run was cut short"
+    if loss is None:
+        if survived < 0:
+            return f"whether {guarantee.fails} is not known: the search was cut short"
+        short = "" if answer.complete else "; more is not known, the search was cut short"
+        least = f"any {count(survived, 'fault')}" if survived else "runs without faults"
+        return f"{guarantee.holds} {least}{short}"
+    if not loss.steps and guarantee.unattended:
+        return "writes are refused from the start, and nothing need go wrong"
+    if loss.faults == 0:
+        return f"{guarantee.fails} without any fault" + (
+            ", when leadership is moved" if has_moves(loss) else ""
+        )
+    unsure = "" if answer.is_exact else " (whether with fewer, is not known)"
+    if survived < 1:
+        return f"with {count(loss.faults, 'fault')} {guarantee.fails}: {faults_of(loss)}{unsure}"
+    return (
+        f"{guarantee.holds} any {count(survived, 'fault')}; "
+        f"with {loss.faults} {guarantee.they_fail}: {faults_of(loss)}{unsure}"
+    )
+
+
+def faults_of(trace: Trace, words: Mapping[str, str] | None = None) -> str:
+    """The faults of a run in their order, "isolation, then session loss"; `words` are for other models'."""
+    kinds = set(trace.model.faults)
+    names: list[str] = []
+    for step in trace.steps:
+        if step.action in kinds:
+            short = (words or {}).get(step.action, kind_of(step.action).short)
+            names.append(f"another {short.removeprefix('a ')}" if short in names else short)
+    moved = ", while leadership is moved" if has_moves(trace) else ""
+    return ", then ".join(names) + moved

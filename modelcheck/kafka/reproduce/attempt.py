@@ -1,0 +1,130 @@
+"""A run of the model tried on a real cluster, as often as wished, and what came of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+
+from modelcheck.kafka.reproduce.client import Unanswered
+from modelcheck.kafka.reproduce.cluster import Cluster, NotStarted
+from modelcheck.kafka.reproduce.driver import Driver, How, Run
+from modelcheck.kafka.reproduce.installation import Home
+from modelcheck.kafka.reproduce.observed_state import Ending
+from modelcheck.kafka.reproduce.plan import CannotForce, Plan
+from modelcheck.kafka.reproduce.prediction import Predicted, predict
+from modelcheck.kafka.reproduce.settings import ClusterSettings
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.ir import Model, Scope
+from spec.source import Source
+
+
+class Came(Enum):
+    """What came of it."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    SURVIVED = "nothing was lost"
+    LOST = "lost after all"
+    COULD_NOT = "could not"
+
+
+@frozen
+class ReproductionTask:
+    """What is to be tried: a plan, and the model and the scope with whose configuration the cluster is made.
+
+    `under` is the name of their check where it is another one than the plan's, whose steps need not be
+    possible there: only what is done is taken of the plan.  So it is where `read` says what the release
+    understands otherwise than the check.
+    """
+
+    plan: Plan
+    model: Model
+    scope: Scope
+    settings: ClusterSettings
+    under: str | None = None
+    read: str = ""
+
+    @property
+    def freely(self) -> bool:
+        """Whether only what is done is taken of the plan."""
+        return self.under is not None or self.read != ""
+
+    @property
+    def predicted(self) -> frozenset[Ending]:
+        """How it ends, as the model says; several where that depends."""
+        if not self.freely:
+            return frozenset({Ending.LOST})
+        return predict(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
+
+
+@frozen
+class Attempt:
+    """What was asked, of which Kafka, and the runs; `problem` says why there is no more of them."""
+
+    asked: ReproductionTask
+    version: str
+    predicted: frozenset[Ending]
+    runs: tuple[Run, ...]
+    problem: CannotForce | None = None
+
+    @property
+    def came(self) -> Came:
+        """What came of it: of several runs one that lost a record is enough."""
+        if not self.runs:
+            return Came.COULD_NOT
+        lost = any(run.lost for run in self.runs)
+        if self.asked.freely:
+            return Came.LOST if lost else Came.SURVIVED
+        return Came.REPRODUCED if lost else Came.NOT_REPRODUCED
+
+    @property
+    def is_as_predicted(self) -> bool:
+        """Whether the cluster did what the model says, as far as it says anything."""
+        if not self.asked.freely:
+            return self.came is Came.REPRODUCED
+        strange = any(end.how is How.OTHERWISE for run in self.runs for end in run.ends)
+        return bool(self.runs) and not strange and all(run.ending in self.predicted for run in self.runs)
+
+
+def attempt(
+    asked: ReproductionTask, home: Home, *, times: int, keep: Path | None, tell: Callable[[str], None]
+) -> Iterator[Run]:
+    """Each run as it ends, in a folder of its own. Raises SpecError where the cluster does not start."""
+    for number in range(1, times + 1):
+        with _folder(keep, number, times) as folder:
+            cluster = Cluster(
+                home,
+                folder,
+                len(asked.plan.order),
+                settings=asked.settings.brokers,
+                controllers=asked.settings.controller,
+                features=asked.settings.features,
+            )
+            predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
+            try:
+                with cluster:
+                    driver = Driver(
+                        asked.plan, predicted, cluster, asked.settings, freely=asked.freely, tell=tell
+                    )
+                    yield driver.run()
+            except NotStarted as ended:
+                raise ended.diagnostic() from None
+            except (TimeoutError, Unanswered) as late:
+                source = Source("--kafka-home", "")
+                raise SpecError([Diagnostic("R0932", source, None, str(late))]) from None
+
+
+@contextmanager
+def _folder(keep: Path | None, number: int, times: int) -> Iterator[Path]:
+    """Where the cluster is: in a folder that stays, or in one that goes."""
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="modelcheck-kafka-") as name:
+            yield Path(name)
+        return
+    folder = keep if times == 1 else keep / str(number)
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder.resolve()

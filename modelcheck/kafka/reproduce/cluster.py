@@ -1,0 +1,319 @@
+"""A cluster in a folder of its own: a controller and brokers on loopback, and what can befall them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Self
+
+from modelcheck.kafka.reproduce.installation import SERVER, STORAGE, Home, set_up_logging
+from modelcheck.kafka.reproduce.relays import Link
+from spec.diagnostics import Diagnostic, SpecError
+from spec.reading import bytes_of
+from spec.source import Source
+
+LARGEST = 1 << 26  # bytes of what a process has said
+
+CONTROLLER = 100
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
+SESSION = 6.0  # seconds until the controller takes a silent broker for dead
+LAST_LINES = 12  # lines of a process that did not start
+FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
+STOPPING = 60.0
+PR_SET_PDEATHSIG = 1
+NAMED_SINCE = (3, 9)  # a controller tells where it is reached; before only the configuration did (KIP-853)
+CUT, HELD = "cut", "held"  # why a link carries nothing
+
+
+class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
+    """A process of the cluster has ended by itself; its last lines, without where in its code it was."""
+
+    def __init__(self, name: str, output: str) -> None:
+        self.name = name
+        self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-LAST_LINES:]
+        super().__init__(f"{name} has ended by itself")
+
+    def diagnostic(self) -> SpecError:
+        """The same as a mistake of the input."""
+        source = Source("--kafka-home", "")
+        help_ = "\n        ".join(("its last lines:", *self.lines))
+        return SpecError([Diagnostic("R0932", source, None, str(self), help=help_)])
+
+
+class Cluster:
+    """A controller and brokers 1, 2 …, with links that can be cut; as a context, nothing of it stays.
+
+    `settings` are for all brokers, `controllers` for the controller, and `features` for the tool that
+    formats directories.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        root: Path,
+        brokers: int,
+        *,
+        settings: Mapping[str, str],
+        controllers: Mapping[str, str],
+        features: Sequence[str],
+    ) -> None:
+        self.home = home
+        self.root = root
+        self.brokers = tuple(range(1, brokers + 1))
+        self._settings = settings
+        self._controllers = controllers
+        self._features = features
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._links: dict[tuple[int, int], Link] = {}
+        self._clients: dict[int, int] = {}
+        self._peers: dict[int, int] = {}
+        self._system = ctypes.CDLL(None)
+
+    def __enter__(self) -> Self:
+        """Choose ports, open the links, write configurations; nothing is started.
+
+        Raises SpecError where somebody else takes a port meanwhile.
+        """
+        set_up_logging(self.root)
+        try:
+            self._open_links()
+        except OSError as error:
+            self.__exit__()
+            raise _no_port(f"a port that was free a moment ago is in use: {error}") from None
+        except BaseException:
+            self.__exit__()
+            raise
+        for node in (*self.brokers, CONTROLLER):
+            self._configure(node)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            process.wait()
+        self._running.clear()
+        for link in self._links.values():
+            link.close()
+
+    def _open_links(self) -> None:
+        for node in self.brokers:
+            self._clients[node] = free_port(["127.0.0.1"], self._clients.values())
+        for to in (*self.brokers, CONTROLLER):
+            asking = [node for node in self.brokers if node != to]
+            addresses = [_address(node, to) for node in asking]
+            taken = (*self._clients.values(), *self._peers.values())
+            port = self._peers[to] = free_port(["127.0.0.1", *addresses], taken)
+            for node, address in zip(asking, addresses, strict=True):
+                self._links[node, to] = Link((address, port), ("127.0.0.1", port))
+
+    # ------------------------------------------------------------------ where things are
+
+    def folder(self, node: int) -> Path:
+        """The log directory of a node."""
+        return self.root / name(node).replace(" ", "")
+
+    def output(self, node: int) -> Path:
+        """What a node has said."""
+        return self.root / f"{name(node).replace(' ', '')}.log"
+
+    def client(self, node: int) -> str:
+        """Where clients reach a broker."""
+        return f"127.0.0.1:{self._clients[node]}"
+
+    def is_up(self, node: int) -> bool:
+        """Whether its process runs."""
+        return node in self._running and self._running[node].poll() is None
+
+    # ------------------------------------------------------------------ what befalls it
+
+    def format(self) -> None:
+        """Make the controller's directory ready. Raises NotStarted with what the tool said.
+
+        A broker's has its mark only (see `start`): the tool would write no more, and takes seconds.
+        """
+        given = ["format", "-t", CLUSTER_ID, "-c", str(self._properties(CONTROLLER))]
+        given += [part for feature in self._features for part in ("--feature", feature)]
+        command = self.home.command(STORAGE, *given, logging=self.root)
+        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - ours
+        if done.returncode:
+            raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
+
+    def start(self, *nodes: int) -> None:
+        """Start processes, and do not wait for them."""
+        for node in nodes:
+            mark = self.folder(node) / "meta.properties"
+            if not mark.exists():
+                mark.parent.mkdir()
+                mark.write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={node}\n")
+            hosts = f"-Djdk.net.hosts.file={self.root / f'{node}.hosts'}"
+            command = self.home.command(
+                SERVER, str(self._properties(node)), logging=self.root, options=(hosts,)
+            )
+            with self.output(node).open("ab") as log:
+                self._running[node] = subprocess.Popen(  # noqa: S603 - ours
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # Ctrl-C is for us
+                    preexec_fn=self._end_with_us,  # noqa: PLW1509 - it calls the system only
+                )
+
+    def kill(self, node: int) -> None:
+        """`kill -9`; what was on its way from it is lost."""
+        self._running[node].kill()
+        self._running.pop(node).wait()
+        for pair, link in self._links.items():
+            if node in pair:
+                link.drop()
+
+    def stop(self, node: int) -> None:
+        """A clean shutdown, waited for."""
+        self._running[node].send_signal(signal.SIGTERM)
+        try:
+            self._running[node].wait(timeout=STOPPING)
+        except subprocess.TimeoutExpired:
+            self._running[node].kill()
+        self._running.pop(node).wait()
+
+    def erase(self, node: int) -> None:
+        """Its disk is gone."""
+        shutil.rmtree(self.folder(node))
+
+    def cut(self, one: int, other: int) -> None:
+        """Nothing passes between two nodes any more."""
+        for link in self._between(one, other):
+            link.cut(CUT)
+
+    def mend(self, one: int, other: int) -> None:
+        """They reach each other again."""
+        for link in self._between(one, other):
+            link.mend(CUT)
+
+    def hold(self, asking: int, asked: int) -> None:
+        """What one node asks of another waits."""
+        self._links[asking, asked].cut(HELD)
+
+    def release(self, asking: int, asked: int) -> None:
+        """It passes again."""
+        self._links[asking, asked].mend(HELD)
+
+    def check(self) -> None:
+        """Raise NotStarted if a process that should run has ended."""
+        for node, process in self._running.items():
+            if process.poll() is not None:
+                raise NotStarted(name(node), bytes_of(self.output(node), LARGEST).decode(errors="replace"))
+
+    def _end_with_us(self) -> None:
+        """However this program ends, the process that starts here does too; of Linux only."""
+        if sys.platform == "linux":
+            self._system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    def _between(self, one: int, other: int) -> list[Link]:
+        return [self._links[pair] for pair in permutations((one, other)) if pair in self._links]
+
+    # ------------------------------------------------------------------ configurations
+
+    def _properties(self, node: int) -> Path:
+        return self.root / f"{node}.properties"
+
+    def _configure(self, node: int) -> None:
+        is_broker = node != CONTROLLER
+        lines = {
+            "process.roles": "broker" if is_broker else "controller",
+            "node.id": str(node),
+            "controller.quorum.voters": f"{CONTROLLER}@{_host(CONTROLLER)}:{self._peers[CONTROLLER]}",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,CLIENT:PLAINTEXT,PEER:PLAINTEXT",
+            "log.dirs": str(self.folder(node)),
+            "broker.session.timeout.ms": str(int(SESSION * 1000)),
+            "broker.heartbeat.interval.ms": "500",
+            "replica.lag.time.max.ms": str(int(LAG * 1000)),
+            "replica.high.watermark.checkpoint.interval.ms": "500",
+            "log.flush.offset.checkpoint.interval.ms": "500",
+            "auto.leader.rebalance.enable": "false",
+            "auto.create.topics.enable": "false",
+            "log.cleaner.enable": "false",
+            "group.initial.rebalance.delay.ms": "0",
+        }
+        if is_broker:
+            peer = self._peers[node]
+            lines |= {
+                "listeners": f"CLIENT://127.0.0.1:{self._clients[node]},PEER://127.0.0.1:{peer}",
+                "advertised.listeners": f"CLIENT://{self.client(node)},PEER://{_host(node)}:{peer}",
+                "inter.broker.listener.name": "PEER",
+            }
+        else:
+            lines["listeners"] = f"CONTROLLER://127.0.0.1:{self._peers[node]}"
+            if self.home.release >= NAMED_SINCE:  # else brokers go past their link to it once that is cut
+                lines["advertised.listeners"] = f"CONTROLLER://{_host(node)}:{self._peers[node]}"
+        lines |= self._settings if is_broker else self._controllers
+        self._properties(node).write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+        hosts = ["127.0.0.1 localhost", f"127.0.0.1 {socket.gethostname()}"]
+        hosts += [
+            f"{_address(node, to) if (node, to) in self._links else '127.0.0.1'} {_host(to)}"
+            for to in (*self.brokers, CONTROLLER)
+        ]
+        (self.root / f"{node}.hosts").write_text("\n".join(hosts) + "\n")
+
+
+def name(node: int) -> str:
+    """A node as people call it."""
+    return "controller" if node == CONTROLLER else f"broker {node}"
+
+
+def free_port(addresses: Sequence[str], taken: Collection[int] = ()) -> int:
+    """A port that is free at all of these addresses, and none of those that are `taken`.
+
+    Raises SpecError where there is none, or where this system has not got the addresses.
+    """
+    problem: object = "all of them are taken"
+    for _ in range(100):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port in taken:
+            continue
+        try:
+            for address in addresses:
+                with socket.socket() as probe:
+                    probe.bind((address, port))
+        except OSError as error:
+            problem = error
+            continue
+        return port
+    raise _no_port(f"no port is free at {', '.join(addresses)}: {problem}")
+
+
+def _no_port(message: str) -> SpecError:
+    help_ = "try again; all of 127.0.0.0/8 has to be this machine, as it is on Linux"
+    return SpecError([Diagnostic("R0932", Source("loopback", ""), None, message, help=help_)])
+
+
+def until(holds: Callable[[], bool], seconds: float) -> bool:
+    """Whether something became true in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _address(asking: int, asked: int) -> str:
+    return f"127.77.{asking}.{asked}"
+
+
+def _host(node: int) -> str:
+    return f"node{node}.cluster"

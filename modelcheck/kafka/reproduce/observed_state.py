@@ -1,0 +1,185 @@
+"""What can be seen of a partition, of a state of the model and of a cluster alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+
+from modelcheck.kafka.files.batches import Batch, read_batches
+from modelcheck.kafka.files.checkpoints import TopicPartition, read_offsets
+from modelcheck.kafka.files.damage import UnreadableError
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.log import FOLDER, read_metadata
+from modelcheck.kafka.files.partition_log import segments
+from modelcheck.kafka.files.records import LogRecord, read_records
+from spec.frozen import frozen
+from spec.ir import Model, Scope
+from spec.reading import opened
+from spec.semantics import State
+
+RECORD = "record "
+OTHER = "other traffic"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+NODES = 1  # the number of the model's first broker
+
+
+class Ending(Enum):
+    """What became of the records that were acknowledged."""
+
+    LOST = "lost"
+    KEPT = "kept"
+    NOBODY_LEADS = "nobody leads"
+
+
+@frozen
+class SeenPartition:
+    """A partition: brokers by the numbers of the model, from 0 on, and records by their names, from 1 on."""
+
+    leader: int | None
+    isr: frozenset[int]
+    eligible: frozenset[int]
+    up: frozenset[int]
+    session: frozenset[int]
+    logs: tuple[tuple[int, ...], ...]
+    acked: frozenset[int]
+
+
+@frozen
+class Difference:
+    """A part of a partition that is not as it was predicted."""
+
+    part: str
+    model: str
+    cluster: str
+
+
+class View:
+    """What of the states of a model within a scope can be seen."""
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self.names = scope.sorts["Broker"]
+        self._at = {variable.name: index for index, variable in enumerate(model.variables)}
+
+    def of(self, state: State, name: str) -> object:
+        """The value of a variable."""
+        return state[self._at[name]]
+
+    def acting(self, state: State) -> frozenset[int]:
+        """The brokers that take themselves for the leader."""
+        leads = state[self._at["Broker.leads"]]
+        return frozenset(b for b, up in enumerate(state[self._at["Broker.up"]]) if up and leads[b] == b)
+
+    def seen(self, state: State) -> SeenPartition:
+        """What can be seen of a state."""
+        at = self._at
+        return SeenPartition(
+            state[at["leader"]],
+            state[at["isr"]],
+            state[at["eligible"]],
+            frozenset(b for b, up in enumerate(state[at["Broker.up"]]) if up),
+            frozenset(b for b, has in enumerate(state[at["Broker.session"]]) if has),
+            tuple(tuple(record for _, record in log) for log in state[at["Broker.log"]]),
+            state[at["acked"]],
+        )
+
+    def high_watermarks(self, state: State) -> tuple[int, ...]:
+        """How many records each broker takes for committed."""
+        return tuple(state[self._at["Broker.hw"]])
+
+    def ending(self, state: State) -> Ending:
+        """Whether the leader of a state has all that was acknowledged."""
+        seen = self.seen(state)
+        if seen.leader is None or seen.leader not in seen.up:
+            return Ending.NOBODY_LEADS
+        return Ending.KEPT if seen.acked <= set(seen.logs[seen.leader]) else Ending.LOST
+
+    def differences(self, model: SeenPartition, cluster: SeenPartition) -> tuple[Difference, ...]:
+        """The parts in which a cluster is not as the model says."""
+        return tuple(
+            Difference(part, one, other)
+            for (part, one), (_, other) in zip(self.parts(model), self.parts(cluster), strict=True)
+            if one != other
+        )
+
+    def parts(self, seen: SeenPartition) -> Iterator[tuple[str, str]]:
+        """What is seen, in words."""
+        yield "leader", "nobody" if seen.leader is None else self.names[seen.leader]
+        yield "in sync", self._brokers(seen.isr)
+        yield "eligible", self._brokers(seen.eligible)
+        yield "running", self._brokers(seen.up)
+        yield "with a session", self._brokers(seen.session)
+        for name, log in zip(self.names, seen.logs, strict=True):
+            yield f"log of {name}", _records(log)
+        yield "acknowledged", _records(sorted(seen.acked))
+
+    def _brokers(self, found: Iterable[int]) -> str:
+        return ", ".join(self.names[each] for each in sorted(found)) or "nobody"
+
+
+def _records(found: Sequence[int]) -> str:
+    return ", ".join(map(str, found)) or "empty"
+
+
+# ------------------------------------------------------------------ of a cluster's directories
+
+
+def image(controller: Path) -> MetadataImage | None:
+    """What the metadata log says in the controller's directory; None while there is none."""
+    try:
+        return read_metadata(controller / FOLDER).image
+    except UnreadableError:
+        return None
+
+
+def unfenced(found: MetadataImage) -> frozenset[int]:
+    """The brokers that have a session, by their numbers in Kafka."""
+    return frozenset(node for node, broker in found.brokers.items() if not broker.fenced)
+
+
+def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRecord]]:
+    """The records of the model in a replica's log, by name, with where they stand; none without a log."""
+    try:
+        for record in all_records(directory, place):
+            if (name := named(record.value)) is not None:
+                yield name, record
+    except UnreadableError:
+        return
+
+
+def all_records(directory: Path, place: TopicPartition) -> Iterator[LogRecord]:
+    """All that a replica's log has, other traffic too. Raises UnreadableError."""
+    for _, path in segments(directory / str(place)):
+        for batch in read_batches(path, checksums=False):
+            for record in read_records(batch) if isinstance(batch, Batch) else ():
+                if isinstance(record, LogRecord):
+                    yield record
+
+
+def high_watermark(directory: Path, place: TopicPartition) -> int:
+    """How many records of the model are below the high watermark that a replica wrote down last."""
+    try:
+        mark = read_offsets(directory / HIGH_WATERMARKS).get(place, 0)
+    except UnreadableError:
+        return 0
+    return sum(record.offset < mark for _, record in records(directory, place))
+
+
+def cut_log(folder: Path, end: int) -> None:
+    """Take away all batches of a log from an offset on."""
+    for base, path in segments(folder):
+        at = next(
+            (each.position for each in read_batches(path) if isinstance(each, Batch) and each.end > end), None
+        )
+        if base >= end:
+            at = 0
+        if at is not None:
+            with opened(path, to_change=True) as file:
+                file.truncate(at)
+
+
+def named(value: bytes | None) -> int | None:
+    """The record of the model that a value stands for; None for other traffic."""
+    text = "" if value is None else value.decode(errors="replace")
+    number = text.removeprefix(RECORD)
+    return int(number) if text.startswith(RECORD) and number.isdecimal() else None

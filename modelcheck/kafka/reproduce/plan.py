@@ -1,0 +1,147 @@
+"""What to do to a cluster for a run: which steps are done to it, which it does by itself, what must wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations, takewhile
+
+from counterexamples.trace import Trace
+from modelcheck.kafka.reproduce.observed_state import View
+from spec.frozen import frozen
+from spec.ir import Model
+from spec.semantics import State, Step
+
+DONE = frozenset(
+    "produce consume move shut_down start_again session_loss crash power_loss disk_loss isolate cut_off "
+    "restart reconnect heal".split()
+)
+BY_ITSELF = frozenset(
+    "fetch commit shrink expand elect elect_unclean elect_last_leader give_up fence become_leader learn "
+    "become_follower assign_directory find_nobody".split()
+)
+FALLS = frozenset({"crash", "power_loss", "disk_loss"})
+NOT_FORCED = {
+    "lose_request": "the link between the producer and the leader cannot be cut",
+    "bounce": "the controller of a KRaft cluster notices every restart",
+}
+NEEDED = frozenset(
+    "leader isr eligible acked Broker.log Broker.hw Broker.up Broker.session Broker.linked "
+    "Broker.leads".split()
+)
+MOST_BROKERS = 5
+
+
+@frozen
+class Phase:
+    """Steps that are done to the cluster, and those that it then takes by itself, up to the next ones.
+
+    `done` is one step, or none where the run begins with the others; or brokers that go down one after
+    the other before anybody notices.  `first` is the number of the first step.
+    `held` are pairs: what the first broker asks of the second waits meanwhile.
+    """
+
+    first: int
+    done: tuple[Step, ...]
+    following: tuple[Step, ...]
+    after: State
+    held: frozenset[tuple[int, int]]
+
+
+@frozen
+class Plan:
+    """A run as phases, and the order of replicas that has the controller elect as the run says."""
+
+    trace: Trace
+    phases: tuple[Phase, ...]
+    order: tuple[int, ...]
+
+
+@frozen
+class CannotForce:
+    """Which step of a run cannot be forced on a cluster, and why; None where it is all of them."""
+
+    step: int | None
+    why: str
+
+
+def can_drive(model: Model) -> bool:
+    """Whether a model is that of Kafka's partition, or a variant of it that has what is driven."""
+    variables = {variable.name for variable in model.variables}
+    actions = {action.name for action in model.actions}
+    return variables >= NEEDED and actions <= DONE | BY_ITSELF | set(NOT_FORCED)
+
+
+def plan(trace: Trace) -> Plan | CannotForce:
+    """The phases of a run, or which step of it cannot be forced."""
+    view = View(trace.model, trace.scope)
+    if len(view.names) > MOST_BROKERS:
+        return CannotForce(None, f"{len(view.names)} brokers are more than are started ({MOST_BROKERS})")
+    for number, step in enumerate(trace.steps, 1):
+        if step.action in NOT_FORCED:
+            return CannotForce(number, NOT_FORCED[step.action])
+    order = _order(trace, view)
+    if isinstance(order, CannotForce):
+        return order
+    starts = [at for at in range(len(trace.steps)) if at == 0 or _begins(trace.steps, at)]
+    phases = []
+    for at, end in zip(starts, [*starts[1:], len(trace.steps)], strict=True):
+        steps = trace.steps[at:end]
+        done = tuple(takewhile(lambda step: step.action in DONE, steps))
+        following, after = steps[len(done) :], trace.states[end]
+        phases.append(Phase(at + 1, done, following, after, _held(view, after, following)))
+    return Plan(trace, tuple(phases), order)
+
+
+def _begins(steps: Sequence[Step], at: int) -> bool:
+    """Whether a step is done to the cluster, and not together with the one before."""
+    together = steps[at - 1].action in FALLS and steps[at].action in FALLS
+    return steps[at].action in DONE and not together
+
+
+def _held(view: View, after: State, following: Sequence[Step]) -> frozenset[tuple[int, int]]:
+    """Who may not fetch from whom: a leader's records that a replica is not to have yet."""
+    seen = view.seen(after)
+    leads = view.acting(after) | ({seen.leader} if seen.leader is not None else frozenset())
+    joins = {step.args[0] for step in following if step.action == "become_follower"}
+    return frozenset(
+        (asking, leader)
+        for leader in leads
+        for asking in range(len(seen.logs))
+        if asking != leader
+        and asking not in joins
+        and seen.logs[asking] != seen.logs[leader]
+        and asking in seen.up
+    )
+
+
+def _order(trace: Trace, view: View) -> tuple[int, ...] | CannotForce:
+    """The replicas in an order in which the controller, which takes the first that may lead, elects so."""
+    first = view.seen(trace.states[0]).leader
+    failed = 0
+    for order in permutations(range(len(view.names))):
+        if order[0] == first:
+            wrong = _first_wrong(trace, view, order)
+            if wrong is None:
+                return order
+            failed = max(failed, wrong)
+    why = "the controller takes the first in the order of replicas that may lead, in no order this one"
+    return CannotForce(failed, why)
+
+
+def _first_wrong(trace: Trace, view: View, order: tuple[int, ...]) -> int | None:
+    """The first election that would go otherwise; a moved leadership puts its replica first."""
+    for number, (step, state) in enumerate(zip(trace.steps, trace.states, strict=False), 1):
+        seen = view.seen(state)
+        match step.action:
+            case "move":
+                order = (step.args[0], *(each for each in order if each != step.args[0]))
+            case "elect":
+                able = (seen.isr & seen.session) or (seen.eligible & seen.session)
+                if next((each for each in order if each in able), None) != step.args[0]:
+                    return number
+            case "elect_unclean":
+                if next((each for each in order if each in seen.session), None) != step.args[0]:
+                    return number
+            case _:
+                pass
+    return None

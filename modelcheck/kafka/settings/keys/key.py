@@ -1,0 +1,283 @@
+"""What a Kafka key is to a review, and finding it by any of its names, even misspelt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from enum import StrEnum
+
+from modelcheck.kafka.settings.keys.releases import ACKS, Plain, history, of_key
+from modelcheck.kafka.settings.keys.versions import OLDEST, BadVersionError, Version, protocol
+from spec.frozen import frozen
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+NEVER = str(LONG_MAX)  # how Kafka writes "never" where a number is wanted
+
+_BLANKS = "".join(map(chr, range(33)))  # what Java's trim takes away, and no other blank
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+_SHORT = 12  # names shorter than this are near only at one letter's distance
+
+
+class Standing(StrEnum):
+    """What a key is to the answer."""
+
+    MODELLED = "modelled"
+    OUTSIDE = "outside"
+    IRRELEVANT = "irrelevant"
+
+
+class Reader(StrEnum):
+    """Who reads a key."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    TOPIC = "topic"
+    BROKER = "broker"
+
+
+class Type(StrEnum):
+    """What a value must be."""
+
+    BOOLEAN = "true or false"
+    INT = "a whole number"
+    LONG = "a whole number of up to 64 bits"
+    TEXT = "text"
+    ACKS = "0, 1 or all"
+    PROTOCOL = "a protocol version"
+    ROLES = "broker, controller or both"
+
+
+Value = bool | int | str
+
+
+@frozen
+class Default:
+    """A default and the first release that has it."""
+
+    since: Version
+    value: str
+
+
+@frozen
+class CatalogueKey:
+    """A key of the catalogue.
+
+    `topic_name` is what a topic calls the broker's setting, where that differs;
+    `other_names` are older names.  `why` says, of a key outside the model, what
+    it may change that the model does not show; `absent`, of a modelled key,
+    what Kafka does in releases without it.  `own_defaults` are of a key that no
+    config entry of the model stands for; `of_model` says that one does, see NOTE(releases).
+    """
+
+    name: str
+    standing: Standing
+    type: Type
+    readers: tuple[Reader, ...]
+    does: str
+    why: str = ""
+    other_names: tuple[str, ...] = ()
+    first: Version = OLDEST
+    last: Version | None = None
+    own_defaults: tuple[Default, ...] = ()
+    low: int | None = None
+    topic_name: str = ""
+    absent: str = ""
+    of_model: bool = False
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """Its defaults since it exists, the oldest first."""
+        if not self.of_model:
+            return self.own_defaults
+        defaults = history(of_key(self.name))
+        before = [value for since, value in defaults if since <= self.first]
+        later = [
+            Default(since, _written(self.type, value)) for since, value in defaults if since > self.first
+        ]
+        return (*(Default(self.first, _written(self.type, value)) for value in before[-1:]), *later)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it goes by, its own first."""
+        return (self.name, *((self.topic_name,) if self.topic_name else ()), *self.other_names)
+
+    def readers_of(self, name: str) -> tuple[Reader, ...]:
+        """Who reads it under this name: a topic and a broker may call it differently."""
+        if not self.topic_name:
+            return self.readers
+        return (Reader.TOPIC,) if name == self.topic_name else (Reader.BROKER,)
+
+    def exists_in(self, release: Version) -> bool:
+        """Whether Kafka of this release knows the key."""
+        return self.first <= release and (self.last is None or release.line <= self.last.line)
+
+    def default(self, release: Version) -> str | None:
+        """The default in this release; None when the key has none."""
+        return next((d.value for d in reversed(self.defaults) if d.since <= release), None)
+
+    def default_since(self, release: Version) -> Version | None:
+        """Since when this release's default has been the default."""
+        return next((d.since for d in reversed(self.defaults) if d.since <= release), None)
+
+    def as_json(self) -> dict[str, object]:
+        """The key in plain values."""
+        return {
+            "key": self.name,
+            "names": list(self.names),
+            "standing": str(self.standing),
+            "type": str(self.type),
+            "readers": [str(r) for r in self.readers],
+            "does": self.does,
+            "why": self.why,
+            "first": str(self.first),
+            "last": None if self.last is None else str(self.last),
+            "defaults": [{"since": str(d.since), "value": d.value} for d in self.defaults],
+        }
+
+
+class BadValueError(ValueError):
+    """The text is no value of the key; `message` says what is wanted and `advice` what to write."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+
+
+def parse(key: CatalogueKey, text: str, release: Version) -> Value:
+    """The value that this text means for the key in this release, or BadValueError.
+
+    Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
+    """
+    trimmed = text.strip(_BLANKS)
+    if trimmed != trimmed.strip() and key.type is not Type.TEXT:
+        message = f"`{key.name}` has a blank beside its value that Kafka does not take for one"
+        raise BadValueError(message, f"write `{trimmed.strip()}`, with no blank or a plain one")
+    match key.type:
+        case Type.BOOLEAN:
+            return _boolean(key, trimmed)
+        case Type.INT | Type.LONG:
+            return _number(key, trimmed)
+        case Type.ACKS:
+            return _acks(key, trimmed, release)
+        case Type.PROTOCOL:
+            return _protocol(key, trimmed)
+        case Type.ROLES:
+            return _roles(key, trimmed)
+        case Type.TEXT:
+            return trimmed
+
+
+def _written(kind: Type, value: Plain) -> str:
+    """A value of the model as a configuration has it; a number that is not 0 switches something on."""
+    match kind:
+        case Type.ACKS:
+            return ACKS[str(value)]
+        case Type.BOOLEAN:
+            return str(bool(value)).lower()
+        case _:
+            return str(int(value))
+
+
+def _boolean(key: CatalogueKey, text: str) -> bool:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    advice = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
+    meant = advice.get(text.lower(), "")
+    raise BadValueError(f"`{key.name}` must be true or false", f"write `{meant}`" if meant else "")
+
+
+def _number(key: CatalogueKey, text: str) -> int:
+    limit = INT_MAX if key.type is Type.INT else LONG_MAX
+    if _NUMBER.fullmatch(text) is None:
+        raise BadValueError(f"`{key.name}` must be {key.type}")
+    digits = text.lstrip("+-").lstrip("0")
+    number = int(text) if len(digits) <= len(str(LONG_MAX)) else limit + 1
+    if key.low is not None and number < key.low:
+        raise BadValueError(f"`{key.name}` must be at least {key.low}")
+    if not -limit - 1 <= number <= limit:
+        raise BadValueError(f"`{key.name}` must be at most {limit}")
+    return number
+
+
+def _acks(key: CatalogueKey, text: str, release: Version) -> str:
+    old = release.line < (0, 8, 2)
+    if text in ("0", "1", "-1"):
+        return "all" if text == "-1" else text
+    if old and text.isascii() and text.isdigit():
+        return str(int(text))
+    if old:
+        raise BadValueError(
+            f"`{key.name}` must be a number in Kafka {release}", "all in-sync replicas are written `-1` there"
+        )
+    if text == "all":
+        return text
+    if text.isascii() and text.isdigit():
+        raise BadValueError(
+            f"`{key.name}={text}` was last allowed in Kafka 0.8.1: it is 0, 1, or all (-1)",
+            f"to have {text} replicas hold a record, write `acks=all` and `min.insync.replicas={text}`",
+        )
+    raise BadValueError(f"`{key.name}` must be 0, 1, or all (-1)")
+
+
+def _protocol(key: CatalogueKey, text: str) -> str:
+    try:
+        return str(protocol(text))
+    except BadVersionError as error:
+        raise BadValueError(f"`{key.name}`: {error.message}", error.advice) from None
+
+
+def _roles(key: CatalogueKey, text: str) -> str:
+    roles = [role.strip() for role in text.split(",") if role.strip()]
+    if set(roles) <= {"broker", "controller"} and len(roles) == len(set(roles)):
+        return ",".join(sorted(roles))
+    raise BadValueError(f"`{key.name}` must be broker, controller, or both with a comma")
+
+
+def is_near(name: str, known: str) -> bool:
+    """Whether somebody who wrote `name` may well have meant `known`.
+
+    Near are a letter or two wrong, words in another order, other separators or
+    capitals, and the first words of a long key.  A whole word that differs is
+    not near: Kafka has many keys that differ by a word.
+    """
+    words, wanted = _words(name), known.split(".")
+    if sorted(words) == sorted(wanted) or (len(words) > 1 and words == wanted[: len(words)]):
+        return True
+    left, right = "".join(words), "".join(wanted)
+    allowed = 1 if min(len(left), len(right)) < _SHORT else 2
+    return _may_be_within(left, right, allowed) and _distance(left, right) <= allowed
+
+
+def spelled(name: str) -> str:
+    """The name with dots for capitals, `_` and `-`: `minInsyncReplicas` → `min.insync.replicas`."""
+    return ".".join(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    spaced = "".join("." + char.lower() if char.isupper() and name != name.upper() else char for char in name)
+    return [word for word in spaced.lower().replace("_", ".").replace("-", ".").split(".") if word]
+
+
+def _may_be_within(left: str, right: str, allowed: int) -> bool:
+    """A cheap test that a distance of at most `allowed` cannot fail."""
+    if abs(len(left) - len(right)) > allowed:
+        return False
+    different = Counter(left)
+    different.subtract(right)
+    return sum(map(abs, different.values())) <= 2 * allowed
+
+
+def _distance(left: str, right: str) -> int:
+    """Letters to insert, delete, replace or swap with their neighbour (Damerau 1964)."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        earlier, before, row = before, row, [i]
+        for j, b in enumerate(right, 1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                best = min(best, earlier[j - 2] + 1)
+            row.append(best)
+    return row[-1]

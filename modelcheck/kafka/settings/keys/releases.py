@@ -1,0 +1,76 @@
+"""What Kafka does by default from which version on: the config entries of the model say it, and nothing else.
+
+NOTE(releases): a default or a behaviour that a config entry of `spec/protocols/kafka.rsm` stands
+for has its versions in the `default` lines there, which `check --release` takes too.  The catalogue
+has its own only for keys of which the model has no entry, or one that says less.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import spec.ir as ir
+import spec.library as library
+from modelcheck.kafka.settings.keys.versions import ProtocolVersion, Version, protocol, version
+from spec.load import loads
+from spec.types import Enum
+
+Plain = str | int | bool
+ACKS = {"zero": "0", "one": "1", "all": "all"}  # what the model calls them → what Kafka does
+
+
+@cache
+def kafka() -> dict[str, ir.Model]:
+    """The models of one partition that a review asks, as shipped, by name."""
+    models = loads(library.text("kafka"), "kafka.rsm", only=("kafka", "unattended"))
+    return {model.name: model for model in models}
+
+
+def entry(name: str) -> ir.ConfigEntry:
+    """The config entry of this name; asking for another is a mistake of ours."""
+    return next(each for each in kafka()["kafka"].configs if each.name == name)
+
+
+def of_key(key: str) -> ir.ConfigEntry:
+    """The config entry that stands for a key of Kafka; asking for another is a mistake of ours."""
+    return next(each for each in kafka()["kafka"].configs if each.key_name == key)
+
+
+def history(found: ir.ConfigEntry) -> tuple[tuple[Version, Plain], ...]:
+    """The defaults of an entry, the oldest first, each with the release that brought it."""
+    return tuple((version(first), plain(found, value)) for first, value in found.defaults)
+
+
+def release_of(name: str, value: Plain) -> Version:
+    """The release from which on an entry has this value."""
+    return version(_began(name, value))
+
+
+def protocol_of(name: str, value: Plain) -> ProtocolVersion:
+    """The protocol from which on an entry has this value."""
+    return protocol(_began(name, value))
+
+
+def plain(found: ir.ConfigEntry, value: ir.Value) -> Plain:
+    """A value of an entry in plain words: a member of an enum by its name."""
+    match found.type:
+        case Enum(_, members):
+            named: str = members[value]
+            return named
+        case _:
+            number: int = value  # or a truth value, which is one
+            return number
+
+
+def value_of(found: ir.ConfigEntry, said: Plain) -> ir.Value:
+    """The value of an entry that plain words say: the other way round."""
+    match found.type:
+        case Enum(_, members):
+            return members.index(str(said))
+        case _:
+            return said
+
+
+def _began(name: str, value: Plain) -> str:
+    found = entry(name)
+    return next(first for first, each in found.defaults if plain(found, each) == value)

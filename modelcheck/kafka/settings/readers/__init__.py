@@ -1,0 +1,1 @@
+"""One configuration file → a reading: its settings, topics and facts, each with its place."""

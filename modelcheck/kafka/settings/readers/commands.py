@@ -1,0 +1,86 @@
+"""Commands within other texts: `kafka-topics --create`, and what a broker is started with."""
+
+from __future__ import annotations
+
+import re
+
+from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
+from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, get, walk
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import SettingLayer, Topic
+from spec.source import Span
+
+_CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
+_TOPIC = re.compile(r"--topic[= ]+[\"']?([^\s\"'\\]+)")
+_FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
+_PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
+_ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
+_CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
+_COMMANDS = ("entrypoint", "command", "args")
+_TOOL = re.compile(
+    r"\bkafka-(?:topics|configs|acls|features|console-\w+|broker-api-versions|consumer-groups|get-offsets"
+    r"|(?:producer|consumer)-perf-test|verifiable-\w+|reassign-partitions|leader-election|mirror-maker)\b"
+    r"|\bzookeeper-(?:server-start|shell)\b|\bconnect-(?:distributed|standalone)\b"
+)
+_START = re.compile(r"kafka-server-start|start-kafka|docker/(?:run|launch)\b|kafka/(?:run|entrypoint)\.sh")
+_OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
+
+
+def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
+    """Add what the commands in the plain values of a tree say, each at its place in the source."""
+    for node in walk(below):
+        if isinstance(node, ScalarNode):
+            _topics(gathered, node)
+            _overrides(gathered, node, entity)
+
+
+def starts_a_broker(below: Node) -> bool:
+    """Whether a command among the plain values of a tree starts a broker."""
+    return any(isinstance(node, ScalarNode) and "kafka-server-start" in node.text for node in walk(below))
+
+
+def runs_a_tool(container: Node) -> bool:
+    """Whether a container has something else of Kafka's for its command, and nothing that starts a broker."""
+    told = [one for name in _COMMANDS if (one := get(container, name)) is not None]
+    texts = [node.text for one in told for node in walk(one) if isinstance(node, ScalarNode)]
+    return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))
+
+
+def _topics(gathered: Gathered, node: ScalarNode) -> None:
+    text = gathered.source.text
+    for command in _CREATE.finditer(text, node.span.start, node.span.end):
+        named = _TOPIC.search(text, *command.span("rest"))
+        factor = _FACTOR.search(text, *command.span("rest"))
+        if named is None or "--create" not in command["rest"]:
+            continue
+        parts = _PARTITIONS.search(text, *command.span("rest"))
+        placed = _ASSIGNMENT.search(text, *command.span("rest"))
+        replicas = placed[1].count(":") + 1 if placed else int(factor[1]) if factor else None
+        gathered.topics.append(
+            Topic(
+                named[1],
+                gathered.source,
+                Span(*named.span(1)),
+                replicas,
+                int(parts[1]) if parts else None,
+            )
+        )
+        if factor:
+            gathered.passed.append(Span(*factor.span()))
+        for found in _CONFIG.finditer(text, *command.span("rest")):
+            at = (Span(*found.span(1)), Span(*found.span(2)))
+            gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1])
+
+
+def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:
+    """`--override key=value`, and the bare `key=value` of a list of arguments."""
+    text = gathered.source.text
+    for found in _OVERRIDE.finditer(text, node.span.start, node.span.end):
+        at = (Span(*found.span(1)), Span(*found.span(2)))
+        gathered.add(found[1], found[2], SettingLayer.BROKER_STATIC, at, entity)
+    key, sign, value = node.text.partition("=")
+    is_argument = bool(sign) and "\n" not in value  # of several lines, it is a text with settings of its own
+    if is_argument and (find(key) is not None or is_irrelevant(key)):
+        start = text.find(key, node.span.start, node.span.end)
+        at = (Span(start, start + len(key)), Span(start + len(key) + 1, start + len(node.text)))
+        gathered.add(key, value, SettingLayer.BROKER_STATIC, at, entity)

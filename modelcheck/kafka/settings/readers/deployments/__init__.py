@@ -1,0 +1,1 @@
+"""The files of deployment tools → settings of brokers, topics and clients."""

@@ -1,0 +1,73 @@
+"""Ansible: topics that tasks create, and the variables of roles that set up brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.keys.key import Reader
+from modelcheck.kafka.settings.readers.deployments.helm import read_release
+from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF
+from modelcheck.kafka.settings.readers.formats.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    entries,
+    entry,
+    get,
+    items,
+    walk,
+)
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import SettingLayer
+
+_FACTOR = ("replica_factor", "replication_factor", "replicas", "replicationFactor")
+_PLAY = ("hosts", "tasks", "roles", "import_playbook")
+_TASK = ("name", "register", "when", "vars", "include_tasks", "import_tasks", "block", "become")
+_OPTIONS = ("options", "config", "configs")
+
+
+def is_ansible(node: Node) -> bool:
+    """Whether a document is a list of plays or tasks."""
+    return any(
+        isinstance(one, MappingNode) and any(key.text in _PLAY + _TASK for key, _ in one.entries)
+        for one in items(node)
+    )
+
+
+def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
+    """Add the topics and settings of tasks, by the names that Ansible's modules for Kafka give them."""
+    for document in documents:
+        for node in walk(document):
+            read_topic(gathered, node)
+            _settings(gathered, node)
+    for document in documents:
+        read_release(gathered, document)
+
+
+def read_topic(gathered: Gathered, node: Node) -> bool:
+    """Add a topic where a mapping has the name of one, its partitions and its replicas."""
+    name = entry(node, "name", "topic")
+    factor = entry(node, *_FACTOR)
+    if name is None or factor is None or not isinstance(name[1], ScalarNode):
+        return False
+    if entry(node, "partitions") is None:
+        return False
+    words = (factor[0].text, "partitions")
+    gathered.topic(name[1], factor[1], get(node, "partitions"), words, leaves=True)
+    gathered.passed.append(factor[0].span)
+    for option in _OPTIONS:
+        gathered.settings(get(node, option), SettingLayer.TOPIC, name[1].text, option)
+    return True
+
+
+def _settings(gathered: Gathered, node: Node) -> None:
+    """Keys as Kafka writes them, in a mapping that is no topic's."""
+    for key, value in entries(node):
+        inner = [pair for pair in entries(value) if find(pair[0].text) is not None]
+        if key.text in _OPTIONS or not inner:
+            continue
+        for name, given in inner:
+            known = find(name.text)
+            readers = known.readers_of(name.text) if known is not None else (Reader.BROKER,)
+            gathered.setting(name, given, LAYER_OF[readers[-1]])

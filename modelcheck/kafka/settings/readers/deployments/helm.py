@@ -1,0 +1,139 @@
+"""Values of Helm charts: settings of Kafka in whatever spelling, wherever the chart has put them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.keys.key import Reader, Standing, spelled
+from modelcheck.kafka.settings.readers.commands import read_commands
+from modelcheck.kafka.settings.readers.deployments.environment import read_image, read_variables, variables_of
+from modelcheck.kafka.settings.readers.deployments.images import is_of_a_broker
+from modelcheck.kafka.settings.readers.deployments.manifests import read_text_of_properties
+from modelcheck.kafka.settings.readers.deployments.msk import read_cloud_formation
+from modelcheck.kafka.settings.readers.formats.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    entries,
+    entry,
+    get,
+    items,
+    text_of,
+    walk,
+)
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import About, Fact, SettingLayer
+from spec.source import Span
+
+_NOT_BROKERS = frozenset(
+    "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
+    "provisioning producer consumer".split()
+)
+_RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
+_COUNTS = ("replicaCount", "brokers", "replicas")
+
+
+def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
+    """Add what the values say: of brokers by their keys, of topics where there are lists of them."""
+    for document in documents:
+        _below(gathered, document)
+        _brokers(gathered, document)
+        read_cloud_formation(gathered, get(document, "Resources"))
+        read_release(gathered, document)
+        read_commands(gathered, document)
+
+
+def read_release(gathered: Gathered, document: Node) -> None:
+    """Add the release that a `kafka_version` says, where brokers were read: of clients it is their own."""
+    of_brokers = any(one.layer is SettingLayer.BROKER_STATIC for one in gathered.given)
+    if not (of_brokers or any(fact.about is About.BROKERS for fact in gathered.facts)):
+        return
+    for node in walk(document):
+        for key, value in entries(node):
+            said = _RELEASE.fullmatch(text_of(value) or "") if spelled(key.text) == "kafka.version" else None
+            if said is not None:
+                gathered.fact(About.VERSION, value, key.text, said[1])
+
+
+def _below(gathered: Gathered, node: Node) -> None:
+    """What a value says itself, then what stands in it; other components than brokers are left out."""
+    read_variables(gathered, variables_of(node))
+    _image(gathered, node)
+    _topic(gathered, node)
+    for key, value in entries(node):
+        if isinstance(value, ScalarNode):
+            _plain(gathered, key, value)
+        elif key.text not in _NOT_BROKERS or key.text == "provisioning":
+            _below(gathered, value)
+    for one in items(node):
+        if not isinstance(one, ScalarNode):
+            _below(gathered, one)
+
+
+def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode) -> None:
+    name = spelled(key.text)
+    known = find(name)
+    if known is not None and Reader.BROKER in known.readers_of(name):
+        if key.text == name or (known.standing is Standing.MODELLED and value.text not in ("", "null")):
+            gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
+    elif "\n" in value.text:
+        read_text_of_properties(gathered, value, key.text, "")
+
+
+def _image(gathered: Gathered, node: Node) -> None:
+    """`image: name:tag`, or `image` with a `repository` and a `tag`."""
+    image = get(node, "image")
+    if isinstance(image, ScalarNode):
+        tag = text_of(get(node, "imageTag"))
+        read_image(gathered, ScalarNode(f"{image.text}:{tag}", image.span) if tag else image)
+    name, tag_at = text_of(get(image, "repository")), get(image, "tag")
+    if name is not None and isinstance(tag_at, ScalarNode) and is_of_a_broker(name):
+        read_image(gathered, ScalarNode(f"{name}:{tag_at.text}", tag_at.span))
+
+
+def _topic(gathered: Gathered, node: Node) -> None:
+    """A topic of a list of them, as charts provision them."""
+    name = get(node, "name")
+    factor = entry(node, "replicationFactor", "replicas", "replication_factor")
+    if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
+        words = (factor[0].text, "partitions")
+        gathered.topic(name, factor[1], get(node, "partitions"), words, leaves=True)
+        gathered.passed.append(factor[0].span)
+        gathered.settings(get(node, "config"), SettingLayer.TOPIC, name.text)
+
+
+def _brokers(gathered: Gathered, document: Node) -> None:
+    """How many brokers: of `broker`, else of controllers that are brokers too, else of the chart."""
+    inner = [value for key, value in entries(document) if key.text in ("kafka", "cp-kafka")]
+    roots: list[Node] = [one for one in inner if isinstance(one, MappingNode)]
+    for root in roots or [document]:
+        _storage(gathered, root, sure=bool(inner or gathered.given))
+        found = [(name, _count_at(get(root, name))) for name in ("broker", "controller")]
+        sure = [(name, at) for name, at in found if at is not None and _is_positive(gathered, at[1])]
+        at = sure[0][1] if sure else _count_at(root)
+        if at is not None and (number := gathered.count(at[1], at[0].text)) is not None:
+            words = f"{at[0].text}" + (f" of {sure[0][0]}" if sure else "")
+            span = Span(at[0].span.start, at[1].span.end)
+            gathered.facts.append(Fact(About.BROKERS, str(number), gathered.source, span, words))
+
+
+def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
+    """That pods keep no disk, where a chart of brokers says so: `sure`, or one that counts them."""
+    separate = text_of(get(root, "controller", "controllerOnly")) == "true"
+    parts = [root, get(root, "broker"), None if separate else get(root, "controller")]
+    for part in parts:
+        switch = get(part, "persistence", "enabled") if sure or _count_at(part) is not None else None
+        if isinstance(switch, ScalarNode) and switch.text == "false":
+            words = "persistence.enabled=false"
+            gathered.facts.append(Fact(About.STORAGE, "ephemeral", gathered.source, switch.span, words))
+
+
+def _count_at(node: Node | None) -> tuple[ScalarNode, Node] | None:
+    found = entry(node, *_COUNTS)
+    return found if found is not None and isinstance(found[1], ScalarNode) else None
+
+
+def _is_positive(gathered: Gathered, node: Node) -> bool:
+    return (gathered.count(node, "replicaCount") or 0) > 0

@@ -1,0 +1,87 @@
+"""Resources of Kubernetes, in YAML or as `kubectl get -o json` prints them, each by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import modelcheck.kafka.settings.readers.deployments.confluent as confluent
+import modelcheck.kafka.settings.readers.deployments.strimzi as strimzi
+from modelcheck.kafka.settings.readers.deployments.helm import read_values
+from modelcheck.kafka.settings.readers.deployments.manifests import WORKLOADS, read_config_map, read_workload
+from modelcheck.kafka.settings.readers.formats.tree import Node, entry, get, items, text_of
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from spec.diagnostics import Diagnostic
+
+GROUPS: dict[str, Callable[[Gathered, Sequence[Node]], None]] = {
+    strimzi.GROUP: strimzi.read_strimzi,
+    confluent.GROUP: confluent.read_confluent,
+}
+_CLUSTERS = frozenset("Kafka KafkaCluster KafkaNodePool KafkaTopic Topic KafkaBroker".split())
+_VALUES = {  # of what installs a chart: where the chart's name stands, and where its values
+    "HelmRelease": (("spec", "chart", "spec", "chart"), ("spec", "values")),  # Flux
+    "Application": (("spec", "source", "chart"), ("spec", "source", "helm", "valuesObject")),  # Argo CD
+}
+_QUIET = frozenset("Namespace Service ServiceAccount KafkaUser KafkaRebalance".split())
+
+
+def is_resource(node: Node) -> bool:
+    """Whether a document is a resource: it says of which kind."""
+    return text_of(get(node, "kind")) is not None
+
+
+def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
+    """Add what the resources of one text say; those without a reader are passed over with a note.
+
+    A cluster or topic of an operator that has no reader is a problem (R0733).
+    """
+    groups: dict[str, list[Node]] = {name: [] for name in GROUPS}
+    for node in _resources(documents):
+        gathered.passed += [pair[1].span for name in ("metadata", "status") if (pair := entry(node, name))]
+        group = _group(node)
+        if group in groups:
+            groups[group].append(node)
+        else:
+            _other(gathered, node, group)
+    for name, resources in groups.items():
+        GROUPS[name](gathered, resources)
+
+
+def _resources(documents: Iterable[Node]) -> Iterator[Node]:
+    for node in documents:
+        kind = text_of(get(node, "kind")) or ""
+        parts = items(get(node, "items"))
+        if kind == "List" or (kind.endswith("List") and all(map(is_resource, parts))):
+            yield from _resources(parts)
+        elif kind:
+            yield node
+
+
+def _group(node: Node) -> str:
+    """The group of a resource; one of Strimzi's kinds that names no version is taken for Strimzi's."""
+    version = text_of(get(node, "apiVersion"))
+    if version is None and text_of(get(node, "kind")) in ("Kafka", "KafkaNodePool", "KafkaTopic"):
+        return strimzi.GROUP
+    return (version or "").rpartition("/")[0]
+
+
+def _other(gathered: Gathered, node: Node, group: str) -> None:
+    kind, name = text_of(get(node, "kind")) or "", text_of(get(node, "metadata", "name")) or ""
+    at = get(node, "apiVersion") or get(node, "kind") or node
+    if kind in WORKLOADS:
+        read_workload(gathered, node)
+    elif kind == "ConfigMap":
+        read_config_map(gathered, node)
+    elif kind in _VALUES and (values := _values_of_kafka(node, *_VALUES[kind])) is not None:
+        read_values(gathered, [values])
+    elif kind.removesuffix("List") in _CLUSTERS and group:
+        message = f"`kind: {kind}` of {group} is none of Strimzi's or Confluent's, and is not read here"
+        advice = "give what its operator makes of it: the broker's properties, or kafka-configs --describe"
+        gathered.problems.append(Diagnostic("R0733", gathered.source, at.span, message, help=advice))
+    elif kind not in _QUIET:
+        gathered.notes.append(f"{kind} `{name}` says nothing about replication and was passed over")
+
+
+def _values_of_kafka(node: Node, chart: Sequence[str], values: Sequence[str]) -> Node | None:
+    """The values of a chart that is one of Kafka by its name; None of any other."""
+    named = text_of(get(node, *chart)) or text_of(get(node, "metadata", "name")) or ""
+    return get(node, *values) if "kafka" in named.lower() else None

@@ -1,0 +1,78 @@
+"""Amazon MSK: what its clusters have where their configuration does not say, which is not Kafka's default.
+
+The values are those of Amazon's page *Default Amazon MSK configuration*; its page on custom
+configurations says that they hold for what one of these leaves out too.
+"""
+
+from __future__ import annotations
+
+from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.readers.formats.tree import Node, entries, entry, get, items, text_of
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import About, SettingLayer
+from spec.frozen import frozen
+
+_NOT_VERSION = (".x", ".kraft", ".tiered")
+_BY_ZONES = ("default.replication.factor", "min.insync.replicas")
+_OF_ZONES = {2: ("2", "1"), 3: ("3", "2")}  # what these two are
+
+
+@frozen
+class MskCluster:
+    """What Amazon's defaults hang on: in how many zones the brokers are, and whether storage is tiered."""
+
+    zones: int | None = None
+    tiered: bool = False
+
+
+def read_msk_version(gathered: Gathered, node: Node | None, words: str) -> None:
+    """Add the release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`; and the controller.
+
+    Before 4.0 it is ZooKeeper, unless `kraft` stands behind the release.
+    """
+    text = text_of(node)
+    if text is None:
+        return
+    for end in reversed(_NOT_VERSION):
+        text = text.removesuffix(end)
+    gathered.fact(About.VERSION, node, words, text)
+    gathered.fact(About.CONTROLLER, node, words, "kraft" if "kraft" in (text_of(node) or "") else "zookeeper")
+
+
+def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None:
+    """Add Amazon's defaults for what the settings so far leave out; a note where they are not known."""
+    brokers = [one for one in gathered.given if one.layer is SettingLayer.BROKER_STATIC]
+    said = {key.name for one in brokers if (key := find(one.key)) is not None}
+    values = {"unclean.leader.election.enable": "false" if cluster.tiered else "true"}
+    if (known := _OF_ZONES.get(cluster.zones or 0)) is not None:
+        values |= dict(zip(_BY_ZONES, known, strict=True))
+    for name, value in values.items():
+        if name not in said:
+            gathered.add(name, value, SettingLayer.DEFAULT, (at.span, at.span))
+            gathered.notes.append(
+                f"{name} is not given, and Amazon's default is {value}, whatever Kafka's is"
+            )
+    missing = set(_BY_ZONES) - said - values.keys()
+    if missing:
+        gathered.notes.append(
+            f"{' and '.join(sorted(missing))} not given: Amazon's defaults are 3 and 2 in three zones, and "
+            "2 and 1 in two, and no client_subnets here say how many there are; Kafka's are taken"
+        )
+
+
+def read_cloud_formation(gathered: Gathered, resources: Node | None) -> None:
+    """Add what CloudFormation says of MSK beside the text of properties, which is read with all others."""
+    by_type: dict[str | None, list[Node]] = {}
+    for _, one in entries(resources):
+        by_type.setdefault(text_of(get(one, "Type")), []).append(one)
+    counts = set()
+    for one in by_type.get("AWS::MSK::Cluster", ()):
+        read_msk_version(gathered, get(one, "Properties", "KafkaVersion"), "KafkaVersion of MSK")
+        nodes = get(one, "Properties", "NumberOfBrokerNodes")
+        if (text_of(nodes) or "").isdigit():
+            gathered.fact(About.BROKERS, nodes, "NumberOfBrokerNodes")
+        counts.add(len(items(get(one, "Properties", "BrokerNodeGroupInfo", "ClientSubnets"))))
+    for one in by_type.get("AWS::MSK::Configuration", ()):
+        said = entry(get(one, "Properties"), "ServerProperties")
+        if said is not None:
+            read_msk_defaults(gathered, said[0], MskCluster(counts.pop() if len(counts) == 1 else None))

@@ -1,0 +1,1 @@
+"""Syntax alone: text → trees of values with their places."""

@@ -1,0 +1,169 @@
+"""What a reader gathers on its way through a text, and the ways in which all readers add to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from modelcheck.kafka.settings.provenance import FILLED_IN
+from modelcheck.kafka.settings.readers.formats.properties import read_properties
+from modelcheck.kafka.settings.readers.formats.tree import (
+    MappingNode,
+    Node,
+    ScalarNode,
+    entries,
+    repeated,
+    text_of,
+)
+from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading, SettingLayer, Topic
+from spec.diagnostics import Diagnostic, Note
+from spec.source import Source, Span
+
+_LEFT = "-1"  # of a topic that takes what is the brokers' default
+_NOTHING = ("", "null", "~")
+_BLANK = re.compile(r"[^\r\n]")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one reading has so far; `reading` makes it one.
+
+    `passed` are stretches that were read, or that are known to say nothing of
+    replication: nothing is looked for in them again.
+    """
+
+    source: Source
+    kind: FileKind
+    given: list[Given] = field(default_factory=list)
+    topics: list[Topic] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
+    passed: list[Span] = field(default_factory=list)
+
+    def reading(self) -> Reading:
+        """All of it as a reading."""
+        return Reading(
+            self.source,
+            self.kind,
+            tuple(self.given),
+            tuple(self.topics),
+            tuple(self.facts),
+            tuple(dict.fromkeys(self.notes)),
+            tuple(self.problems),
+            tuple(self.warnings),
+            tuple(self.passed),
+        )
+
+    def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
+        """A setting, with the places of its key and its value."""
+        self.given.append(Given(key, value, layer, self.source, *at, entity))
+
+    def settings(
+        self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"
+    ) -> None:
+        """The settings of a mapping of keys to plain values."""
+        if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
+            return
+        if not isinstance(node, MappingNode):
+            self.wrong(node, f"`{what}` must be a mapping of keys to values")
+        for key, value in entries(node):
+            self.setting(key, value, layer, entity)
+
+    def setting(
+        self, key: ScalarNode, value: Node, layer: SettingLayer, entity: str = "", name: str = ""
+    ) -> None:
+        """One setting of a mapping; `name` where Kafka knows it by another."""
+        if isinstance(value, ScalarNode):
+            self.add(name or key.text, value.text, layer, (key.span, value.span), entity)
+        else:
+            self.wrong(value, f"`{key.text}` must have one plain value")
+
+    def properties(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
+        """The settings of a text in the form of .properties, within another text."""
+        if not node.verbatim:
+            for entry in read_properties(Source(self.source.name, node.text)).entries:
+                at = self._within(node, entry.key)
+                self.add(entry.key, entry.value.strip(), layer, (at, at), entity)
+            return
+        start, end = node.span.start, node.span.end
+        blank = _BLANK.sub(" ", self.source.text[:start])
+        body = self.source.text[start:end]
+        head, newline, rest = body.partition("\n")  # the sign that opens the block stands on its first line
+        found = read_properties(Source(self.source.name, blank + " " * len(head) + newline + rest))
+        self.problems += found.problems
+        for entry in found.entries:
+            self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
+
+    def _within(self, node: ScalarNode, key: str) -> Span:
+        """Where a key stands in a value that is quoted, as far as it is known."""
+        at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
+        return node.span if at < 0 else Span(at, at + len(key))
+
+    def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
+        """A fact that stands in a plain value; `value` where it has to be said in another way."""
+        if node is None:
+            return
+        if about is About.BROKERS and value is None and self.count(node, words) is None:
+            return
+        if value is None and not isinstance(node, ScalarNode):
+            self.wrong(node, f"{words} must have one plain value")
+            return
+        text = value if value is not None else node.text if isinstance(node, ScalarNode) else ""
+        self.facts.append(Fact(about, text, self.source, node.span, words))
+
+    def count(self, node: Node | None, words: str) -> int | None:
+        """The whole number that a plain value is."""
+        if node is None:
+            return None
+        text = node.text if isinstance(node, ScalarNode) else ""
+        if text.isascii() and text.isdigit() and len(text) < 6:
+            return int(text)
+        advice = FILLED_IN if is_filled_in(node) else ""
+        self.wrong(node, f"{words} must be a whole number", advice)
+        return None
+
+    def topic(
+        self,
+        name: ScalarNode,
+        factor: Node | None,
+        partitions: Node | None = None,
+        words: tuple[str, str] = ("spec.replicas", "spec.partitions"),
+        *,
+        leaves: bool = False,
+    ) -> None:
+        """A topic with its replicas and partitions, where they are said; `words` are the fields' names.
+
+        `leaves` says that its form may leave either to the brokers, by -1 (KIP-464).
+        """
+        left = factor.span if leaves and factor is not None and text_of(factor) == _LEFT else None
+        replicas = None if left else self.count(factor, words[0])
+        parts = None if leaves and text_of(partitions) == _LEFT else self.count(partitions, words[1])
+        self.topics.append(Topic(name.text, self.source, name.span, replicas, parts, left_at=left))
+
+    def repeated(self, below: Node) -> None:
+        """Add a warning (R0714) for each key that a mapping gives two values.
+
+        Not of settings, of which it is known later whether they count.
+        """
+        settings = {one.key_span for one in self.given}
+        for earlier, later in repeated(below):
+            if earlier[0].span not in settings and later[0].span not in settings:
+                message = f"`{later[0].text}` is given twice, and the last one counts"
+                note = Note(self.source, earlier[0].span, "it is given here too")
+                at = later[0].span
+                self.warnings.append(Diagnostic("R0714", self.source, at, message, notes=(note,)))
+
+    def wrong(self, node: Node, message: str, advice: str = "") -> None:
+        """A field that is not what it must be."""
+        self.problems.append(Diagnostic("R0728", self.source, node.span, message, help=advice))
+
+    def line(self, node: Node) -> int:
+        """The line on which a value begins."""
+        return self.source.position(node.span.start)[0]
+
+
+def is_filled_in(node: Node) -> bool:
+    """Whether a value is a template or an expression, of which only another tool knows the value."""
+    return isinstance(node, ScalarNode) and (node.computed or "${" in node.text or "{{" in node.text)

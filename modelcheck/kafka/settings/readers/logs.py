@@ -1,0 +1,94 @@
+"""Logs in which brokers and clients print their configuration: `KafkaConfig values:` and the like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading, SettingLayer
+from spec.frozen import frozen
+from spec.source import Source, Span
+
+_LAYERS = {
+    "KafkaConfig": SettingLayer.BROKER_STATIC,
+    "ProducerConfig": SettingLayer.PRODUCER,
+    "ConsumerConfig": SettingLayer.CONSUMER,
+}
+_HEAD = re.compile(r"\b(?P<class>[A-Z]\w*Config) values:[ \t]*\r?$", re.MULTILINE)
+_ENTRY = re.compile(
+    r"^(?P<before>[^\n=]*?(?:\t|[ ]{1,8}))?(?P<key>[a-z][\w.-]*) = ?(?P<value>[^\r\n]*)", re.MULTILINE
+)
+_NEXT = re.compile(r"[^\n]*(?:\n|$)")
+_VERSION = re.compile(r"Kafka version[ :=]+v?(\d+\.\d+(?:\.\d+)*)")
+
+
+@frozen
+class _Block:
+    """What one process printed at once."""
+
+    name: str
+    entries: tuple[re.Match[str], ...]
+
+
+def is_log(text: str) -> bool:
+    """Whether somebody prints a configuration in it."""
+    return " values:" in text and any(found["class"] for found in _HEAD.finditer(text))
+
+
+def read_log(source: Source) -> Reading:
+    """The configurations of brokers, producers and consumers; of others nothing is used.
+
+    A release is a broker's where a broker prints its configuration too, else a client's, which says
+    nothing of the cluster.
+    """
+    gathered = Gathered(source, FileKind.LOG, passed=[Span(0, len(source.text))])
+    names: set[str] = set()
+    for block in _blocks(source.text):
+        layer = _LAYERS.get(block.name)
+        names.add(block.name)
+        if layer is not None:
+            gathered.given += _settings(source, block, layer)
+    release = _VERSION.search(source.text)
+    if release is not None and "KafkaConfig" in names:
+        words = "the version that a broker prints"
+        gathered.facts.append(Fact(About.VERSION, release[1], source, Span(*release.span(1)), words))
+    elif release is not None:
+        gathered.notes.append(f"Kafka {release[1]} is the client's release; it says nothing of the brokers'")
+    return gathered.reading()
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    for head in _HEAD.finditer(text):
+        at = head.end() + 1
+        found: list[re.Match[str]] = []
+        while (entry := _ENTRY.match(text, at)) is not None:
+            found.append(entry)
+            at = entry.end() + 1 if not text.startswith("\r", entry.end()) else entry.end() + 2
+        yield _Block(head["class"], tuple(found))
+
+
+def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Given]:
+    """The settings of a block, of its own process; what has no value is left out.
+
+    A producer that was given acks of its own prints the default of `enable.idempotence` beside it
+    and then switches it off.
+    """
+    values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}
+    own = values.get("node.id") or values.get("broker.id") if layer is SettingLayer.BROKER_STATIC else None
+    entity = own or values.get("client.id") or ""
+    off = values.get("acks") not in (None, "-1", "all")
+    for entry in block.entries:
+        value = values[entry["key"]]
+        if value is None or (off and entry["key"] == "enable.idempotence" and value == "true"):
+            continue
+        key, at = Span(*entry.span("key")), Span(*entry.span("value"))
+        yield Given(entry["key"], value, layer, source, key, at, entity)
+
+
+def _plain(text: str) -> str | None:
+    """A value as properties have it; None for `null`, an empty list and nothing."""
+    value = text.strip()
+    if value.startswith("[") and value.endswith("]"):
+        value = ",".join(part.strip() for part in value[1:-1].split(","))
+    return None if value in ("", "null") else value

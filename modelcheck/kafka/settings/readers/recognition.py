@@ -1,0 +1,244 @@
+"""Files as reviewers have them → readings: decoded, recognised by content, read."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from modelcheck.kafka.settings.provenance import NEEDED
+from modelcheck.kafka.settings.readers.deployments.ansible import is_ansible, read_ansible
+from modelcheck.kafka.settings.readers.deployments.compose import is_compose, read_compose
+from modelcheck.kafka.settings.readers.deployments.environment import is_environment, read_environment
+from modelcheck.kafka.settings.readers.deployments.helm import read_values
+from modelcheck.kafka.settings.readers.deployments.kubernetes import is_resource, read_kubernetes
+from modelcheck.kafka.settings.readers.deployments.spring import is_spring, read_spring
+from modelcheck.kafka.settings.readers.deployments.terraform import read_terraform
+from modelcheck.kafka.settings.readers.describe import (
+    kind_of_output,
+    read_configs,
+    read_features,
+    read_topics,
+)
+from modelcheck.kafka.settings.readers.formats.hcl import is_hcl
+from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readers.logs import is_log, read_log
+from modelcheck.kafka.settings.readers.products import another_product
+from modelcheck.kafka.settings.readers.property_files import read_settings
+from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
+from modelcheck.kafka.settings.readers.unread import unread
+from modelcheck.kafka.settings.readings import FileKind, Reading
+from spec.diagnostics import Diagnostic, SpecError
+from spec.frozen import frozen
+from spec.reading import bytes_of
+from spec.source import Source, Span
+
+STDIN = "-"
+LARGEST = 32 * 1024 * 1024  # bytes; a describe of ten thousand topics stays well below
+LARGEST_YAML = 1024 * 1024  # characters; YAML is slow to read, and no cluster's resources come near
+
+_YAML = re.compile(
+    r"^(?:apiVersion|kind|services|spring|version)[ \t]*:(?:[ \t\r]|$)"  # what begins a document of its kind
+    r"|^---[ \t]*\r?$"
+    r"|^[A-Za-z][\w.-]*:[ \t]*\r?\n(?:[ \t]+[\w\"'-][^\n=]*:|[ \t]*- )"  # a key, below it more
+    r"|\A[ \t]*(?:[{\[]|- \w)",
+    re.MULTILINE,
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -> tuple[Reading, ...]:
+    """A reading of each file, in the order given; `-` is the standard input.
+
+    Raises SpecError with everything that makes a file unusable, in all files.
+    """
+    readings: list[Reading] = []
+    problems: list[Diagnostic] = []
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            problems.append(_whole(name, "R0702", "the same file is given twice", "give each file once"))
+            continue
+        seen.add(name)
+        try:
+            readings.append(read_bytes(name, _load(name, stdin or _input)))
+        except SpecError as error:
+            problems += error.diagnostics
+    problems += [problem for reading in readings for problem in reading.problems]
+    if problems:
+        raise SpecError(problems)
+    return tuple(readings)
+
+
+def read_bytes(name: str, data: bytes) -> Reading:
+    """The reading of one file's content, or SpecError when it is no text of a known kind.
+
+    What is wrong inside a file of a known kind stands in `problems`.
+    """
+    if len(data) > LARGEST:
+        size = f"{len(data) / 1024 / 1024:.0f} MB"
+        advice = "give the broker's, the topic's or the producer's configuration alone"
+        raise SpecError([_whole(name, "R0708", f"{size} are too much for a configuration", advice)])
+    text = decoded(name, data)
+    if not text.strip():
+        advice = "was the command that should have written it successful?"
+        raise SpecError([_whole(name, "R0703", "the file is empty", advice)])
+    return read_text(Source(name, text), bom=data.startswith(codecs.BOM_UTF8))
+
+
+def read_text(source: Source, *, bom: bool = False) -> Reading:
+    """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706).
+
+    What stands in it, decides the answer and was not read is a problem (R0734).
+    """
+    if (other := another_product(source)) is not None:
+        raise SpecError([other])
+    try:
+        reading = _reading(source, bom=bom)
+    except SpecError as error:
+        raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
+    return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
+
+
+def _reading(source: Source, *, bom: bool) -> Reading:
+    """By the first form that the text shows."""
+    found = (read(source) for read in FORMS)
+    return next((one for one in found if one is not None), None) or read_settings(source, bom=bom)
+
+
+def _is_tree(source: Source) -> bool:
+    """Whether the text is YAML or JSON, by its first lines or by the name of its file."""
+    return _YAML.search(source.text) is not None or source.name.endswith((".yaml", ".yml", ".json"))
+
+
+def decoded(name: str, data: bytes) -> str:
+    """The bytes as text: UTF-8, or Latin-1 as Java reads properties; SpecError when they are no text."""
+    if data.startswith(_UTF16):
+        advice = "Kafka cannot read it either; save it as UTF-8 or Latin-1"
+        raise SpecError([_whole(name, "R0705", "the file is UTF-16", advice)])
+    if len(_CONTROLS.findall(data[:65536].decode("latin-1"))) > 0 and _is_binary(data):
+        advice = "give text: properties, YAML, or the output of Kafka's tools"
+        raise SpecError([_whole(name, "R0704", "the file is binary, not text", advice)])
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def _is_binary(data: bytes) -> bool:
+    """A NUL anywhere near the start, or more than one control character in a hundred."""
+    head = data[:65536]
+    controls = len(_CONTROLS.findall(head.decode("latin-1")))
+    return b"\x00" in head or controls * 100 > len(head)
+
+
+def _read_tree(source: Source) -> Reading:
+    """The documents of a text, each by the first form that it shows."""
+    if len(source.text) > LARGEST_YAML:
+        message = f"{len(source.text) // 1024} KB of YAML are too much for a review"
+        advice = "give the Kafka, KafkaNodePool and KafkaTopic resources in question"
+        raise SpecError([_whole(source.name, "R0708", message, advice)])
+    from modelcheck.kafka.settings.readers.formats.yaml import documents  # noqa: PLC0415 - takes its time, and most is properties
+
+    found, problems = documents(source)
+    sorted_: dict[int, list[Node]] = {}
+    for document in found:
+        form = next((at for at, form in enumerate(TREES) if form.fits(document)), None)
+        if form is not None:
+            sorted_.setdefault(form, []).append(document)
+    kinds = [TREES[form].kind for form in sorted_] or [FileKind.HELM]
+    gathered = Gathered(source, kinds[0], problems=list(problems))
+    for form, same in sorted_.items():
+        TREES[form].read(gathered, same)
+    for document in found:
+        gathered.repeated(document)
+    reading = gathered.reading()
+    if reading.says_nothing:
+        message = "there is no Kafka resource in this YAML"
+        raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=NEEDED)])
+    return reading
+
+
+@frozen
+class Tree:
+    """A form that a document of YAML or JSON may have, and its reader."""
+
+    kind: FileKind
+    fits: Callable[[Node], bool]
+    read: Callable[[Gathered, Sequence[Node]], None]
+
+
+TREES = (
+    Tree(FileKind.KUBERNETES, is_resource, read_kubernetes),
+    Tree(FileKind.COMPOSE, is_compose, read_compose),
+    Tree(FileKind.SPRING, is_spring, read_spring),
+    Tree(FileKind.ANSIBLE, is_ansible, read_ansible),
+    Tree(FileKind.HELM, lambda node: isinstance(node, MappingNode), read_values),
+)
+
+PRINTED = {FileKind.CONFIGS: read_configs, FileKind.TOPICS: read_topics, FileKind.FEATURES: read_features}
+
+
+def _printed(source: Source) -> Reading | None:
+    """What one of Kafka's tools printed."""
+    kind = kind_of_output(source.text)
+    return None if kind is None else PRINTED[kind](source)
+
+
+def _where(
+    fits: Callable[[Source], bool], read: Callable[[Source], Reading]
+) -> Callable[[Source], Reading | None]:
+    """A reader of what fits."""
+    return lambda source: read(source) if fits(source) else None
+
+
+# The readers of each form, the most telling first; what is none of them is taken for properties.
+FORMS: tuple[Callable[[Source], Reading | None], ...] = (
+    _where(lambda source: is_log(source.text), read_log),
+    _where(lambda source: is_quorum(source.text), read_quorum),
+    _printed,
+    _where(lambda source: is_hcl(source.text), read_terraform),
+    _where(_is_tree, _read_tree),
+    _where(is_environment, read_environment),
+)
+
+
+def _input() -> bytes:
+    return sys.stdin.buffer.read(LARGEST + 1)
+
+
+def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
+    if name == STDIN:
+        return stdin()
+    path = Path(name)
+    try:
+        if path.is_dir():
+            advice = "give the files in it, for instance its server.properties"
+            raise SpecError([_whole(name, "R0702", "this is a directory", advice)])
+        return bytes_of(path, LARGEST + 1)
+    except FileNotFoundError:
+        raise SpecError([_whole(name, "R0701", "there is no such file", _nearest(path))]) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise SpecError([_whole(name, "R0702", f"the file cannot be read: {reason}", "")]) from None
+
+
+def _nearest(path: Path) -> str:
+    """The one file beside the missing one whose name differs in its case or its ending only."""
+    try:
+        beside = [f.name for f in path.parent.iterdir() if f.stem.lower() == path.stem.lower()]
+    except OSError:
+        return ""
+    return f"there is `{path.with_name(beside[0])}`" if len(beside) == 1 else ""
+
+
+def _whole(name: str, code: str, message: str, advice: str) -> Diagnostic:
+    shown = "standard input" if name == STDIN else name
+    return Diagnostic(code, Source(shown, ""), None, message, help=advice)

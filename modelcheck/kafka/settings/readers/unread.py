@@ -1,0 +1,125 @@
+"""Settings that decide the answer and that no reader has taken from its file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, meant
+from modelcheck.kafka.settings.keys.key import spelled
+from modelcheck.kafka.settings.readings import FileKind, Reading
+from spec.diagnostics import Diagnostic
+from spec.source import Source, Span
+
+# Who runs a broker has these in files that say nothing of replication, such as those of clients.
+_NOT_SEARCHED = frozenset(
+    {"zookeeper.connect", "process.roles", "metadata.version", "message.format.version"}
+)
+_DECIDING = tuple(name for key in MODELLED for name in key.names if name not in _NOT_SEARCHED)
+_WHOLE = {"replication.factor", "replica.factor", "required.acks"}  # and no key of Kafka has such an end
+_SQUASHED = {name.replace(".", ""): name for name in _DECIDING}
+_SQUASHED_WHOLE = {name.replace(".", "") for name in _WHOLE}
+_TOKEN = re.compile(r"[\w.-]+")
+_SEPARATORS = str.maketrans("", "", "._-")
+_COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
+_KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
+_AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
+_NEAR = 80  # characters around a word that show whether it stands where a key does
+_SHOWN = 12  # places in one file; the others are seen when these are corrected
+
+
+def unread(reading: Reading) -> Iterator[Diagnostic]:
+    """A diagnostic (R0734) for each place where a deciding key stands and was not read.
+
+    Every spelling counts: dots, capitals with `_`, camel case, in quotes.  Comments, and what the
+    reader knows to say nothing of replication, are left out.  Costs time linear in the text.
+    """
+    source = reading.source
+    names = {token: name for token in set(_TOKEN.findall(source.text)) if (name := _deciding(token))}
+    if not names:
+        return
+    taken = _taken(reading)
+    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    shown = 0
+    for found in _TOKEN.finditer(source.text):
+        name = names.get(found[0])
+        if name is None:
+            continue
+        span = Span(*found.span())
+        if _covers(taken, span) or _covers(comments, span) or not _is_set(source, span):
+            continue
+        shown += 1
+        if shown > _SHOWN:
+            return
+        yield _diagnostic(source, span, name, reading.kind)
+
+
+def _deciding(token: str) -> str | None:
+    """The deciding key that a word is or ends in: `KAFKA_CFG_MIN_INSYNC_REPLICAS`, `producer.acks`."""
+    bare = token.strip("-.")
+    squashed = bare.lower().translate(_SEPARATORS)
+    if squashed in _SQUASHED_WHOLE:
+        return "replication factor" if "factor" in squashed else "acks"
+    ends = [name for name in _SQUASHED if squashed.endswith(name)]
+    if not ends or _is_another(bare):
+        return None
+    words = spelled(bare).split(".")
+    tails = {"".join(words[at:]) for at in range(len(words))}
+    return next((_SQUASHED[name] for name in sorted(ends, key=len, reverse=True) if name in tails), None)
+
+
+def _is_another(name: str) -> bool:
+    """Whether it is a key of Kafka of its own that only ends like a deciding one."""
+    dotted = spelled(name)
+    return any((found := find(one)) is not None and found.name not in _DECIDING for one in (name, dotted))
+
+
+def _taken(reading: Reading) -> list[Span]:
+    """What was read, or is known to decide nothing."""
+    known: dict[str, bool] = {}
+    for one in reading.given:
+        if one.key not in known:
+            plain = find(one.key) is not None or is_irrelevant(one.key)
+            known[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
+    spans = [one.key_span for one in reading.given if known[one.key]]
+    spans += [fact.span for fact in reading.facts]
+    spans += [topic.span for topic in reading.topics]
+    return _merged([*spans, *reading.passed])
+
+
+def _merged(spans: Iterator[Span] | list[Span]) -> list[Span]:
+    """The stretches in their order, those that meet as one."""
+    found: list[Span] = []
+    for span in sorted(spans):
+        if found and span.start <= found[-1].end:
+            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
+        else:
+            found.append(span)
+    return found
+
+
+def _covers(spans: list[Span], span: Span) -> bool:
+    at = bisect_right(spans, span.start, key=lambda one: one.start) - 1
+    return at >= 0 and spans[at].end > span.start
+
+
+def _is_set(source: Source, span: Span) -> bool:
+    """Whether the word stands where a key does, and not in a sentence."""
+    before = source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
+    after = source.text[span.end : span.end + _NEAR].partition("\n")[0]
+    if _KEY_SIGN.match(after) or source.at(span).startswith("--"):
+        return True
+    return _BEFORE.search(before) is not None and _AFTER.match(after) is not None
+
+
+def _diagnostic(source: Source, span: Span, name: str, kind: FileKind) -> Diagnostic:
+    shown = source.at(span)
+    message = f"`{shown}` decides the answer, and was not read here"
+    advice = (
+        "give it in a form that is read: properties, `KAFKA_…` variables of a broker, or what "
+        "kafka-configs or kafka-topics --describe print; or take it out of the file"
+    )
+    label = f"{name}, in what was taken for {kind}" if shown != name else f"in what was taken for {kind}"
+    return Diagnostic("R0734", source, span, message, label, advice)

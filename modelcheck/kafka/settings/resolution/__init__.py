@@ -1,0 +1,1 @@
+"""Readings → one value for each setting, by Kafka's precedence."""

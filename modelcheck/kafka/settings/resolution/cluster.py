@@ -1,0 +1,296 @@
+"""Which Kafka, which topic and how many brokers the settings are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from modelcheck.kafka.settings.keys.catalogue import NAME_LIFETIMES, find, known
+from modelcheck.kafka.settings.keys.versions import (
+    NEWEST,
+    OLDEST,
+    BadVersionError,
+    Version,
+    is_newer_than_known,
+    protocol,
+    version,
+)
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
+from modelcheck.kafka.settings.readings import About, Fact, Given, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.resolution.placement import known_brokers
+from spec.diagnostics import Diagnostic, Note, suggest
+from spec.source import Source, Span
+
+_COUNTED = 3  # places in a reason; more are counted
+_SHOWN = 12  # names in a message; more are counted
+
+
+# --- the version
+
+
+def stated_version(
+    readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
+) -> Stated[Version]:
+    """The release to review for: the one asked for, else the one the files show, else the newest.
+
+    A release newer than every known one is reviewed as the newest known (R0711).
+    """
+    found = _asked_version(asked, findings) or _shown_version(readings, findings)
+    if found is None:
+        return _possible_version(readings)
+    if is_newer_than_known(found.value):
+        reason = f"{found.reason}; nothing after {NEWEST} is known here, so it is taken as {NEWEST}"
+        return Stated(NEWEST, reason, assumed=True)
+    return found
+
+
+def _asked_version(asked: str | None, findings: ResolutionDiagnostics) -> Stated[Version] | None:
+    if asked is None:
+        return None
+    source = Source("--kafka", asked)
+    found = _parsed(asked, source, Span(0, len(asked)), findings)
+    return Stated(found or NEWEST, "as asked for")
+
+
+def _parsed(text: str, source: Source, span: Span, findings: ResolutionDiagnostics) -> Version | None:
+    try:
+        found = version(text)
+    except BadVersionError as error:
+        findings.errors.append(Diagnostic("R0710", source, span, error.message, help=error.advice))
+        return None
+    if is_newer_than_known(found):
+        message = f"Kafka {found} is newer than {NEWEST}, the newest known here"
+        advice = f"the review takes it as {NEWEST}; what changed since then is not in the answer"
+        findings.warnings.append(Diagnostic("R0711", source, span, message, help=advice))
+    return found
+
+
+def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[Version] | None:
+    said = [
+        (fact, found)
+        for fact in facts_about(readings, About.VERSION)
+        if (found := _parsed(fact.value, fact.source, fact.span, findings)) is not None
+    ]
+    if said:
+        fact, found = said[0]
+        other = next((other for other, release in said if release.line != found.line), None)
+        if other is not None:
+            contradiction(fact, f"Kafka {found}", other, findings)
+        return Stated(found, f"{fact.words} at {fact.place}")
+    for name in ("metadata.version", "inter.broker.protocol.version"):
+        last = {g.home: g for reading in readings for g in reading.given if g.key == name}
+        for given in last.values():
+            try:
+                release = protocol(given.value).release
+            except BadVersionError:
+                continue  # reported when the setting itself is read
+            reason = f"{name}={given.value.strip()} at {given.place} needs at least that release"
+            return Stated(release, reason, assumed=True)
+    return None
+
+
+def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
+    """The newest release that still has every setting given, and the controller that is shown."""
+    newest, reason = NEWEST, "no file says which Kafka; the newest known is assumed"
+    controllers = facts_about(readings, About.CONTROLLER)
+    last_one = known("zookeeper.connect").last
+    if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
+        fact, newest = controllers[0], last_one
+        reason = (
+            f"no file says which Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"({fact.words} at {fact.place})"
+        )
+    for given in (g for reading in readings for g in reading.given):
+        key = find(given.key)
+        last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]
+        if last is not None and last < newest and not _has_roles(readings):
+            newest = last
+            reason = (
+                f"no file says which Kafka; {last} is assumed, the newest with `{given.key}` ({given.place})"
+            )
+    return Stated(newest, reason, assumed=True)
+
+
+def _has_roles(readings: Sequence[Reading]) -> bool:
+    return any(g.key == "process.roles" for reading in readings for g in reading.given)
+
+
+def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDiagnostics) -> None:
+    """Two places that say different things of the same matter; the first is taken."""
+    message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
+    note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
+    findings.warnings.append(Diagnostic("R0736", fact.source, fact.span, message, notes=(note,)))
+
+
+# --- the topic
+
+
+def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
+    """Every topic that the files name, once, with all they say of it; Kafka's own topics left out."""
+    merged: dict[str, Topic] = {}
+    for topic in (t for reading in readings for t in reading.topics):
+        other = merged.get(topic.name)
+        merged[topic.name] = topic if other is None else _merged(other, topic)
+    own = [t for name, t in merged.items() if not name.startswith("__")]
+    return tuple(own or merged.values())
+
+
+def _merged(one: Topic, other: Topic) -> Topic:
+    """What two descriptions say together; of replicas what one file says last, and of files the first."""
+    is_later = one.source == other.source and _says_replicas(other)
+    whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
+    return replace(whole, partitions=whole.partitions or rest.partitions)
+
+
+def _says_replicas(topic: Topic) -> bool:
+    """Whether it gives their number, or leaves it to the brokers."""
+    return topic.replication_factor is not None or topic.left_at is not None
+
+
+def chosen_topic(
+    readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
+) -> Topic | None:
+    """The topic to review: the one asked for, or the only one; None when no file names one.
+
+    Several topics without a choice are a mistake (R0721), as is one that no file names (R0722).
+    """
+    topics = topics_in(readings)
+    names = [topic.name for topic in topics]
+    if asked is not None:
+        found = next((t for t in topics_in_all(readings) if t.name == asked), None)
+        if found is None:
+            source = Source("--topic", asked)
+            advice = suggest(asked, names) or (f"there are: {_list(names)}" if names else "")
+            message = f"no file names a topic `{asked}`"
+            findings.errors.append(Diagnostic("R0722", source, Span(0, len(asked)), message, help=advice))
+        return _agreed(found, readings, findings)
+    if len(topics) > 1:
+        at = topics[1]
+        message = f"there are {len(topics)} topics, and a review is of one"
+        advice = f"choose one with --topic, or --all-topics: {_list(names)}"
+        findings.errors.append(Diagnostic("R0721", at.source, at.span, message, help=advice))
+    return _agreed(topics[0] if topics else None, readings, findings)
+
+
+def _agreed(
+    topic: Topic | None, readings: Iterable[Reading], findings: ResolutionDiagnostics
+) -> Topic | None:
+    """The topic, with a warning where two places differ in its replicas."""
+    if topic is None:
+        return None
+    same = [one for reading in readings for one in reading.topics if one.name == topic.name]
+    other = next((one for one in same if _says_replicas(one) and _replicas(one) != _replicas(topic)), None)
+    if other is None:
+        return topic
+    if other.source == topic.source:
+        code = "R0714"
+        message = (
+            f"topic {topic.name} is described twice, and the last number of its replicas counts: "
+            f"{_replicas(topic)}"
+        )
+    else:
+        code = "R0736"
+        message = (
+            f"the files do not agree on the replicas of topic {topic.name}; "
+            f"it is reviewed with {_replicas(topic)}"
+        )
+    note = Note(other.source, other.span, f"here it is {_replicas(other)}")
+    findings.warnings.append(Diagnostic(code, topic.source, topic.span, message, notes=(note,)))
+    return topic
+
+
+def _replicas(topic: Topic) -> str:
+    return "the brokers' default" if topic.left_at is not None else str(topic.replication_factor)
+
+
+def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:
+    """As `topics_in`, Kafka's own topics included."""
+    readings = tuple(readings)
+    names = dict.fromkeys(t.name for reading in readings for t in reading.topics)
+    found: list[Topic] = []
+    for name in names:
+        same = [t for reading in readings for t in reading.topics if t.name == name]
+        topic = same[0]
+        for other in same[1:]:
+            topic = _merged(topic, other)
+        found.append(topic)
+    return tuple(found)
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+# --- the brokers
+
+
+def stated_brokers(
+    readings: Sequence[Reading], asked: int | None, factor: int, findings: ResolutionDiagnostics
+) -> Stated[int]:
+    """How many brokers there are: as asked, as the files show, else three or as many as replicas."""
+    if asked is not None:
+        if asked < 1:
+            source = Source("--brokers", str(asked))
+            span = Span(0, len(source.text))
+            findings.errors.append(Diagnostic("R0726", source, span, "a cluster has at least one broker"))
+        return Stated(max(asked, 1), "as asked for")
+    stated = _brokers_of_facts(readings, findings)
+    if stated is not None:
+        return stated
+    shown = _brokers_of_ids(readings) or _brokers_of_topics(readings) or _brokers_of_voters(readings)
+    if shown is None:
+        return Stated(max(3, factor), "no file says how many; assumed", assumed=True)
+    if shown.value < factor:
+        return Stated(factor, f"the topic needs as many; {shown.reason}", assumed=True)
+    return shown
+
+
+def facts_about(readings: Iterable[Reading], about: About) -> tuple[Fact, ...]:
+    """The facts on one matter, in the order of the files."""
+    return tuple(f for reading in readings for f in reading.facts if f.about is about)
+
+
+def _brokers_of_facts(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[int] | None:
+    """The brokers of the first file that counts them: its facts add up, those of another do not."""
+    counted = [facts for reading in readings if (facts := facts_about([reading], About.BROKERS))]
+    totals = [(sum(int(fact.value) for fact in facts), facts) for facts in counted]
+    known = [(total, facts) for total, facts in totals if total]
+    if not known:
+        return None
+    total, facts = known[0]
+    for other, theirs in known[1:]:
+        if other != total:
+            contradiction(facts[0], str(total), theirs[0], findings)
+            break
+    shown = facts if len(facts) <= _COUNTED else facts[:_COUNTED]
+    more = f" and {len(facts) - _COUNTED} more" if len(facts) > _COUNTED else ""
+    return Stated(total, " and ".join(f"{fact.words} at {fact.place}" for fact in shown) + more)
+
+
+def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
+    """Several brokers' own files, distinguished by their ids."""
+    known = known_brokers(readings)
+    return Stated(len(known), "files of brokers with as many ids") if len(known) > 1 else None
+
+
+def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
+    ids = {i for reading in readings for t in reading.topics for p in t.partitions for i in p.replicas}
+    if not ids:
+        return None
+    return Stated(len(ids), "the brokers that kafka-topics shows with replicas; there may be more")
+
+
+def _brokers_of_voters(readings: Sequence[Reading]) -> Stated[int] | None:
+    """The voters, where each is a broker as well."""
+    given = {g.key: g for reading in readings for g in reading.given if g.layer is SettingLayer.BROKER_STATIC}
+    voters, roles = given.get("controller.quorum.voters"), given.get("process.roles")
+    combined = roles is not None and {"broker", "controller"} <= set(_parts(roles))
+    if voters is None or not combined or len(_parts(voters)) < 2:
+        return None
+    reason = f"the voters at {voters.place}, each a broker as well"
+    return Stated(len(_parts(voters)), reason, assumed=True)
+
+
+def _parts(given: Given) -> list[str]:
+    return [part.strip() for part in given.value.split(",") if part.strip()]

@@ -1,0 +1,237 @@
+"""Settings that do not go together: what Kafka would refuse, and what it would do with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from modelcheck.kafka.settings.keys.releases import release_of
+from modelcheck.kafka.settings.keys.versions import Version, of, protocol
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
+from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
+from modelcheck.kafka.settings.resolution.precedence import Effective
+from modelcheck.kafka.settings.resolution.switches import Switches
+from spec.diagnostics import Diagnostic, Note
+
+_LEAVES_REPLICAS = of(2, 4)
+
+
+def find_conflicts(
+    release: Stated[Version],
+    brokers: Stated[int],
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: ResolutionDiagnostics,
+) -> None:
+    """Add a diagnostic for every contradiction among the settings that count."""
+    _min_insync_above_factor(release.value, topic, values, chosen, findings)
+    _factor_above_brokers(brokers, topic, values, chosen, findings)
+    _no_replicas(release, topic, findings)
+    _idempotence_without_all(values, findings)
+    _two_controllers(release.value, values, findings)
+    _unclean_without_effect(release.value, values, chosen, findings)
+    _protocol_ahead(release, values, findings)
+    _min_insync_with_elr(values, chosen, findings)
+    _min_insync_of_the_controllers(values, chosen, findings)
+    _elr_of_an_old_level(values, findings)
+    _acks_of_several(values, chosen, findings)
+    _min_insync_unused(values, chosen, findings)
+
+
+def _min_insync_above_factor(
+    release: Version,
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: ResolutionDiagnostics,
+) -> None:
+    found = values["min.insync.replicas"]
+    factor = chosen.replication_factor.value
+    if found.origin is None or not isinstance(found.value, int) or found.value <= factor:
+        return
+    notes = _factor_note(topic, values)
+    replicas = f"{factor} replica{'s' if factor != 1 else ''}"
+    if not notes:
+        advice = (
+            "no file says how many replicas the topic has: give kafka-topics --describe, or the KafkaTopic"
+        )
+    elif release >= release_of("strict_min_isr", value=True):
+        advice = f"Kafka {release} counts it as {factor}; write min.insync.replicas={factor} to say so"
+    else:
+        advice = (
+            f"Kafka {release} refuses every write with acks=all; "
+            f"at most {factor} can be met, and {max(1, factor - 1)} while a replica is down"
+        )
+    one = found.origin
+    owner = "the topic's" if notes else "the default of"
+    message = f"`min.insync.replicas={found.value}` is more than {owner} {replicas}"
+    findings.warnings.append(Diagnostic("R0716", one.source, one.span, message, help=advice, notes=notes))
+
+
+def _factor_note(topic: Topic | None, values: Mapping[str, Effective]) -> tuple[Note, ...]:
+    if topic is not None and topic.replication_factor is not None:
+        return (Note(topic.source, topic.span, "the topic's replicas are given here"),)
+    origin = values["default.replication.factor"].origin
+    if origin is not None:
+        return (Note(origin.source, origin.span, "the number of replicas is given here"),)
+    return ()
+
+
+def _factor_above_brokers(
+    brokers: Stated[int],
+    topic: Topic | None,
+    values: Mapping[str, Effective],
+    chosen: Switches,
+    findings: ResolutionDiagnostics,
+) -> None:
+    factor = chosen.replication_factor.value
+    if factor <= brokers.value:
+        return
+    message = f"{factor} replicas need as many brokers, and there are {brokers.value} ({brokers.reason})"
+    advice = "Kafka refuses to create such a topic; lower the replication factor or add brokers"
+    notes = _factor_note(topic, values)
+    if notes:
+        place = notes[0]
+        findings.errors.append(Diagnostic("R0717", place.source, place.span, message, help=advice))
+
+
+def _no_replicas(release: Stated[Version], topic: Topic | None, findings: ResolutionDiagnostics) -> None:
+    """A topic of which nothing could be lost, since nothing is kept."""
+    if topic is None:
+        return
+    if topic.left_at is not None and release.value < _LEAVES_REPLICAS:
+        message = (
+            f"topic {topic.name} leaves its replicas to the brokers, as Kafka does since {_LEAVES_REPLICAS} "
+            f"(KIP-464), and it is {release.value} ({release.reason})"
+        )
+        advice = "give the number of its replicas, or say with --kafka which release it is"
+        findings.errors.append(Diagnostic("R0741", topic.source, topic.left_at, message, help=advice))
+    if topic.replication_factor == 0:
+        message = f"topic {topic.name} has no replicas here, and Kafka makes none without"
+        advice = "give its replicas: what kafka-topics --describe prints, or the KafkaTopic"
+        findings.errors.append(Diagnostic("R0741", topic.source, topic.span, message, help=advice))
+
+
+def _idempotence_without_all(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
+    acks = values["acks"]
+    asking = [values[key] for key in ("enable.idempotence", "transactional.id")]
+    wanted = next((one for one in asking if one.origin is not None and one.value not in {False, ""}), None)
+    if wanted is None or wanted.origin is None or acks.origin is None or acks.value == "all":
+        return
+    said = "enable.idempotence=true" if wanted.value is True else wanted.key
+    instead = "`enable.idempotence=false`" if wanted.value is True else "no transactional.id"
+    note = Note(wanted.origin.source, wanted.origin.span, "idempotence is asked for here")
+    found = Diagnostic(
+        "R0718",
+        acks.origin.source,
+        acks.origin.span,
+        f"`acks={acks.value}` contradicts `{said}`: such a producer does not start",
+        help=f"write `acks=all`, or {instead} if records may be lost or doubled",
+        notes=(note,),
+    )
+    findings.errors.append(found)
+
+
+def _two_controllers(
+    release: Version, values: Mapping[str, Effective], findings: ResolutionDiagnostics
+) -> None:
+    """Settings of ZooKeeper beside those of KRaft; R0715 reports those not in the release."""
+    roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
+    if roles is not None and zookeeper is not None and release < of(4, 0):
+        note = Note(roles.source, roles.span, "this makes it a KRaft process")
+        message = "`zookeeper.connect` stands beside `process.roles`: KRaft uses ZooKeeper only to migrate"
+        findings.warnings.append(
+            Diagnostic("R0719", zookeeper.source, zookeeper.span, message, notes=(note,))
+        )
+    protocol_key = values["inter.broker.protocol.version"].origin
+    if roles is not None and protocol_key is not None and release >= of(3, 3):
+        message = "KRaft does not use `inter.broker.protocol.version`; its level is `metadata.version`"
+        findings.warn("R0719", protocol_key, message)
+
+
+def _unclean_without_effect(
+    release: Version, values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    """Unclean elections that are allowed, and that the controller of this release does not hold."""
+    found = values["unclean.leader.election.enable"]
+    if found.origin is not None and found.value is True and not chosen.unclean_election.value:
+        message = f"`unclean.leader.election.enable=true` has no effect with KRaft in Kafka {release}"
+        advice = "an operator can still ask for one, with kafka-leader-election --election-type unclean"
+        findings.warn("R0715", found.origin, message, label=chosen.unclean_election.reason, advice=advice)
+
+
+def _protocol_ahead(
+    release: Stated[Version], values: Mapping[str, Effective], findings: ResolutionDiagnostics
+) -> None:
+    if release.assumed:
+        return
+    line = protocol(".".join(map(str, release.value.line)))
+    for key in ("inter.broker.protocol.version", "metadata.version", "log.message.format.version"):
+        found = values[key]
+        if found.origin is not None and isinstance(found.value, str) and protocol(found.value) > line:
+            message = (
+                f"`{key}={found.value}` is newer than Kafka {release.value}, which does not start with it"
+            )
+            findings.error(
+                "R0729", found.origin, message, advice=f"Kafka is {release.value} {release.reason}"
+            )
+
+
+def _min_insync_with_elr(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    origin = values["min.insync.replicas"].origin
+    per_broker = origin is not None and origin.layer is SettingLayer.BROKER_DYNAMIC
+    if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
+        message = "with eligible leader replicas Kafka takes no `min.insync.replicas` for a single broker"
+        findings.warn("R0730", origin, message, advice="set it for the cluster or for the topic")
+
+
+def _min_insync_of_the_controllers(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    """A broker's own value, where that of the controllers counts and is not known."""
+    found, counts = values["min.insync.replicas"], chosen.min_insync_replicas
+    origin = found.origin
+    if not counts.assumed or origin is None or found.value == counts.value:
+        return
+    message = f"`min.insync.replicas={found.value}` of a broker's file is not what counts: {counts.reason}"
+    advice = "give the controllers' file too; or set it for the cluster, or for the topic"
+    findings.warn("R0740", origin, message, advice=advice)
+
+
+def _elr_of_an_old_level(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
+    """Eligible leader replicas asked for, at a level that does not have them."""
+    level, wanted = values["metadata.version"], values["eligible.leader.replicas.version"]
+    if wanted.origin is None or not isinstance(wanted.value, int) or wanted.value < 1:
+        return
+    if level.origin is None or not isinstance(level.value, str):
+        return
+    if protocol(level.value) < protocol("4.0-IV1"):
+        message = f"eligible leader replicas need metadata.version 4.0-IV1, and it is {level.value}"
+        note = Note(level.origin.source, level.origin.span, "the level is given here")
+        advice = "they are reviewed as off, as they are in such a cluster"
+        one = wanted.origin
+        found = Diagnostic("R0739", one.source, one.span, message, help=advice, notes=(note,))
+        findings.warnings.append(found)
+
+
+def _acks_of_several(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    origin = values["acks"].origin
+    if origin is not None and chosen.acks.value not in ("0", "1", "all"):
+        message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
+        advice = "it is reviewed as acks=1, which promises less; Kafka 0.8.2 dropped such values"
+        findings.warn("R0731", origin, message, advice=advice)
+
+
+def _min_insync_unused(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    origin: Given | None = values["min.insync.replicas"].origin
+    if origin is not None and chosen.acks.value in ("0", "1") and chosen.min_insync_replicas.value > 1:
+        findings.notes.append(
+            f"min.insync.replicas ({origin.place}) guards only writes with acks=all; "
+            f"this producer has acks={chosen.acks.value}"
+        )

@@ -1,0 +1,125 @@
+"""Kafka's own topics, as the brokers make and write them.
+
+Replicas and settings are those of `AutoTopicCreationManager`, with what the coordinators add
+(`TransactionStateManager.transactionTopicConfigs`, `groupMetadataTopicConfigs`); both write with
+acks=all, consumers' positions until 3.9 with `offsets.commit.required.acks`.  The coordinator of groups
+since 4.0 appends first and answers when the high watermark is there, which stands still below
+min.insync.replicas, so that it promises the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from modelcheck.kafka.settings.keys.catalogue import known
+from modelcheck.kafka.settings.keys.key import CatalogueKey
+from modelcheck.kafka.settings.keys.versions import Version, of
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.resolution.clients import JAVA, Client
+from modelcheck.kafka.settings.resolution.precedence import Effective, effective
+from modelcheck.kafka.settings.resolution.roles import without_controllers
+from spec.frozen import frozen
+from spec.source import Source, Span
+
+_FACTOR = "replication.factor"
+_LINE = re.compile(r"(.+)=(.*)")
+_OF_BROKERS = (SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC, SettingLayer.BROKER_STATIC)
+
+
+@frozen
+class Internal:
+    """One of Kafka's own topics: what keys of the brokers decide of it, and what is fixed without them."""
+
+    name: str
+    first: Version
+    decided: tuple[tuple[str, str], ...]
+    fixed: tuple[tuple[str, str], ...] = ()
+
+
+INTERNAL = (
+    Internal(
+        "__consumer_offsets",
+        of(0, 8, 2),
+        ((_FACTOR, "offsets.topic.replication.factor"), ("acks", "offsets.commit.required.acks")),
+        (("acks", "all"),),
+    ),
+    Internal(
+        "__transaction_state",
+        of(0, 11, 0),
+        (
+            (_FACTOR, "transaction.state.log.replication.factor"),
+            ("min.insync.replicas", "transaction.state.log.min.isr"),
+        ),
+        (("unclean.leader.election.enable", "false"), ("acks", "all")),
+    ),
+)
+
+
+def internal(name: str | None, release: Version) -> Internal | None:
+    """That topic of Kafka's own, if it is one of this release."""
+    return next((each for each in INTERNAL if each.name == name and each.first <= release), None)
+
+
+def internal_topics(readings: Sequence[Reading], release: Version) -> tuple[str, ...]:
+    """Those that the files decide: they give brokers' settings, or show the topic itself."""
+    brokers = any(one.layer in _OF_BROKERS for reading in readings for one in reading.given)
+    shown = {topic.name for reading in readings for topic in reading.topics}
+    return tuple(each.name for each in INTERNAL if each.first <= release and (brokers or each.name in shown))
+
+
+def as_made(topic: Internal, readings: Sequence[Reading], release: Version) -> tuple[Reading, ...]:
+    """The readings with what the brokers make of the topic and write; what producers say has no part in it.
+
+    A file that shows the topic's replicas shows its settings too, and is believed.
+    """
+    shown = any(
+        each.name == topic.name and each.replication_factor is not None
+        for reading in readings
+        for each in reading.topics
+    )
+    return (*map(_without_producers, readings), _made(topic, readings, release, shown=shown))
+
+
+def of_brokers(release: Version) -> Stated[Client]:
+    """Who writes such a topic."""
+    return Stated(Client(JAVA, release), "the brokers write it themselves")
+
+
+def _without_producers(reading: Reading) -> Reading:
+    return replace(
+        reading, given=tuple(one for one in reading.given if one.layer is not SettingLayer.PRODUCER)
+    )
+
+
+def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
+    """What no file says of the topic, each where it is decided: at a setting, else in a text of ours."""
+    deciding = [(key, known(by)) for key, by in topic.decided]
+    decided = {key: _decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
+    values = dict(topic.fixed) | {key: found.value for key, found in decided.items()}
+    source = Source(
+        f"Kafka {release} for {topic.name}", "".join(f"{key}={value}\n" for key, value in values.items())
+    )
+    given = {}
+    for line in _LINE.finditer(source.text):
+        key, value = line.groups()
+        layer = SettingLayer.PRODUCER if key == "acks" else SettingLayer.TOPIC
+        one = Given(key, value, layer, source, Span(*line.span(1)), Span(*line.span(2)), topic.name)
+        origin = decided[key].origin if key in decided else None
+        if origin is not None:
+            one = replace(one, source=origin.source, key_span=origin.key_span, value_span=origin.value_span)
+        given[key] = one
+    factor = given.pop(_FACTOR)
+    if shown:
+        return Reading(source, FileKind.TOPIC, (given["acks"],))
+    made = Topic(topic.name, factor.source, factor.span, int(factor.value))
+    return Reading(source, FileKind.TOPIC, tuple(given.values()), (made,))
+
+
+def _decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
+    """What counts for a key of the brokers."""
+    every = tuple(one for reading in readings for one in reading.given)
+    given = [one for one in without_controllers(every) if one.key in key.names]
+    return effective(key, given, release, Client(JAVA, release), ResolutionDiagnostics())

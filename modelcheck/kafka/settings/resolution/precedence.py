@@ -1,0 +1,272 @@
+"""From everything that is given for a key to the one value that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from modelcheck.kafka.settings.keys.catalogue import (
+    MODELLED,
+    NAME_LIFETIMES,
+    find,
+    is_irrelevant,
+    known,
+    meant,
+)
+from modelcheck.kafka.settings.keys.irrelevant import PRODUCER_TOO
+from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Reader, Standing, Value, parse
+from modelcheck.kafka.settings.keys.versions import NEWEST, Version
+from modelcheck.kafka.settings.provenance import FILLED_IN, Remark, ResolutionDiagnostics
+from modelcheck.kafka.settings.readers.file_kinds import misplaced
+from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer
+from modelcheck.kafka.settings.resolution.clients import Client
+from spec.diagnostics import Diagnostic, Note
+from spec.frozen import frozen
+
+_TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
+_READERS = {
+    SettingLayer.PRODUCER: Reader.PRODUCER,
+    SettingLayer.TOPIC: Reader.TOPIC,
+    SettingLayer.BROKER_DYNAMIC: Reader.BROKER,
+    SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
+    SettingLayer.BROKER_STATIC: Reader.BROKER,
+}
+_SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
+
+
+@frozen
+class Effective:
+    """The value that counts for a key, where it stands or why it is the default.
+
+    `origin` is None for a default; `overridden` are the settings that it wins
+    over; `value` is None when Kafka of this release has no such key or default,
+    and `absent` is what it does without the key.
+    """
+
+    key: str
+    value: Value | None
+    origin: Given | None
+    why: str
+    overridden: tuple[Given, ...] = ()
+    absent: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """The value and where it comes from, in plain values."""
+        return {
+            "key": self.key,
+            "value": self.value,
+            "origin": self.origin.as_json() if self.origin else None,
+            "why": self.why,
+            "absent": self.absent,
+            "overridden": [g.as_json() for g in self.overridden],
+        }
+
+
+def sorted_out(
+    given: Iterable[Given], cluster: Version, client: Client, findings: ResolutionDiagnostics
+) -> dict[str, list[Given]]:
+    """The settings that may count, by their key's own name.
+
+    What does not count goes into the findings: keys that are outside the model,
+    without influence, unknown, misspelt (R0712), or not in this release (R0715).
+    """
+    groups: dict[str, list[Given]] = {key.name: [] for key in MODELLED}
+    slips: dict[str, str] = {}
+    given = tuple(given)
+    seen = _last_ones(given)
+    for one in given:
+        key = find(one.key)
+        release = cluster if key is None else _release(key, cluster, client)
+        if one.layer is SettingLayer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
+            findings.ignored.append(Remark(one, "a consumer's setting"))
+        elif one.layer is SettingLayer.PRODUCER and one.key in PRODUCER_TOO:
+            findings.ignored.append(Remark(one, "of a producer it has no part in durability or availability"))
+        elif key is None:
+            _unplaced(one, slips, findings)
+        elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
+            continue
+        elif key.standing is Standing.MODELLED:
+            _misplaced(key, one, findings)
+            groups[key.name].append(one)
+        elif seen[_place(one)] is not one:
+            findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
+        elif one.layer is not SettingLayer.DEFAULT:
+            _beside(key, one, release, findings)
+    return groups
+
+
+def _last_ones(given: Iterable[Given]) -> Mapping[object, Given]:
+    """By key and place the setting that a process is left with: of those further up Kafka never hears."""
+    return {_place(one): one for one in given}
+
+
+def _place(one: Given) -> object:
+    return one.home, one.layer, one.key
+
+
+def _unplaced(one: Given, slips: dict[str, str], findings: ResolutionDiagnostics) -> None:
+    if one.layer is SettingLayer.DEFAULT:
+        return
+    if one.key not in slips and len(slips) < _SLIPS_LOOKED_AT:
+        slips[one.key] = meant(one.key)
+    wanted = slips.get(one.key, "")
+    if wanted:
+        _misspelt(one, wanted, findings)
+    elif is_irrelevant(one.key):
+        findings.ignored.append(Remark(one, "has no part in durability or availability"))
+    else:
+        findings.unknown.append(Remark(one, "not a key of Kafka that is known here"))
+
+
+def _misspelt(one: Given, wanted: str, findings: ResolutionDiagnostics) -> None:
+    """A slip in a key that decides the answer leaves no answer; in another it is a warning."""
+    key = known(wanted)
+    found = Diagnostic(
+        "R0712",
+        one.source,
+        one.key_span,
+        f"Kafka has no key `{one.key}` and ignores it",
+        help=f"did you mean `{wanted}`?",
+        label=key.does,
+    )
+    if key.standing is Standing.MODELLED:
+        findings.errors.append(found)
+    else:
+        findings.warnings.append(found)
+        findings.unknown.append(Remark(one, f"perhaps meant as {wanted}"))
+
+
+def _is_read(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> bool:
+    """Whether Kafka of this release reads the setting; a warning when not."""
+    first, last = NAME_LIFETIMES.get(one.key, (key.first, key.last))
+    too_late = last is not None and release.line > last.line
+    too_early = release < first
+    if not too_late and not too_early:
+        return True
+    if one.layer is SettingLayer.DEFAULT:
+        return False
+    if one.key == "acks" and too_early:
+        message = f"in Kafka {release} the producer's key is `request.required.acks`; `acks` is read as that"
+        findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message))
+        return True
+    when = f"came with Kafka {first}" if too_early else f"was last read by Kafka {last}"
+    message = f"`{one.key}` {when}; Kafka {release} ignores it"
+    label = key.absent if too_early else ""
+    findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, label))
+    findings.ignored.append(Remark(one, f"{when}, so Kafka {release} does not read it"))
+    return False
+
+
+def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
+    """A warning where the setting stands in the configuration of somebody who does not read it."""
+    reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
+    if reader is not None and reader not in owners:
+        why = f"a {reader}'s configuration does not set it"
+        findings.warnings.append(misplaced(one.source, one.span, one.key, owners[-1], why))
+
+
+def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:
+    if value_of(key, one, release, findings) is not None:
+        findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
+
+
+def value_of(
+    key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics
+) -> Value | None:
+    """The value that a setting has in this release; None for one that it cannot have, which is a mistake."""
+    try:
+        return parse(key, one.value, release)
+    except BadValueError as error:
+        code = "R0720" if key.name == "acks" else "R0713"
+        advice = FILLED_IN if any(sign in one.value for sign in _TEMPLATES) else error.advice
+        findings.error(code, one, error.message, advice=advice)
+        return None
+
+
+def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
+    """The release that reads a key: the producer's own; another library reads it whatever the cluster is."""
+    return client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
+
+
+def _is_of_a_library(key: CatalogueKey, client: Client) -> bool:
+    """Whether another library than Kafka's own reads the key, by all of its names in all of its releases."""
+    return client.acks is not None and key.readers == (Reader.PRODUCER,)
+
+
+def effective(
+    key: CatalogueKey,
+    given: Sequence[Given],
+    cluster: Version,
+    client: Client,
+    findings: ResolutionDiagnostics,
+) -> Effective:
+    """The value that counts, from the first layer that gives one; else the release's or the client's default.
+
+    Warns where one layer says two things (R0714 in one file, R0724 across files or brokers).
+    """
+    release = _release(key, cluster, client)
+    ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
+    seen, unseen = _last_ones(ranked), ResolutionDiagnostics()
+    values = [
+        (one, value_of(key, one, release, findings if seen[_place(one)] is one else unseen)) for one in ranked
+    ]
+    valid = [
+        (one, value) for one, value in values if value is not None and one.layer is not SettingLayer.DEFAULT
+    ]
+    if not valid:
+        if _is_of_a_library(key, client):
+            own = client.acks if key.name == "acks" else None
+            return Effective(key.name, own, None, f"not given; the default of {client}")
+        return _default(
+            key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
+        )
+    top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
+    # Within a file the last one counts, as in Java; of several files or brokers, the first.
+    same_place = [pair for pair in top if pair[0].home == top[0][0].home]
+    winner, value = ([pair for pair in same_place if pair[0].key == key.name] or same_place)[-1]
+    _disagreements(key, winner, value, values, findings)
+    others = tuple(one for one, _ in valid if one is not winner)
+    return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
+
+
+def _disagreements(
+    key: CatalogueKey,
+    winner: Given,
+    value: Value,
+    values: Sequence[tuple[Given, Value | None]],
+    findings: ResolutionDiagnostics,
+) -> None:
+    for other, said in values:
+        if said == value or other is winner or other.layer is not winner.layer:
+            continue
+        if key.name == "process.roles" and other.home != winner.home:
+            continue  # brokers have one and controllers another
+        note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
+        if other.key != winner.key and other.home == winner.home:
+            code, message = "R0714", f"`{winner.key}` and `{other.key}` differ, and the first of these counts"
+        elif other.home == winner.home:
+            code, message = "R0714", f"`{winner.key}` is given twice, and the last one counts"
+        else:
+            code, message = "R0724", f"`{key.name}` is not the same everywhere; this one is reviewed"
+        found = Diagnostic(code, winner.source, winner.span, message, notes=(note,))
+        findings.warnings.append(found)
+        return
+
+
+def _default(
+    key: CatalogueKey, shown: Sequence[Given], release: Version, findings: ResolutionDiagnostics
+) -> Effective:
+    """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
+    text = key.default(release)
+    if shown:
+        value = value_of(key, shown[0], release, findings)
+        why = f"not given; the default that the cluster shows at {shown[0].place}"
+        return Effective(key.name, value, None, why)
+    if release < key.first:
+        why = f"came with Kafka {key.first}" + (f"; before, {key.absent}" if key.absent else "")
+        return Effective(key.name, None, None, why, absent=key.absent)
+    if not key.exists_in(release):
+        return Effective(key.name, None, None, f"was last read by Kafka {key.last}")
+    if text is None:
+        return Effective(key.name, None, None, "not given, and it has no default")
+    since = key.default_since(release)
+    return Effective(key.name, parse(key, text, release), None, f"not given; the default since Kafka {since}")

@@ -1,0 +1,82 @@
+"""Whose own file counts for a key, where brokers and controllers of KRaft each have one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from modelcheck.kafka.settings.keys.catalogue import find, is_modelled
+from modelcheck.kafka.settings.keys.versions import Version
+from modelcheck.kafka.settings.provenance import Remark, ResolutionDiagnostics
+from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
+from modelcheck.kafka.settings.resolution.precedence import value_of
+
+# What the active controller takes from its own configuration, whatever brokers have in theirs.
+_OF_CONTROLLERS = frozenset(
+    "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
+)
+_FACTOR = "default.replication.factor"
+_ROLES = "process.roles"
+
+
+def counted(
+    given: Sequence[Given], topic: Topic | None, release: Version, findings: ResolutionDiagnostics
+) -> tuple[Given, ...]:
+    """The settings without those of processes that do not use them; these are ignored, with the reason.
+
+    A controller alone is no broker, and a broker decides nothing for a controller that is in the files too:
+    not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
+    A value that none can have is a mistake all the same: with it the process does not start.
+    """
+    theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
+    roles = roles_of(_static(given))
+    controllers = {home for home, value in roles.items() if "controller" in value}
+    alone, brokers = _alone(given)
+    kept, dropped = [], {}
+    for one in given:
+        key = find(one.key)
+        if one.layer is not SettingLayer.BROKER_STATIC or key is None or not _is_modelled(one):
+            kept.append(one)
+        elif key.name in theirs and controllers and one.home in roles.keys() - controllers:
+            dropped[key, one.home] = one
+            findings.ignored.append(Remark(one, "the controllers' own value counts, and their file is given"))
+        elif key.name not in theirs and brokers and one.home in alone:
+            dropped[key, one.home] = one
+            findings.ignored.append(Remark(one, "of a controller that is no broker; the brokers' own counts"))
+        else:
+            kept.append(one)
+    for (key, _), last in dropped.items():
+        if key.exists_in(release):
+            value_of(key, last, release, findings)
+    return tuple(kept)
+
+
+def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
+    """The settings without those of controllers that are no brokers, where brokers are in the files."""
+    alone, brokers = _alone(given)
+    return tuple(
+        one
+        for one in given
+        if one.layer is not SettingLayer.BROKER_STATIC or one.home not in alone or not brokers
+    )
+
+
+def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:
+    """The roles of each process, where brokers' own files say them."""
+    return {one.home: one.value for one in static if one.key == _ROLES}
+
+
+def _static(given: Iterable[Given]) -> list[Given]:
+    return [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
+
+
+def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Whose settings are a controller's that is no broker, and whose are a broker's."""
+    static = _static(given)
+    roles = roles_of(static)
+    alone = {home for home, value in roles.items() if "controller" in value and "broker" not in value}
+    return alone, {one.home for one in static if _is_modelled(one) or one.home in roles} - alone
+
+
+def _is_modelled(one: Given) -> bool:
+    """Whether it is a setting of the model, the roles of its process apart."""
+    return is_modelled(one.key) and one.key != _ROLES

@@ -1,0 +1,189 @@
+"""Readings → the settings that count, each with its origin, and what they make Kafka do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from modelcheck.kafka.settings.keys.catalogue import MODELLED
+from modelcheck.kafka.settings.keys.versions import Version
+from modelcheck.kafka.settings.provenance import Remark, ResolutionDiagnostics, Stated
+from modelcheck.kafka.settings.readings import Given, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.resolution.clients import Client, stated_client
+from modelcheck.kafka.settings.resolution.cluster import (
+    chosen_topic,
+    stated_brokers,
+    stated_version,
+    topics_in,
+)
+from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
+from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
+from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
+from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
+from modelcheck.kafka.settings.resolution.roles import counted
+from modelcheck.kafka.settings.resolution.switches import Known, Switches, min_insync, switches
+from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
+from spec.diagnostics import Diagnostic, SpecError, as_json
+from spec.frozen import frozen
+
+
+@frozen
+class Settings:
+    """A reviewed configuration: what counts, what was assumed, and what was left aside.
+
+    `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
+    or is not read by this release; `unknown` is no key of Kafka.  `warnings`
+    are diagnostics that do not stop a review; `voters` are the controllers that files name, and
+    `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
+    it is given, whatever the number of replicas is.
+    """
+
+    version: Stated[Version]
+    client: Stated[Client]
+    brokers: Stated[int]
+    topic: Topic | None
+    topics: tuple[Topic, ...]
+    values: tuple[Effective, ...]
+    switches: Switches
+    outside: tuple[Remark, ...]
+    ignored: tuple[Remark, ...]
+    unknown: tuple[Remark, ...]
+    warnings: tuple[Diagnostic, ...]
+    notes: tuple[str, ...]
+    together: Stated[int]
+    in_sync_wanted: int
+    voters: Voters | None = None
+
+    @property
+    def used(self) -> tuple[Effective, ...]:
+        """The modelled keys that a file gives."""
+        return tuple(found for found in self.values if found.origin is not None)
+
+    @property
+    def defaulted(self) -> tuple[Effective, ...]:
+        """The modelled keys that no file gives and that have a default, or a meaning by their absence."""
+        return tuple(f for f in self.values if f.origin is None and (f.value is not None or f.absent))
+
+    def value(self, key: str) -> Effective:
+        """The value that counts for a modelled key; asking for another is a mistake of ours."""
+        return next(found for found in self.values if found.key == key)
+
+    def as_json(self) -> dict[str, object]:
+        """All of it in plain values."""
+        return {
+            "kafka": self.version.as_json(),
+            "client": self.client.as_json(),
+            "brokers": self.brokers.as_json(),
+            "voters": None if self.voters is None else self.voters.as_json(),
+            "topic": self.topic.as_json() if self.topic else None,
+            "topics": [topic.name for topic in self.topics],
+            "used": [found.as_json() for found in self.used],
+            "defaulted": [found.as_json() for found in self.defaulted],
+            "switches": self.switches.as_json(),
+            "outside": [remark.as_json() for remark in self.outside],
+            "ignored": [remark.as_json() for remark in self.ignored],
+            "unknown": [remark.as_json() for remark in self.unknown],
+            "warnings": [as_json(warning) for warning in self.warnings],
+            "notes": list(self.notes),
+        }
+
+
+def resolve(
+    readings: Sequence[Reading],
+    *,
+    kafka: str | None = None,
+    client: str | None = None,
+    brokers: int | None = None,
+    topic: str | None = None,
+) -> Settings:
+    """The settings that count for one topic, by Kafka's own precedence.
+
+    A topic's setting wins over one made for a running broker, that over the
+    cluster's default, that over the broker's file, and that over the release's
+    default; what a producer does not say is the default of its own library and
+    release, `client`.  Raises SpecError with every mistake that leaves no answer.
+    """
+    findings = ResolutionDiagnostics()
+    version = stated_version(readings, kafka, findings)
+    own = internal(topic, version.value)
+    if own is not None:
+        readings = as_made(own, readings, version.value)
+    chosen = chosen_topic(readings, topic, findings)
+    given = tuple(one for reading in readings for one in reading.given if _is_about(one, chosen))
+    producer = of_brokers(version.value) if own else stated_client(readings, client, version.value, findings)
+    given = counted(given, chosen, version.value, findings)
+    groups = sorted_out(given, version.value, producer.value, findings)
+    values = {
+        key.name: effective(key, groups[key.name], version.value, producer.value, findings)
+        for key in MODELLED
+    }
+    factor = _factor(chosen, values)
+    count = stated_brokers(readings, brokers, factor.value, findings)
+    about = Known(version.value, values, readings, factor, producer)
+    made = switches(about)
+    find_conflicts(version, count, chosen, values, made, findings)
+    find_misplaced(readings, count, chosen, findings)
+    voters = stated_voters(readings, made.controller.value, findings)
+    problems = [problem for reading in readings for problem in reading.problems]
+    if problems or findings.errors:
+        raise SpecError([*problems, *findings.errors])
+    return Settings(
+        version=version,
+        client=producer,
+        brokers=count,
+        topic=chosen,
+        topics=topics_in(readings),
+        values=tuple(_settled(found, values, made) for found in values.values()),
+        switches=made,
+        outside=tuple(findings.outside),
+        ignored=tuple(findings.ignored),
+        unknown=tuple(findings.unknown),
+        warnings=(*(one for reading in readings for one in reading.warnings), *findings.warnings),
+        notes=(
+            *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
+            *findings.notes,
+        ),
+        together=together(readings, count.value, chosen, factor.value),
+        in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
+        voters=voters,
+    )
+
+
+def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
+    """A value that nobody gives, as it is where other settings decide it."""
+    acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
+    if found.origin is not None or found.value is None:
+        return found
+    if found.key == "acks" and found.value != acks.value:
+        return replace(found, value=acks.value, why=acks.reason)
+    if found.key == "enable.idempotence" and found.value and acks.value != "all":
+        return replace(found, value=False, why=f"{acks.reason} switches it off")
+    if found.key == "enable.idempotence" and not found.value and transactional.value:
+        return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
+    if found.key == "eligible.leader.replicas.version" and found.value and not elr.value:
+        return replace(found, value=0, why=elr.reason)
+    return found
+
+
+def _is_about(one: Given, topic: Topic | None) -> bool:
+    """Whether a setting can bear on the topic: those of other topics do not."""
+    return (
+        one.layer is not SettingLayer.TOPIC
+        or not one.entity
+        or (topic is not None and one.entity == topic.name)
+    )
+
+
+def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
+    """The topic's replicas as a file shows them, else what a topic gets that does not say."""
+    if topic is not None and topic.replication_factor is not None:
+        line = topic.source.position(topic.span.start)[0]
+        return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
+    found = values["default.replication.factor"]
+    number = found.value if isinstance(found.value, int) else 1
+    said = f"default.replication.factor={number} ({found.why})"
+    if topic is not None and topic.left_at is not None:
+        line = topic.source.position(topic.left_at.start)[0]
+        reason = f"{said}, which topic {topic.name} takes by -1 at {topic.source.name}:{line}"
+        return Stated(number, reason, assumed=found.origin is None)
+    return Stated(number, f"{said}, for a topic that does not say", assumed=True)

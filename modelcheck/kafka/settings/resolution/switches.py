@@ -1,0 +1,361 @@
+"""What the release and the settings together make Kafka do: the choices a model of it has to make.
+
+From which version on Kafka does what, the model says (NOTE(releases)).  Here stands what else
+decides it: the protocol that a cluster is held back to, the format on disk, the kind of controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from enum import StrEnum
+
+from modelcheck.asking.overrides import as_typed
+from modelcheck.kafka.settings.keys.catalogue import known as key_named
+from modelcheck.kafka.settings.keys.key import NEVER, BadValueError, parse
+from modelcheck.kafka.settings.keys.releases import protocol_of, release_of
+from modelcheck.kafka.settings.keys.versions import ProtocolVersion, Version, of, protocol
+from modelcheck.kafka.settings.provenance import Stated
+from modelcheck.kafka.settings.readings import About, Reading, SettingLayer
+from modelcheck.kafka.settings.resolution.clients import Client
+from modelcheck.kafka.settings.resolution.cluster import facts_about
+from modelcheck.kafka.settings.resolution.precedence import Effective
+from modelcheck.kafka.settings.resolution.roles import roles_of
+from spec.frozen import frozen
+
+_KRAFT_READY = of(3, 3)  # for production (KIP-833)
+# ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before.
+_KRAFT_UNCLEAN = of(3, 9)
+
+
+class Truncation(StrEnum):
+    """How far a follower cuts its log back before it follows a new leader."""
+
+    HIGH_WATERMARK = "high_watermark"
+    KIP_101 = "kip_101"
+    KIP_279 = "kip_279"
+
+
+class Controller(StrEnum):
+    """Who elects leaders, and with whom a broker keeps its session."""
+
+    ZOOKEEPER = "zookeeper"
+    KRAFT = "kraft"
+
+
+class Flush(StrEnum):
+    """Whether a record is on the disk before it is acknowledged."""
+
+    EVERY_RECORD = "every_record"
+    BACKGROUND = "background"
+
+
+class BrokerStorage(StrEnum):
+    """Whether a broker that comes back finds its disk."""
+
+    DURABLE = "durable"
+    EPHEMERAL = "ephemeral"
+
+
+@frozen
+class Switches:
+    """Every choice, each with its reason in words.
+
+    `min_insync_replicas` is the number that counts, after Kafka's own bounds;
+    `acks` is `0`, `1`, `all`, or before 0.8.2 a larger number of replicas.
+    """
+
+    acks: Stated[str]
+    replication_factor: Stated[int]
+    min_insync_replicas: Stated[int]
+    unclean_election: Stated[bool]
+    controller: Stated[Controller]
+    truncation: Stated[Truncation]
+    expansion_waits_for_epoch: Stated[bool]
+    restarts_noticed: Stated[bool]
+    fenced_kept_out: Stated[bool]
+    leadership_moves: Stated[bool]
+    flush: Stated[Flush]
+    storage: Stated[BrokerStorage]
+    strict_min_isr: Stated[bool]
+    eligible_leader_replicas: Stated[bool]
+    directories_known: Stated[bool]
+
+    def as_json(self) -> dict[str, object]:
+        """Every choice with its reason, in plain values."""
+        return {f.name: getattr(self, f.name).as_json() for f in fields(self)}
+
+
+@frozen
+class Known:
+    """What the switches are derived from."""
+
+    release: Version
+    values: Mapping[str, Effective]
+    readings: Sequence[Reading]
+    factor: Stated[int]
+    client: Stated[Client]
+
+    def said(self, key: str) -> str:
+        """A key's value and its place or reason, for use in a sentence."""
+        found = self.values[key]
+        if found.value is None:
+            return f"{key}: {found.why}"
+        shown = as_typed(found.value)
+        return f"{key}={'never' if shown == NEVER else shown} ({found.why})"
+
+    def given(self, key: str) -> str | None:
+        """The key's value as text, if a file gives it."""
+        found = self.values[key]
+        return str(found.value) if found.origin is not None and found.value is not None else None
+
+
+def switches(known: Known) -> Switches:
+    """Every choice for these settings.  Costs nothing; never fails."""
+    controller = _controller(known)
+    live = _live_protocol(known, controller.value)
+    elr = _eligible_leader_replicas(known, controller.value, live.value)
+    return Switches(
+        acks=_acks(known),
+        replication_factor=known.factor,
+        min_insync_replicas=_at_most_the_replicas(known, min_insync(known, elr=elr.value)),
+        unclean_election=_unclean(known, controller),
+        controller=controller,
+        truncation=_truncation(known, controller.value, live),
+        expansion_waits_for_epoch=_since_release(known, "epoch_reached", "KAFKA-7128"),
+        restarts_noticed=_restarts_noticed(controller, live),
+        fenced_kept_out=_fenced_kept_out(known, controller.value, live),
+        leadership_moves=_leadership_moves(known),
+        flush=_flush(known),
+        storage=_storage(known),
+        strict_min_isr=_strict_min_isr(known),
+        eligible_leader_replicas=elr,
+        directories_known=_directories_known(controller.value, live),
+    )
+
+
+def _acks(known: Known) -> Stated[str]:
+    acks = known.values["acks"]
+    if acks.origin is not None:
+        return Stated(str(acks.value), known.said("acks"))
+    for key in ("enable.idempotence", "transactional.id"):
+        if known.given(key) not in {None, "False", ""}:
+            return Stated("all", f"{known.said(key)} makes the producer take acks=all")
+    if known.client.assumed:
+        return Stated(str(acks.value), f"{known.said('acks')}; {known.client.reason}", assumed=True)
+    return Stated(str(acks.value), known.said("acks"))
+
+
+def min_insync(known: Known, *, elr: bool) -> Stated[int]:
+    """The number that is asked for, before a release bounds it by the replicas that there are."""
+    found = known.values["min.insync.replicas"]
+    number = found.value if isinstance(found.value, int) else 1
+    said = known.said("min.insync.replicas")
+    if not elr or (found.origin is not None and found.origin.layer is not SettingLayer.BROKER_STATIC):
+        return Stated(number, said, assumed=found.origin is None)
+    for_all = "with eligible leader replicas the active controller's own value is the cluster's (KAFKA-16540)"
+    given = [
+        one for reading in known.readings for one in reading.given if one.layer is SettingLayer.BROKER_STATIC
+    ]
+    roles = roles_of(given)
+    controllers = [home for home, value in roles.items() if "controller" in value]
+    if found.origin is not None and (
+        found.origin.home in controllers or (not controllers and found.origin.home not in roles)
+    ):
+        return Stated(number, said)
+    last = {one.home: one for one in given if one.key == "min.insync.replicas" and one.home in controllers}
+    for one in last.values():
+        with suppress(BadValueError):  # reported when the setting itself is read
+            theirs = parse(key_named(one.key), one.value, known.release)
+            return Stated(int(theirs), f"min.insync.replicas={theirs} at {one.place}: {for_all}")
+    if found.origin is None:
+        return Stated(number, said, assumed=True)
+    where = "the controllers' file does not give it" if controllers else "no file of a controller is given"
+    return Stated(1, f"{for_all}, and {where}, which makes it 1", assumed=not controllers)
+
+
+def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
+    if known.release >= release_of("strict_min_isr", value=True) and wanted.value > known.factor.value:
+        reason = f"{wanted.reason}; since Kafka 3.7 it counts as at most the number of replicas"
+        return Stated(known.factor.value, reason)
+    return wanted
+
+
+def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
+    """Where the controller is a guess it is the one that loses more."""
+    found = known.values["unclean.leader.election.enable"]
+    is_kraft = controller.value is Controller.KRAFT and not controller.assumed
+    if is_kraft and known.release < _KRAFT_UNCLEAN:
+        reason = f"the KRaft controller asks nobody before {_KRAFT_UNCLEAN}, whatever is set (KAFKA-12670)"
+        return Stated(value=False, reason=reason)
+    if found.value is None:
+        return Stated(
+            value=True,
+            reason=f"Kafka {known.release} always elects a replica out of sync when no other is left",
+        )
+    return Stated(
+        found.value is True, known.said("unclean.leader.election.enable"), assumed=found.origin is None
+    )
+
+
+def _controller(known: Known) -> Stated[Controller]:
+    if known.release >= of(4, 0):
+        return Stated(Controller.KRAFT, "Kafka has no ZooKeeper since 4.0")
+    if known.given("process.roles"):
+        return Stated(Controller.KRAFT, known.said("process.roles"))
+    if known.release < of(2, 8):
+        return Stated(Controller.ZOOKEEPER, f"Kafka {known.release} knows no other controller")
+    if known.given("zookeeper.connect"):
+        return Stated(Controller.ZOOKEEPER, known.said("zookeeper.connect"))
+    for fact in facts_about(known.readings, About.CONTROLLER):
+        return Stated(Controller(fact.value), f"{fact.words} at {fact.place}")
+    for one in (one for reading in known.readings for one in reading.given):
+        if one.key.startswith("zookeeper.") and one.layer is not SettingLayer.DEFAULT:
+            reason = f"{one.key} at {one.place}, which only brokers with ZooKeeper read"
+            return Stated(Controller.ZOOKEEPER, reason, assumed=True)
+    for key in ("metadata.version", "eligible.leader.replicas.enable"):
+        if known.given(key):
+            return Stated(Controller.KRAFT, f"{known.said(key)}, which only KRaft has")
+    if known.given("inter.broker.protocol.version"):
+        reason = f"{known.said('inter.broker.protocol.version')}, which KRaft does not use"
+        return Stated(Controller.ZOOKEEPER, reason, assumed=True)
+    kind = Controller.KRAFT if known.release >= _KRAFT_READY else Controller.ZOOKEEPER
+    return Stated(
+        kind,
+        f"no file says which; assumed, since KRaft is ready for production from Kafka {_KRAFT_READY} on",
+        assumed=True,
+    )
+
+
+def _live_protocol(known: Known, controller: Controller) -> Stated[ProtocolVersion]:
+    """The protocol brokers really use: that of the release unless a setting holds it back."""
+    key = "metadata.version" if controller is Controller.KRAFT else "inter.broker.protocol.version"
+    newest = known.release.line
+    mine = protocol(".".join(map(str, newest)))
+    said = known.given(key)
+    if said is not None and protocol(said) < mine:
+        return Stated(protocol(said), known.said(key))
+    return Stated(mine, f"brokers speak the protocol of Kafka {known.release}", assumed=said is None)
+
+
+def _truncation(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[Truncation]:
+    epochs = protocol_of("truncation", "kip_101")
+    if live.value < epochs:
+        reason = f"{live.reason}; leader epochs decide truncation from {epochs} on (KIP-101)"
+        return Stated(Truncation.HIGH_WATERMARK, reason)
+    written = known.given("log.message.format.version")
+    if (
+        written is not None
+        and controller is Controller.ZOOKEEPER
+        and live.value < protocol("3.0-IV1")
+        and protocol(written) < protocol("0.11.0-IV0")
+    ):
+        reason = (
+            f"{known.said('log.message.format.version')}: records on disk carry no leader epoch before 0.11.0"
+        )
+        return Stated(Truncation.HIGH_WATERMARK, reason)
+    asks_again = protocol_of("truncation", "kip_279")
+    rule, since = Truncation.KIP_101, epochs
+    if live.value >= asks_again:
+        rule, since = Truncation.KIP_279, asks_again
+    name = rule.name.replace("_", "-")
+    return Stated(rule, f"{live.reason}; {name} is live from {since} on", live.assumed)
+
+
+def _restarts_noticed(controller: Stated[Controller], live: Stated[ProtocolVersion]) -> Stated[bool]:
+    if controller.value is Controller.KRAFT:
+        return Stated(value=True, reason="a broker that restarts registers anew with the KRaft controller")
+    return _since_protocol(live, "restarts_noticed", "KIP-380")
+
+
+def _fenced_kept_out(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
+    if controller is Controller.KRAFT:
+        return _since_protocol(live, "fenced_kept_out", "KIP-841")
+    return _since_release(known, "fenced_kept_out", "the controller's look at who is alive")
+
+
+def _directories_known(controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
+    if controller is not Controller.KRAFT:
+        return Stated(value=False, reason="only the KRaft controller knows directories of replicas (KIP-858)")
+    return _since_protocol(live, "directories", "KIP-858")
+
+
+def _leadership_moves(known: Known) -> Stated[bool]:
+    keys = ("auto.leader.rebalance.enable", "controlled.shutdown.enable")
+    moving = [key for key in keys if known.values[key].value is True]
+    if not moving:
+        return Stated(value=False, reason=" and ".join(map(known.said, keys)))
+    return Stated(
+        value=True,
+        reason=known.said(moving[0]),
+        assumed=all(known.values[key].origin is None for key in moving),
+    )
+
+
+def _flush(known: Known) -> Stated[Flush]:
+    found = known.values["log.flush.interval.messages"]
+    every = isinstance(found.value, int) and found.value <= 1
+    said = known.said("log.flush.interval.messages")
+    if every:
+        return Stated(Flush.EVERY_RECORD, f"{said}: each record is forced to the disk")
+    reason = f"{said}: what is not yet flushed may be lost when the machine loses power"
+    return Stated(Flush.BACKGROUND, reason, assumed=found.origin is None)
+
+
+def _storage(known: Known) -> Stated[BrokerStorage]:
+    facts = facts_about(known.readings, About.STORAGE)
+    lost = next((fact for fact in facts if fact.value == "ephemeral"), None)
+    if lost is not None:
+        reason = f"{lost.words} at {lost.place}: a pod that is replaced starts with an empty disk"
+        return Stated(BrokerStorage.EPHEMERAL, reason)
+    if facts:
+        return Stated(BrokerStorage.DURABLE, f"{facts[0].words} at {facts[0].place}")
+    return Stated(BrokerStorage.DURABLE, "no file says otherwise; assumed", assumed=True)
+
+
+def _strict_min_isr(known: Known) -> Stated[bool]:
+    first = release_of("strict_min_isr", value=True)
+    if known.release >= first:
+        reason = (
+            f"since Kafka {first} the high watermark stands still below min.insync.replicas (KAFKA-15583)"
+        )
+        return Stated(value=True, reason=reason)
+    below = "with fewer than min.insync.replicas in sync"
+    reason = f"in Kafka {known.release} the high watermark also advances {below}"
+    return Stated(value=False, reason=reason)
+
+
+def _eligible_leader_replicas(known: Known, controller: Controller, live: ProtocolVersion) -> Stated[bool]:
+    if controller is not Controller.KRAFT:
+        return Stated(value=False, reason="eligible leader replicas need KRaft (KIP-966)")
+    if known.release < of(4, 0):
+        preview = known.given("eligible.leader.replicas.enable") == "True"
+        said = f"{known.said('eligible.leader.replicas.enable')}, and " if preview else ""
+        reason = f"{said}eligible leader replicas came with metadata version 4.0-IV1 (KIP-966)"
+        return Stated(value=False, reason=reason)
+    if live < protocol("4.0-IV1"):
+        return Stated(
+            value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
+        )
+    found = known.values["eligible.leader.replicas.version"]
+    on_by_itself = protocol_of("elr", value=True)
+    if found.origin is None and known.given("metadata.version") and live < on_by_itself:
+        reason = f"{known.said('metadata.version')}; the feature is on by itself from {on_by_itself} on"
+        return Stated(value=False, reason=reason, assumed=True)
+    on = isinstance(found.value, int) and found.value > 0
+    said = known.said("eligible.leader.replicas.version")
+    if found.origin is None and on:
+        said += ", for clusters that began with it; one that was upgraded keeps what it had"
+    return Stated(on, said, assumed=found.origin is None)
+
+
+def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
+    first = release_of(entry, value=True)
+    has = known.release >= first
+    return Stated(has, f"Kafka {known.release} {'has' if has else 'lacks'} {fix}, which came with {first}")
+
+
+def _since_protocol(live: Stated[ProtocolVersion], entry: str, fix: str) -> Stated[bool]:
+    first = protocol_of(entry, value=True)
+    return Stated(live.value >= first, f"{live.reason}; {fix} is live from {first} on", live.assumed)

@@ -1,1 +1,0 @@
-"""Reviewing a Kafka configuration: what its files say, and what that makes Kafka do."""

@@ -1,0 +1,198 @@
+"""Random runs of the model, observed as files would show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from modelcheck.asking.overrides import Overrides, free_check
+from modelcheck.kafka.incident.explain_log.configuration import model
+from modelcheck.kafka.incident.explain_log.observations import (
+    SETTING,
+    Back,
+    Changed,
+    Decided,
+    Ended,
+    Event,
+    Evidence,
+    Gone,
+    Interval,
+    Left,
+    LineObservation,
+    Observed,
+)
+from modelcheck.kafka.incident.explain_log.product import RETURNS, STARTS
+from spec.ir import Scope
+from spec.semantics import Machine, State, Step, Taken
+
+SAID = Evidence("a walk", "")
+CHANGING = "observed_settings"
+NAMES = {variable.name: index for index, variable in enumerate(model().variables)}
+
+
+@dataclass
+class Walk:
+    """A run, what files would show of it, and the scope."""
+
+    scope: Scope
+    states: list[State]
+    steps: list[Step]
+    observed: Observed
+
+    @property
+    def faults(self) -> int:
+        return sum(step.action in model().faults for step in self.steps)
+
+
+def walk(seed: int, *, brokers: int = 2, length: int = 22, faults: int = 2, changing: bool = False) -> Walk:
+    """The run of a seed: sends and fetches come as often as all else, and faults are few.
+
+    With `changing` settings change on the way, now and then.
+    """
+    random = Random(seed)  # noqa: S311 - no secret
+    found_in = model(CHANGING) if changing else model()
+    min_isr, behind = random.randint(1, brokers), "_first" * changing
+    settings = (
+        f"min_isr{behind}={min_isr}",
+        f"elr={random.choice(['true', 'false'])}",
+        f"unclean{behind}={random.choice(['true', 'false'])}",
+        f"acks={random.choice(['one', 'all'])}",
+        f"directories={random.choice(['true', 'false'])}",
+        f"moves={random.randint(0, 1)}",
+    )
+    bounds = (f"Broker={brokers}", "Epoch=3", "Offset=2", "Record=4")
+    scope = free_check(found_in, Overrides(bounds, settings, None, "4.1")).scope
+    machine = Machine(found_in, scope)
+    states = [random.choice(machine.initial())]
+    steps: list[Step] = []
+    for _ in range(length):
+        spent = sum(step.action in model().faults for step in steps)
+        free = frozenset(found_in.free) if random.random() < 0.1 else frozenset(found_in.free) - set(SETTING)
+        allowed = None if spent < faults and random.random() < 0.25 else free
+        found = [
+            each
+            for each in machine.steps(states[-1], actions=allowed)
+            if isinstance(each, Taken) and not set(each.step.args) & set(range(brokers + 1, 10))
+        ]
+        if not found:
+            break
+        taken = random.choice(found)
+        steps.append(taken.step)
+        states.append(taken.state)
+    return Walk(scope, states, steps, _observed(random, scope, states, steps))
+
+
+def _decided(state: State) -> Decided:
+    leader, epoch, isr, eligible = (state[NAMES[name]] for name in ("leader", "epoch", "isr", "eligible"))
+    return Decided(leader, epoch, isr, eligible, SAID)
+
+
+def _observed(random: Random, scope: Scope, states: list[State], steps: list[Step]) -> Observed:
+    events: list[Event] = [_decided(states[0])]
+    brokers = scope.sorts["Broker"]
+    fenced: set[int] = set()
+    lost_disk: set[int] = set()
+    for step, before, after in zip(steps, states, states[1:], strict=False):
+        now = _decided(after)
+        if step.action in SETTING:
+            events.append(Changed(step.action, step.args, SAID))
+        if now.control != _decided(before).control:
+            events.append(now)
+        if step.action in RETURNS:
+            events.append(Back(step.args[0], random.choice([None, step.args[0] in lost_disk]), SAID))
+            fenced.discard(step.args[0])
+            lost_disk.discard(step.args[0])
+        if step.action == "disk_loss":
+            lost_disk.add(step.args[0])
+        session = after[NAMES["Broker.session"]]
+        for broker in range(len(brokers)):
+            if not session[broker] and broker not in fenced and random.random() < 0.3:
+                fenced.add(broker)
+                events.append(Gone(broker, SAID))
+    ends = {
+        broker: _ended(random, broker, states, broker in lost_disk)
+        for broker in range(len(brokers))
+        if random.random() < 0.9
+    }
+    intervals = tuple(Interval(n, n + 1) for n in range(scope.nats["Offset"]))
+    return Observed(brokers, tuple(events), ends, intervals, whole=True)
+
+
+def with_logs(taken: Walk, seed: int) -> Observed:
+    """What files show of a walk, with a log of each broker: some lines of what was so, and all its starts."""
+    random = Random(seed)  # noqa: S311 - no secret
+    logs = tuple(tuple(_lines(random, broker, taken)) for broker in range(len(taken.scope.sorts["Broker"])))
+    return replace(taken.observed, logs=logs, starts={broker: broker for broker in range(len(logs))})
+
+
+def _lines(random: Random, broker: int, taken: Walk) -> Iterator[LineObservation]:
+    for number, state in enumerate(taken.states):
+        step = taken.steps[number - 1] if number else None
+        if step is not None and step.action in STARTS and step.args[0] == broker:
+            stopped = broker in taken.states[number - 1][NAMES["stopped"]]
+            yield LineObservation(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
+            yield LineObservation(broker, SAID, up=True, actions=STARTS)
+        cut = step is not None and step.action == "become_follower" and step.args[0] == broker
+        before = len(taken.states[number - 1][NAMES["Broker.log"]][broker]) if number else 0
+        length, mark = len(state[NAMES["Broker.log"]][broker]), state[NAMES["Broker.hw"]][broker]
+        if cut and length < before:
+            yield LineObservation(broker, None, length=(length + 1, 2))
+            yield LineObservation(
+                broker, SAID, length=(length, length), actions=frozenset({"become_follower"})
+            )
+        elif random.random() < 0.2:
+            known = random.random() < 0.5
+            yield LineObservation(
+                broker,
+                SAID,
+                length=(length, length) if known else None,
+                mark=random.randint(0, mark),
+                epoch=random.randint(0, state[NAMES["epoch"]]),
+            )
+
+
+def long_log(rounds: int) -> Observed:
+    """A long history of which a follower's log has each start, and the leader's each change of the ISR."""
+    observed = long_history(rounds)
+    followers = {1: list[LineObservation](), 2: list[LineObservation]()}
+    for number in range(rounds):
+        broker = 1 + number % 2
+        followers[broker] += [
+            LineObservation(broker, SAID, up=False, stopped=True, actions=STARTS, ahead=True),
+            LineObservation(broker, SAID, up=True, actions=STARTS),
+        ]
+    leader = [
+        LineObservation(0, SAID, mark=1 if position > 9 else 0, epoch=1, position=position)
+        for position in range(1, len(observed.events))
+    ]
+    logs = (tuple(leader), *map(tuple, followers.values()))
+    return replace(observed, logs=logs, starts={1: 1, 2: 2})
+
+
+def _ended(random: Random, broker: int, states: list[State], lost: bool) -> Ended:  # noqa: FBT001
+    last = states[-1]
+    log = tuple(entry[0] for entry in last[NAMES["Broker.log"]][broker])
+    mark = random.choice(states)[NAMES["Broker.hw"]][broker]
+    left = Left.UNKNOWN
+    if not last[NAMES["Broker.up"]][broker]:
+        left = Left.CLEAN if broker in last[NAMES["stopped"]] else Left.UNCLEAN
+    return Ended(broker, log, mark, left, not lost, SAID, SAID, SAID)
+
+
+def long_history(rounds: int) -> Observed:
+    """Two followers of three that leave the ISR and come back, by turns."""
+    whole = frozenset({0, 1, 2})
+    events: list[Event] = [Decided(0, 1, whole, frozenset(), SAID)]
+    for number in range(rounds):
+        broker = 1 + number % 2
+        events.append(Decided(0, 1, whole - {broker}, frozenset(), SAID))
+        events += [Gone(broker, SAID), Back(broker, new_directory=False, evidence=SAID)]
+        events.append(Decided(0, 1, whole, frozenset(), SAID))
+    ends = {
+        n: Ended(
+            n, (1, 1), 1, Left.UNKNOWN, folder=True, log_evidence=SAID, mark_evidence=SAID, left_evidence=SAID
+        )
+        for n in whole
+    }
+    return Observed(("b1", "b2", "b3"), tuple(events), ends, (Interval(0, 1), Interval(1, 2)), whole=True)

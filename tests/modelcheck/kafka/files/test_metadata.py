@@ -1,0 +1,232 @@
+"""The metadata log: what is written is read back; what records come to, with snapshots and transactions."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.fields import ShortError
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.log import read_metadata
+from modelcheck.kafka.files.metadata.records import (
+    BrokerChanged,
+    BrokerRegistered,
+    ControllerRegistered,
+    MetadataRecord,
+    PartitionChanged,
+    PartitionCreated,
+    TopicCreated,
+    TransactionMark,
+    UnknownRecord,
+    decode,
+)
+from tests.modelcheck.kafka.files.written import batch, uvarint
+
+CLUSTERS = Path(__file__).parent / "clusters"
+TOPIC = UUID(int=7)
+BROKERS = st.lists(st.integers(0, 9), max_size=4, unique=True).map(tuple)
+MAYBE = st.none() | BROKERS
+
+
+def text(value: str) -> bytes:
+    return uvarint(len(value.encode()) + 1) + value.encode()
+
+
+def numbers(values: Sequence[int]) -> bytes:
+    return uvarint(len(values) + 1) + struct.pack(f">{len(values)}i", *values)
+
+
+def tags(found: dict[int, bytes]) -> bytes:
+    parts = (uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(found.items()))
+    return uvarint(len(found)) + b"".join(parts)
+
+
+def framed(kind: int, version: int, body: bytes) -> bytes:
+    return uvarint(1) + uvarint(kind) + uvarint(version) + body
+
+
+def encoded(record: MetadataRecord) -> bytes:
+    match record:
+        case TopicCreated(name, topic):
+            return framed(2, 0, text(name) + topic.bytes + b"\0")
+        case PartitionCreated():
+            lists = numbers(record.replicas) + numbers(record.isr) + numbers(()) * 2
+            fixed = struct.pack(">iii", record.leader, record.leader_epoch, record.partition_epoch)
+            tagged = {0: b"\1"} if record.recovering else {}
+            tagged |= {1: numbers(record.elr), 2: numbers(record.last_known_elr)}
+            body = struct.pack(">i", record.partition) + record.topic.bytes + lists + fixed
+            return framed(3, 2, body + uvarint(1) + tags(tagged))
+        case PartitionChanged():
+            changed = {0: record.isr, 2: record.replicas, 6: record.elr, 7: record.last_known_elr}
+            found = {tag: numbers(each) for tag, each in changed.items() if each is not None}
+            found |= {1: struct.pack(">i", record.leader)} if record.leader != -2 else {}
+            found |= {5: bytes([record.recovering])} if record.recovering is not None else {}
+            return framed(5, 2, struct.pack(">i", record.partition) + record.topic.bytes + tags(found))
+        case TransactionMark(mark):
+            return framed({"begin": 23, "end": 24, "abort": 25}[mark], 0, b"\0")
+        case _:
+            raise NotImplementedError
+
+
+PARTITIONS = st.builds(
+    PartitionCreated,
+    partition=st.integers(0, 9),
+    topic=st.just(TOPIC),
+    replicas=BROKERS,
+    isr=BROKERS,
+    leader=st.integers(-1, 9),
+    leader_epoch=st.integers(0, 9),
+    partition_epoch=st.integers(0, 9),
+    recovering=st.booleans(),
+    elr=BROKERS,
+    last_known_elr=BROKERS,
+    directories=st.just(()),
+)
+CHANGES = st.builds(
+    PartitionChanged,
+    partition=st.integers(0, 9),
+    topic=st.just(TOPIC),
+    isr=MAYBE,
+    leader=st.integers(-2, 9),
+    replicas=MAYBE,
+    recovering=st.none() | st.booleans(),
+    elr=MAYBE,
+    last_known_elr=MAYBE,
+    directories=st.none(),
+)
+
+
+@settings(max_examples=50)
+@given(PARTITIONS | CHANGES)
+def test_what_is_written_is_read_back(record: MetadataRecord) -> None:
+    assert decode(encoded(record)) == record
+
+
+@settings(max_examples=50)
+@given(PARTITIONS | CHANGES, st.data())
+def test_a_record_that_is_cut_off_is_no_other_record(record: MetadataRecord, data: st.DataObject) -> None:
+    whole = encoded(record)
+    cut = data.draw(st.integers(0, len(whole) - 1))
+
+    with pytest.raises(ShortError):
+        decode(whole[:cut])
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_are_too_odd(junk: bytes) -> None:
+    with suppress(ShortError):
+        decode(b"\1" + junk)
+
+
+def test_kinds_and_versions_that_are_not_known_are_told() -> None:
+    assert decode(framed(3, 3, b"")) == UnknownRecord(3, 3)
+    assert decode(framed(77, 0, b"")) == UnknownRecord(77, 0)
+
+
+# As MetadataRecordSerde of Kafka 4.3.1 writes them at metadata.version 4.3-IV0, with a directory that is
+# cordoned (KIP-1066): broker 3, epoch 41.
+REGISTERED = """
+    0100040000000300000000000000000500000000000000060000000000000029020a504c41494e544558
+    540262238400000002116d657461646174612e76657273696f6e0007001e000272010002001102000000
+    0000000001000000000000000201110200000000000000030000000000000004
+"""
+UNFENCED = "011103000000030000000000000029020001ff03110200000000000000030000000000000004"
+SHUTTING_DOWN = "01110300000003000000000000002901010101"
+
+
+def test_records_of_brokers_with_cordoned_directories_are_read() -> None:
+    incarnation, directory = UUID(int=(5 << 64) + 6), UUID(int=(1 << 64) + 2)
+    registered = BrokerRegistered(
+        3, incarnation, 41, fenced=True, shutting_down=False, directories=(directory,)
+    )
+
+    assert decode(bytes.fromhex(REGISTERED)) == registered
+    assert decode(bytes.fromhex(UNFENCED)) == BrokerChanged(3, 41, fenced=False)
+    assert decode(bytes.fromhex(SHUTTING_DOWN)) == BrokerChanged(3, 41, shutting_down=True)
+
+
+# As MetadataRecordSerde of Kafka 4.4.0 writes it: controller 3000.
+UNREGISTERED = "011d0000000bb800"
+
+
+def test_a_controller_that_is_unregistered_is_none_any_more() -> None:
+    image = MetadataImage()
+    for record in (
+        ControllerRegistered(3000),
+        ControllerRegistered(3001),
+        decode(bytes.fromhex(UNREGISTERED)),
+    ):
+        image.apply(record)
+
+    assert image.controllers == {3001}
+
+
+def test_a_controller_of_4_4_begins_with_a_snapshot_and_has_its_log_behind_it(tmp_path: Path) -> None:
+    folder = CLUSTERS / "power_loss_newer" / "controller" / "__cluster_metadata-0"
+    begin = folder / "00000000000000000000-0000000000.checkpoint"
+    shutil.copy(begin, tmp_path)
+    whole, formatted = read_metadata(folder), read_metadata(tmp_path)
+
+    assert (whole.snapshot, whole.end > 0, len(whole.image.topics)) == (begin, True, 2)
+    assert (formatted.end, formatted.image.topics) == (0, {})
+    assert whole.image.features == formatted.image.features
+    assert formatted.image.features["metadata.version"] == 33
+
+
+FIRST = PartitionCreated(0, TOPIC, (1, 2, 3), (1, 2, 3), 1, 5, 9)
+
+
+def state(image: MetadataImage) -> PartitionCreated:
+    return image.by_place()[TopicPartition("t", 0)]
+
+
+def image(*records: MetadataRecord) -> MetadataImage:
+    made = MetadataImage()
+    for each in (TopicCreated("t", TOPIC), FIRST, *records):
+        made.apply(each)
+    return made
+
+
+def test_the_leader_epoch_rises_where_a_leader_is_named_and_the_partition_epoch_always() -> None:
+    shrunk = state(image(PartitionChanged(0, TOPIC, isr=(1,))))
+    led = state(image(PartitionChanged(0, TOPIC, leader=1)))
+
+    assert (shrunk.isr, shrunk.leader_epoch, shrunk.partition_epoch) == ((1,), 5, 10)
+    assert (led.isr, led.leader_epoch, led.partition_epoch) == ((1, 2, 3), 6, 10)
+
+
+def test_a_transaction_counts_when_it_ends() -> None:
+    begin, change = TransactionMark("begin"), PartitionChanged(0, TOPIC, isr=(1,))
+
+    assert state(image(begin, change)).isr == (1, 2, 3)
+    assert state(image(begin, change, TransactionMark("end"))).isr == (1,)
+    assert state(image(begin, change, TransactionMark("abort"))).isr == (1, 2, 3)
+
+
+def test_what_comes_behind_a_snapshot_is_added_to_it(tmp_path: Path) -> None:
+    snapshot = [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)]
+    (tmp_path / f"{10:020}-{2:010}.checkpoint").write_bytes(batch(0, snapshot, 2))
+    old = batch(0, [encoded(PartitionChanged(0, TOPIC, isr=(9,)))] * 10, 2)
+    new = batch(10, [encoded(PartitionChanged(0, TOPIC, isr=(3,)))], 4)
+    (tmp_path / f"{0:020}.log").write_bytes(old + new)
+    found = read_metadata(tmp_path)
+
+    assert (found.end, found.epoch) == (11, 4)
+    assert (state(found.image).isr, state(found.image).partition_epoch) == ((3,), 10)
+
+
+def test_metadata_that_is_damaged_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    good = batch(0, [encoded(TopicCreated("t", TOPIC)), encoded(FIRST)], 1)
+    (tmp_path / f"{0:020}.log").write_bytes(good + b"\0\0\0")
+    found = read_metadata(tmp_path)
+
+    assert (found.end, len(found.damaged), state(found.image)) == (2, 1, FIRST)

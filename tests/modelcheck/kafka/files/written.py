@@ -1,0 +1,47 @@
+"""Batches and logs as Kafka writes them, for tests to read back."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from modelcheck.kafka.files.crc32c import crc32c
+
+
+def uvarint(value: int) -> bytes:
+    found = bytearray()
+    while value >= 0x80:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def varint(value: int) -> bytes:
+    return uvarint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def record(delta: int, value: bytes, key: bytes | None = None) -> bytes:
+    keyed = varint(-1) if key is None else varint(len(key)) + key
+    body = b"\0" + varint(0) + varint(delta) + keyed + varint(len(value)) + value + varint(0)
+    return varint(len(body)) + body
+
+
+def batch(base: int, values: Sequence[bytes], epoch: int = 0, attributes: int = 0) -> bytes:
+    records = b"".join(record(n, value) for n, value in enumerate(values))
+    rest = struct.pack(">hiqqqhii", attributes, len(values) - 1, 0, 0, -1, -1, -1, len(values)) + records
+    head = struct.Struct(">ibI")  # epoch, version, checksum
+    return struct.pack(">qi", base, head.size + len(rest)) + head.pack(epoch, 2, crc32c(rest)) + rest
+
+
+def log(folder: Path, batches: Iterable[tuple[int, int]], *, segment: int = 0, per: int = 1) -> Path:
+    """Write a segment of batches with `per` records each, given as offset and epoch."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{segment:020}.log"
+    path.write_bytes(b"".join(batch(base, [b"v"] * per, epoch) for base, epoch in batches))
+    return path
+
+
+def epochs(folder: Path, *starts: tuple[int, int]) -> None:
+    lines = "".join(f"{epoch} {start}\n" for epoch, start in starts)
+    (folder / "leader-epoch-checkpoint").write_text(f"0\n{len(starts)}\n{lines}")

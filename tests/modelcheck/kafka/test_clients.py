@@ -1,0 +1,189 @@
+"""Which client produces, and what it takes for acks; whose min.insync.replicas counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelcheck.kafka.settings.readers.recognition import read_bytes
+from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from spec.diagnostics import SpecError
+
+CLUSTER = "broker.id=1\ndefault.replication.factor=3\nmin.insync.replicas=2\n"
+BROKER = "process.roles=broker\nnode.id=1\ndefault.replication.factor=3\nmin.insync.replicas=2\n"
+ELR = "eligible.leader.replicas.version=1\n"
+
+
+def review(*texts: str, kafka: str = "3.7.0", client: str | None = None) -> Settings:
+    return resolve(
+        [read_bytes(f"f{n}", text.encode()) for n, text in enumerate(texts)], kafka=kafka, client=client
+    )
+
+
+def codes(settings: Settings) -> list[str]:
+    return [warning.code for warning in settings.warnings]
+
+
+@pytest.mark.parametrize(
+    ("client", "acks"),
+    [
+        ("2.8", "1"),
+        ("kafka-clients 3.0.0", "all"),
+        ("kafka-clients:0.8.1", "0"),
+        ("librdkafka", "all"),
+        ("librdkafka 0.11.6", "1"),
+        ("librdkafka 1", "all"),
+        ("librdkafka-2.3.0", "all"),
+        ("confluent-kafka-go", "all"),
+        ("Sarama", "1"),
+        ("franz-go", "all"),
+        ("kafka-go", "0"),
+        ("kafkajs", "all"),
+        ("kafka-python 2.0.2", "1"),
+    ],
+)
+def test_the_client_decides_acks_where_no_file_does(client: str, acks: str) -> None:
+    found = review(CLUSTER, client=client)
+
+    assert (found.switches.acks.value, found.switches.acks.assumed) == (acks, False)
+
+
+def test_without_a_word_the_client_is_like_the_cluster_and_that_is_assumed() -> None:
+    for kafka, acks in (("2.8.0", "1"), ("3.0.0", "all")):
+        found = review(CLUSTER, kafka=kafka)
+        assert (found.switches.acks.value, found.switches.acks.assumed) == (acks, True)
+        assert f"Kafka's own of release {kafka.removesuffix('.0')} is assumed" in found.switches.acks.reason
+
+
+def test_a_producer_that_says_acks_is_believed_whatever_the_client() -> None:
+    assert review(CLUSTER, "acks=all\nkey.serializer=x\n", client="2.8").switches.acks.value == "all"
+
+
+def test_keys_that_only_librdkafka_reads_tell_the_library() -> None:
+    producer = "bootstrap.servers=a:9092\nstatistics.interval.ms=1000\nlinger.ms=5\nkey.serializer=x\n"
+    found = review(CLUSTER, producer, kafka="2.8.0")
+
+    assert (str(found.client.value), found.switches.acks.value) == ("librdkafka", "all")
+
+
+@pytest.mark.parametrize(
+    ("client", "word"),
+    [
+        ("sarma", "did you mean `sarama`?"),
+        ("kafka-clients", "3.6"),
+        ("9.9", ""),
+        ("librdkfa 1", "librdkafka"),
+        ("", ""),
+    ],
+)
+def test_a_client_that_is_none_is_told_with_what_to_write(client: str, word: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        review(CLUSTER, client=client)
+
+    (told,) = caught.value.diagnostics
+    assert (told.code, told.source.name) == ("R0710", "--client")
+    assert word in told.help
+
+
+def test_a_transactional_producer_waits_for_all() -> None:
+    producer = "bootstrap.servers=a:9092\ntransactional.id=t\nkey.serializer=x\n"
+
+    assert review(CLUSTER, producer, kafka="2.7.0").switches.acks.value == "all"
+    with pytest.raises(SpecError) as caught:
+        review(CLUSTER, producer + "acks=1\n", kafka="2.7.0")
+    assert [told.code for told in caught.value.diagnostics] == ["R0718"]
+
+
+@pytest.mark.parametrize(
+    ("release", "value"),
+    [("2.8.0", False), ("3.0.0", False), ("3.0.1", True), ("3.1.0", False), ("3.2.0", True)],
+)
+def test_idempotence_by_default(release: str, *, value: bool) -> None:
+    assert review(CLUSTER, kafka=release).value("enable.idempotence").value is value
+
+
+# ------------------------------------------------------------------ whose min.insync.replicas
+
+
+def test_with_elr_the_controllers_own_value_is_that_of_the_cluster() -> None:
+    """KAFKA-16540: a broker's file is not asked."""
+    found = review(BROKER + ELR, kafka="4.1.0")
+
+    assert (found.switches.min_insync_replicas.value, codes(found)) == (1, ["R0740"])
+    assert found.switches.min_insync_replicas.assumed
+
+
+@pytest.mark.parametrize(
+    ("own", "counts"),
+    [
+        ("", 1),
+        ("min.insync.replicas=2\n", 2),
+        ("min.insync.replicas=3\n", 3),
+        ("min.insync.replicas=1\nmin.insync.replicas=+3\n", 3),
+    ],
+)
+def test_the_controllers_file_says_what_counts(own: str, counts: int) -> None:
+    controller = f"process.roles=controller\nnode.id=100\n{own}"
+    found = review(BROKER + ELR, controller, kafka="4.1.0")
+
+    assert found.switches.min_insync_replicas.value == counts
+    assert not found.switches.min_insync_replicas.assumed
+
+
+def test_a_controllers_value_that_is_none_is_a_mistake() -> None:
+    for value in ("\u00b2", "two"):
+        with pytest.raises(SpecError) as caught:
+            review(BROKER + ELR, f"process.roles=controller\nmin.insync.replicas={value}\n", kafka="4.1.0")
+        assert [told.code for told in caught.value.diagnostics] == ["R0713"]
+
+
+def test_a_process_of_both_roles_a_topic_and_a_cluster_without_elr_count_as_ever() -> None:
+    both = BROKER.replace("=broker\n", "=broker,controller\n")
+    topic = "Configs for topic 'orders' are min.insync.replicas=3\n"
+
+    assert review(both + ELR, kafka="4.1.0").switches.min_insync_replicas.value == 2
+    assert (
+        review(CLUSTER.replace("broker.id=1\n", "") + ELR, kafka="4.1.0").switches.min_insync_replicas.value
+        == 2
+    )
+    assert review(BROKER, kafka="4.0.0").switches.min_insync_replicas.value == 2
+    assert review(BROKER + ELR, topic, kafka="4.1.0").switches.min_insync_replicas.value == 3
+
+
+@pytest.mark.parametrize("kafka", ["0.8.1", "1.0", "3.7"])
+def test_another_library_reads_both_names_of_acks_whatever_the_cluster_is(kafka: str) -> None:
+    for name, value in (("acks", "all"), ("request.required.acks", "1"), ("request.required.acks", "all")):
+        found = review(CLUSTER, f"{name}={value}\nqueue.buffering.max.kbytes=9\n", kafka=kafka)
+        assert (found.switches.acks.value, codes(found).count("R0715")) == (value, kafka == "0.8.1")
+
+
+def test_the_old_producers_name_does_not_count_beside_the_new_one() -> None:
+    lines = ["acks=all\n", "request.required.acks=0\n"]
+    for text in ("".join(lines), "".join(reversed(lines))):
+        found = review(CLUSTER, text, kafka="1.0")
+        assert (found.switches.acks.value, codes(found)) == ("all", ["R0714"])
+
+
+def test_producers_of_two_services_are_two() -> None:
+    services = "".join(
+        f"  {name}:\n    image: me/app\n    environment:\n      KAFKA_PRODUCER_ACKS: '{acks}'\n"
+        for name, acks in (("one", "0"), ("two", "1"))
+    )
+    found = review(CLUSTER, "services:\n" + services)
+
+    assert (found.switches.acks.value, codes(found)) == ("0", ["R0724"])
+
+
+@pytest.mark.parametrize(
+    ("given", "client", "key", "expected"),
+    [
+        ("enable.idempotence=true", "2.8", "acks", "all"),
+        ("acks=1", "3.7", "enable.idempotence", False),
+        ("transactional.id=t", "2.8", "enable.idempotence", True),
+        ("linger.ms=1", "sarama", "enable.idempotence", None),
+        ("linger.ms=1", "3.7", "enable.idempotence", True),
+    ],
+)
+def test_a_default_is_told_as_other_settings_leave_it(
+    given: str, client: str, key: str, expected: object
+) -> None:
+    assert review(CLUSTER, f"bootstrap.servers=a:1\n{given}\n", client=client).value(key).value == expected
