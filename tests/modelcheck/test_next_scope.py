@@ -442,7 +442,7 @@ def interrupted_after(searches: int) -> type[Here]:
     class Interrupted(Here):
         left = searches
 
-        def some(self, numbers: Iterable[int]) -> Iterator[tuple[int, Any]]:
+        def some(self, numbers: Iterable[int], _: object = None) -> Iterator[tuple[int, Any]]:
             for number, result in super().some(numbers):
                 if not self.left:
                     return
