@@ -1,8 +1,8 @@
 """Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `replay`, `begin`, `grade`.
 
 >>> import modelcheck
->>> modelcheck.check("kafka", "jepsen")
-<Outcome kafka · jepsen: as expected>
+>>> modelcheck.check("raft", "elections")
+<Outcome raft · elections: as expected>
 
 Each name is loaded when it is first used, so the import costs nothing.
 """

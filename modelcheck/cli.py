@@ -9,6 +9,7 @@ import argparse
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
@@ -71,6 +72,7 @@ COMMANDS = {
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }
+FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see `commands/followups.py`
 SHELLS = ("bash", "zsh", "tcsh")
 EXITS = (
     "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown,"
@@ -78,7 +80,7 @@ EXITS = (
 )
 
 
-OURS = {"spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore"}
+OURS = {"spec", "counterexamples", "modelcheck", "spark_explore"}
 
 
 class _Quit(Exception):  # noqa: N818 - not an error
@@ -136,10 +138,7 @@ class _Completion(argparse.Action):
         """Import every command, for its options."""
         from modelcheck.commands.completion import completion  # noqa: PLC0415 - no other needs it
 
-        commands = {
-            name: (summary, import_module(module).add_arguments)
-            for name, (summary, module) in COMMANDS.items()
-        }
+        commands = {name: (summary, partial(_add_arguments, name)) for name, (summary, _) in COMMANDS.items()}
         whole = argparse.ArgumentParser(prog="modelcheck", description="Model checking for replicated logs.")
         whole.add_argument("--version", action="store_true", help="say which version this is")
         print(completion(str(shell), commands, whole))
@@ -209,9 +208,18 @@ def _run(given: list[str], output: Output) -> int:
     summary, module_name = COMMANDS[named.command]
     module = import_module(module_name)
     parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
-    module.add_arguments(parser)
+    _add_arguments(named.command, parser)
     args = parser.parse_args(given[1:])
     return _limited(module.run, args, output)
+
+
+def _add_arguments(command: str, parser: argparse.ArgumentParser) -> None:
+    """The arguments of a command, with those that others add to it."""
+    import_module(COMMANDS[command][1]).add_arguments(parser)
+    followups = [import_module(name) for name in FOLLOWUPS.get(command, ())]
+    for each in followups:
+        each.add_options(parser)
+    parser.set_defaults(followups=followups)
 
 
 def _limited(

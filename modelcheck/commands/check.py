@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import modelcheck.commands.check_arguments as arguments
 from modelcheck.answers.outcome_json import as_json
@@ -22,7 +21,6 @@ from modelcheck.commands.check_answers import summary, tell_card, tell_runs, unu
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
-from modelcheck.commands.kafka.reproduce_options import kafka_home
 from modelcheck.commands.pipeline_options import write_report
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.coverage import never_used
@@ -30,7 +28,7 @@ from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.report import Reporter, Stopped
-from modelcheck.contract.result import End, Outcome, UnusedPart, Violated
+from modelcheck.contract.result import End, Outcome, UnusedPart
 from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
@@ -40,9 +38,6 @@ from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError
 from spec.ir import Check, Model
 from spec.values import ModelError
-
-if TYPE_CHECKING:
-    from modelcheck.kafka.reproduce.installation import Home
 
 START_UP = 2.0  # seconds that reading may always take
 
@@ -57,6 +52,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
         return next_scope.run(args, output)
     arguments.refuse_conflicts(args)
+    for each in args.followups:
+        each.refuse_conflicts(args)
     files = arguments.files(args, output)
     outcomes: list[Outcome] = []
     unasked: list[Unasked] = []
@@ -90,7 +87,7 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
-        home = _kafka_home(args, asked)
+        followups = [each.followup(args, asked) for each in args.followups]
     if args.estimate:
         return {_estimate(output, asked)}
     exits = set[Exit]()
@@ -102,9 +99,13 @@ def _run(
     unasked += _rest(asked[len(outcomes) + len(unasked) :])
     if args.timings:
         output.tell(timings.words())
-    tried = {} if home is None else _reproduced(args, output, outcomes, home, exits)
+    added: dict[str, object] = {}
+    for followup in filter(None, followups):
+        data, exit_ = followup(outcomes, output)
+        added |= data
+        exits.add(exit_)
     unused = () if unasked or len(outcomes) < 2 else never_used(outcomes)
-    exits |= _tell_all(args, output, outcomes, tried, unused)
+    exits |= _tell_all(args, output, outcomes, added, unused)
     write_files(args, files, outcomes, output)
     return exits
 
@@ -113,13 +114,13 @@ def _tell_all(
     args: argparse.Namespace,
     output: Output,
     outcomes: list[Outcome],
-    tried: dict[str, object],
+    added: dict[str, object],
     unused: tuple[UnusedPart, ...],
 ) -> set[Exit]:
     """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
     if args.json:
         with watched(args.max_time, None, output.give_up):
-            answers = [as_json(each, strict=args.strict, explained=args.explain) | tried for each in outcomes]
+            answers = [as_json(each, strict=args.strict, explained=args.explain) | added for each in outcomes]
         output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
@@ -185,39 +186,6 @@ def _tell_runs(
         output.tell(f"modelcheck: not everything is shown: {stopped}")
         return False
     return True
-
-
-def _kafka_home(args: argparse.Namespace, asked: list[Question]) -> Home | None:
-    """The Kafka on which the run that is found is tried. Raises SpecError if there is none that is driven."""
-    if args.reproduce:
-        from modelcheck.kafka.reproduce.selection import (  # noqa: PLC0415 - only for `--reproduce`
-            refuse_undriven,
-        )
-
-        for model, _ in asked:
-            refuse_undriven(model)
-    return kafka_home(args)
-
-
-def _reproduced(
-    args: argparse.Namespace, output: Output, outcomes: list[Outcome], home: Home, exits: set[Exit]
-) -> dict[str, object]:
-    """What came of the run that was found, on a real Kafka, as data; its exit code is added."""
-    from modelcheck.kafka.reproduce.after_check import reproduced  # noqa: PLC0415 - only for `--reproduce`
-    from modelcheck.kafka.reproduce.selection import losing  # noqa: PLC0415 - as above
-
-    known = [each for each in outcomes if _has_run(each) or not each.findings.end.partial]
-    if not known:
-        output.tell("modelcheck: nothing is reproduced: no run was found, and not all were looked at")
-        exits.add(Exit.UNKNOWN)
-        return {"reproduced": None}
-    found = reproduced(lambda: losing(known[0]), home, output, shown=not args.json)
-    exits.add(found.exit)
-    return {"reproduced": found.data}
-
-
-def _has_run(outcome: Outcome) -> bool:
-    return any(isinstance(each.verdict, Violated) for each in outcome.findings.results)
 
 
 def _rest(asked: list[Question]) -> list[Unasked]:

@@ -10,7 +10,6 @@ from modelcheck.api import PREFERRED
 from modelcheck.commands.draw_options import add_draw_options, refuse_unused
 from modelcheck.commands.engine_options import SPARK, add_engine_options
 from modelcheck.commands.given import MODELS, add_overrides
-from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, refuse_half
 from modelcheck.commands.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
 from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import MOST_WAYS
@@ -89,7 +88,6 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
     add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
-    add_reproduce_options(group, "the run that loses a record of Kafka's")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
@@ -99,15 +97,14 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     if args.all is not None:
         _refuse_with_all(args)
     refuse_unused(args)
-    refuse_half(args, args.refuse)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
     kept = args.checkpoint is not None or args.resume is not None
     written = args.itf or args.html or args.draw or pipeline_paths(args)
-    if args.estimate and (args.json or args.symmetry or written or kept or args.reproduce):
+    if args.estimate and (args.json or args.symmetry or written or kept):
         args.refuse(
-            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry, "
-            "--reproduce nor a checkpoint"
+            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
+            "nor a checkpoint"
         )
     if args.certificate is not None and changed(args):
         args.refuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from modelcheck.asking.models import pick_checks, pick_model
@@ -20,11 +21,9 @@ def questions(args: argparse.Namespace) -> list[Question]:
     """All that is to be checked; every file is read, and every mistake reported, before the first search."""
     found = [each for name in args.files for each in _of_file(args, name)]
     if keep(args) is not None:
-        _refuse_several(found, "a checkpoint")
+        refuse_several(found, "a checkpoint")
     if args.certificate is not None:
-        _refuse_several(found, "a certificate")
-    if args.reproduce:
-        _refuse_several(found, "what is tried on a real Kafka")
+        refuse_several(found, "a certificate")
     return found
 
 
@@ -46,7 +45,7 @@ def _uncounted(check: Check) -> Check:
     return replace(check, expect=tuple(e for e in check.expect if isinstance(e, ExpectVerdict)))
 
 
-def _refuse_several(found: list[Question], what: str) -> None:
+def refuse_several(found: Sequence[Question], what: str) -> None:
     """Some things are of one check; they say so before the first search."""
     if len(found) > 1:
         names = ", ".join(check.name for _, check in found)

@@ -193,7 +193,7 @@ def _scope(outcome: Outcome) -> str:
 
 
 def scope_of(outcome: Outcome) -> str:
-    """What a verdict is for: "check jepsen of kafka: Broker = 2, …, faults: at most 2"."""
+    """What a verdict is for: "check figure_8 of quorum: Node = 3, …, faults: none"."""
     model, check = outcome.model, outcome.check
     faults = [f"faults: {budget_words(check.budget)}"] if model.faults else []
     words = [*scope_words(check.scope), *config_words(model, check), *faults]
