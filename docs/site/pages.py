@@ -46,7 +46,8 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
     "For developers": {
         "CONTRIBUTING.md": "Contributing",
         "counterexamples/README.md": "Runs",
-        "modelcheck.kafka.files/README.md": "Files of brokers",
+        "modelcheck/kafka/README.md": "Kafka",
+        "modelcheck/kafka/files/README.md": "Files of brokers",
         "modelcheck/explicit/README.md": "The explicit engine",
         "CHANGELOG.md": "Changelog",
     },

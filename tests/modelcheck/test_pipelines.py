@@ -26,7 +26,7 @@ from spec.load import load
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
-INPUTS = ROOT / "tests" / "modelcheck" / "review" / "inputs"
+INPUTS = ROOT / "tests" / "modelcheck" / "kafka" / "inputs"
 Json = Any
 
 SUITES = {"name", "tests", "failures", "errors", "time"}
