@@ -29,7 +29,7 @@ from tests.counterexamples.runs import divergence
 
 ROOT = Path(__file__).parent.parent
 RAN = "ran"  # where a module that lies in the folder says that it was imported
-OURS = {"spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore", "tests", "docs"}
+OURS = {"spec", "counterexamples", "modelcheck", "spark_explore", "tests", "docs"}
 NAMES = sorted((sys.stdlib_module_names | packages_distributions().keys() | OURS) - {"__main__"})
 SCRIPT = "import sys\nfrom modelcheck.__main__ import main\nsys.exit(main())\n"  # as pip writes it
 LINES = {  # a command line for each command, with work that loads all that it needs
@@ -112,7 +112,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tests = ROOT / "tests"
     shutil.copy(tests / "modelcheck" / "tiny.rsm", made / "m.rsm")
     shutil.copy(tests / "counterexamples" / "toy.rsm", made / "toy.rsm")
-    shutil.copytree(tests / "modelcheck.kafka.files" / "clusters" / "power_loss", made / "cluster")
+    shutil.copytree(tests / "modelcheck" / "kafka" / "files" / "clusters" / "power_loss", made / "cluster")
     shutil.copy(tests / "modelcheck" / "symbolic" / "certificates" / "quorum.json", made)
     shutil.copy(ROOT / "spec" / "protocols" / "quorum.rsm", made)
     shutil.copy(ROOT / "modelcheck" / "asking" / "course" / "exercises" / "acks.rsm", made)

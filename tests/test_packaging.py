@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore")
+PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
 NOT_SHIPPED = ("counterexamples/gallery/",)  # pictures of documents
 LEFT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "venv")
 

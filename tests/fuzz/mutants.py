@@ -20,7 +20,7 @@ from time import monotonic
 from tests.fuzz.__main__ import say
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("spec", "counterexamples", "modelcheck.kafka.files", "modelcheck", "spark_explore")
+PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
 COPIED = (*PACKAGES, "tests", "pyproject.toml")
 MODELS = 400  # that a change may stay hidden in
 SECONDS = 600

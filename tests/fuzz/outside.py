@@ -14,7 +14,7 @@ from modelcheck.asking.course.exercises import exercise, names, written
 from tests.fuzz.mutate import NUMBERS, VALUES, mutated, mutated_json
 
 ROOT = Path(__file__).parents[2]
-CLUSTERS = ROOT / "tests" / "modelcheck.kafka.files" / "clusters"
+CLUSTERS = ROOT / "tests" / "modelcheck" / "kafka" / "files" / "clusters"
 LIMITS = ("--max-time", "3", "--max-states", "2000")
 REQUEST = "request of an agent"  # in place of a command: what stands on the input is answered in this process
 Files = dict[str, bytes]

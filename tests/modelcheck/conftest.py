@@ -10,7 +10,7 @@ import pytest
 
 from modelcheck.cli import main
 
-CLUSTERS = Path(__file__).parent.parent / "modelcheck.kafka.files" / "clusters"
+CLUSTERS = Path(__file__).parent / "kafka" / "files" / "clusters"
 
 
 @pytest.fixture
