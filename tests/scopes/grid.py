@@ -28,7 +28,6 @@ SETUPS = (
     ("2.8.2", "inter.broker.protocol.version=1.0"),
     ("3.6.2", ""),
     ("3.7.2", ""),
-    ("3.9.1", "zookeeper.connect=zookeeper:2181"),
     ("4.0.1", ""),
     ("4.4.0", ""),
 )
