@@ -23,7 +23,7 @@ from spec.diagnostics import SpecError
 from spec.frozen import frozen
 from spec.reading import text_of
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "modelcheck" / "kafka" / "reproduce"
 RESULTS = HERE / "predictions.json"
 PAGE = HERE / "README.md"
 BEGIN, END = "<!-- predictions -->", "<!-- end of predictions -->"
