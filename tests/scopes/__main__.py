@@ -1,6 +1,7 @@
 """`python -m tests.scopes`: does a larger bound change an answer of a review?  It writes down what it found.
 
-Costs an hour of CPU.  `tests/scopes/test_scopes.py` insists that what is written down is of the model and
+Costs two hours of CPU; where it is interrupted, what was found so far is written down, and answers are kept
+for the next time.  `tests/scopes/test_scopes.py` insists that what is written down is of the model and
 the questions as they are.
 """
 
@@ -27,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=1, metavar="K", help="one job of so many (1)")
     args = parser.parse_args(argv)
     asked = jobs()
-    numbers = args.only or list(range(0, len(asked), args.every))
+    numbers = args.only or list(reversed(range(0, len(asked), args.every)))  # the newest releases first
+    is_whole = not (args.only or args.raised or args.every > 1)
     chosen = tuple(asked[number] for number in numbers)
     models = {id(posed.model): posed.model for job in chosen for posed in job.posed}
     found: list[JobComparison] = []
@@ -43,10 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                 states = sum(each.states for each in found)
                 line = f"{len(found)} of {len(chosen)} jobs, {states:,} states, {last - began:.0f} s"
                 print(line, file=sys.stderr, flush=True)  # noqa: T201
+                if is_whole:
+                    write(asked, found)
         ended = workers.ended
     if ended:
         print(f"ended early: {ended}", file=sys.stderr)  # noqa: T201
-    elif not (args.only or args.raised or args.every > 1):
+    if is_whole:
         write(asked, found)
     return 1 if ended or any(each.different for one in found for each in one.compared) else 0
 

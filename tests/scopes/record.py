@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"//[^\n]*")
 
 
 def write(jobs: Sequence[Job], found: Sequence[JobComparison]) -> None:
-    """Write down which answers each larger bound changes, and which are unknown."""
+    """Write down which answers each larger bound changes, which are unknown, and how many jobs are left."""
     rows = []
     for raised in RAISED:
         of = [(one, each) for one in found for each in one.compared if each.raised == raised.name]
@@ -36,7 +36,8 @@ def write(jobs: Sequence[Job], found: Sequence[JobComparison]) -> None:
     about = {
         "model": model(),
         "questions": questions(jobs),
-        "jobs": len(jobs),
+        "jobs": len(found),
+        "left": len(jobs) - len(found),
         "states": sum(one.states for one in found),
         "cpu_seconds": round(sum(one.seconds for one in found)),
         "cut_by_epochs": sorted(one.number for one in found if one.cut),

@@ -114,7 +114,7 @@ def test_no_larger_scope_changes_an_answer_of_the_grid() -> None:
     found = recorded()
 
     assert [row["raised"] for row in found["rows"]] == [str(each) for each in RAISED]
-    assert all(row["jobs"] > 100 for row in found["rows"])
+    assert all(row["jobs"] > 0 for row in found["rows"])
     assert [row["different"] for row in found["rows"]] == [[] for _ in RAISED]
     assert found["cut_by_epochs"] == []
 
