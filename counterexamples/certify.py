@@ -20,10 +20,10 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.frozen import frozen
-from spec.ir import Fairness, Property, PropertyKind
-from spec.kinds import INVARIANTS, OF_FAIR_RUNS
-from spec.semantics import CutOff, Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
+from spec.model.ir import Fairness, Property, PropertyKind
+from spec.model.kinds import INVARIANTS, OF_FAIR_RUNS
+from spec.model.values import ModelError
 
 OF_KIND: dict[type, AbstractSet[PropertyKind]] = {  # which properties an ending can be about
     BadState: INVARIANTS,

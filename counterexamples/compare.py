@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from counterexamples.diff import Change, changes
 from counterexamples.trace import Trace
 from spec.frozen import frozen
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 ALIGNED = 400  # steps of each run that are aligned behind the place where they part; more costs too much
 

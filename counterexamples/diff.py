@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from spec.frozen import frozen
-from spec.ir import Model, Scope, Value, Variable
-from spec.semantics import State
-from spec.types import Bag, Case, Field, Map, Option, Record, Seq, Set, Type, Union
-from spec.values import members, ordered, show
+from spec.meaning.semantics import State
+from spec.model.ir import Model, Scope, Value, Variable
+from spec.model.types import Bag, Case, Field, Map, Option, Record, Seq, Set, Type, Union
+from spec.model.values import members, ordered, show
 
 
 @frozen

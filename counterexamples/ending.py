@@ -19,12 +19,12 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.blame import Failure, failing, failing_step
-from spec.evaluate import FrameLayout
-from spec.ir import Property
-from spec.semantics import Machine, State, sentence
+from spec.meaning.blame import Failure, failing, failing_step
+from spec.meaning.evaluate import FrameLayout
+from spec.meaning.semantics import Machine, State, sentence
+from spec.model.ir import Property
+from spec.model.values import ModelError, show
 from spec.source import Span
-from spec.values import ModelError, show
 
 BAD = Piece("✗ ", Role.BAD)
 GOOD = Piece("✓ ", Role.GOOD)

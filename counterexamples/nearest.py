@@ -7,11 +7,11 @@ from itertools import islice
 
 from counterexamples.diff import Change, changes
 from counterexamples.lines import one_line
-from spec.blame import Failure, Named, Operand, failing_guard
 from spec.frozen import frozen
-from spec.ir import Guard, Value
-from spec.semantics import CutOff, Machine, State, Step, Taken
-from spec.values import ModelError, show
+from spec.meaning.blame import Failure, Named, Operand, failing_guard
+from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
+from spec.model.ir import Guard, Value
+from spec.model.values import ModelError, show
 
 LOOKED_AT = 100_000  # ways from a state that are compared, at most
 MOST_NAMED = 2  # of the nearest actions, and of the places

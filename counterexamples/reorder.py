@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from counterexamples.trace import BadAssert, BadStep, Lasso, Trace
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.values import ModelError
 
 
 class Neighbours:

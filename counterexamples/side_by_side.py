@@ -11,7 +11,7 @@ from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
 from counterexamples.text import MARGIN, MARKS, bounds, change_lines, headline, step_lines
 from counterexamples.trace import Example, Stops, Trace
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 FEW = 8  # steps in a row that are all shown; of more, the first and the last
 LABEL = 7  # columns for which run it is

@@ -25,10 +25,10 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
-from spec.semantics import Machine, State, Step
-from spec.types import BOOL, Bag, Set, Type
-from spec.values import members, show
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
+from spec.model.types import BOOL, Bag, Set, Type
+from spec.model.values import members, show
 
 WIDTH = 100  # wider lines are harder to read, however wide the terminal
 SHORT = 40  # a whole value this long may be repeated after a change of a part

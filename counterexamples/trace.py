@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from spec.frozen import frozen
-from spec.ir import Model, Scope
-from spec.semantics import State, Step
+from spec.meaning.semantics import State, Step
+from spec.model.ir import Model, Scope
 from spec.source import Span
 
 

@@ -14,11 +14,11 @@ TYPE_CHECKING = False  # for type checkers a name that is true
 if TYPE_CHECKING:
     from counterexamples.trace import Trace
     from modelcheck.api import Unsupported
-    from modelcheck.asking.course.grading import Grade
-    from modelcheck.asking.python import begin, check, draw, grade, load, replay, sweep
     from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
+    from modelcheck.python_api import begin, check, draw, grade, load, replay, sweep
+    from modelcheck.teaching.course.grading import Grade
     from spec.diagnostics import SpecError
-    from spec.ir import Check, Model
+    from spec.model.ir import Check, Model
 
 __all__ = [
     "Check",
@@ -40,12 +40,10 @@ __all__ = [
     "sweep",
 ]
 _OWNERS = {
-    **dict.fromkeys(
-        ("begin", "check", "draw", "grade", "load", "replay", "sweep"), "modelcheck.asking.python"
-    ),
+    **dict.fromkeys(("begin", "check", "draw", "grade", "load", "replay", "sweep"), "modelcheck.python_api"),
     **dict.fromkeys(("Holds", "Outcome", "Unknown", "Violated"), "modelcheck.contract.result"),
-    **dict.fromkeys(("Check", "Model"), "spec.ir"),
-    "Grade": "modelcheck.asking.course.grading",
+    **dict.fromkeys(("Check", "Model"), "spec.model.ir"),
+    "Grade": "modelcheck.teaching.course.grading",
     "SpecError": "spec.diagnostics",
     "Trace": "counterexamples.trace",
     "Unsupported": "modelcheck.api",

@@ -22,8 +22,8 @@ from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
 from modelcheck.search.first_names import with_first_names
 from modelcheck.search.interchangeable import symmetric_sorts
-from spec.ir import Assume, Check, Model
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Assume, Check, Model
 
 PREFERRED = ("explicit", "reference")  # the fastest first
 MOST_REORDERED = 200  # steps of a run; it takes up to one exchange for each pair

@@ -21,7 +21,7 @@ from spec.diagnostics import SpecError, as_json, suggest
 # What each command does, and the module whose `add_arguments` and `run` do it.  A module is
 # loaded only for the command that was given, so that `--help` answers at once.
 COMMANDS = {
-    "check": ("run the checks of model files", "modelcheck.commands.check"),
+    "check": ("run the checks of model files", "modelcheck.commands.check.command"),
     "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
     "rates": (
         "say how long until the first loss, where faults and repairs have rates",
@@ -45,30 +45,36 @@ COMMANDS = {
         "drive a run of the model of Kafka on a real cluster, and compare",
         "modelcheck.commands.kafka.reproduce",
     ),
-    "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.show"),
-    "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.diff"),
-    "graph": ("draw the states and steps of a check, or those around a run", "modelcheck.commands.graph"),
-    "play": ("write a page in which a check's model is played, step by step", "modelcheck.commands.play"),
-    "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.shrink"),
+    "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.trace.show"),
+    "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.trace.diff"),
+    "graph": (
+        "draw the states and steps of a check, or those around a run",
+        "modelcheck.commands.trace.graph",
+    ),
+    "play": (
+        "write a page in which a check's model is played, step by step",
+        "modelcheck.commands.trace.play",
+    ),
+    "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.trace.shrink"),
     "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
     "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
     "protocols": (
         "list the protocols that come with it, and what they expect",
-        "modelcheck.commands.protocols",
+        "modelcheck.commands.library.protocols",
     ),
     "compare": (
         "ask several protocols the same, and put the answers in one table",
-        "modelcheck.commands.compare",
+        "modelcheck.commands.library.compare",
     ),
-    "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.claims"),
-    "grade": ("say what a file is worth as an exercise of the course", "modelcheck.commands.grade"),
+    "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.library.claims"),
+    "grade": ("say what a file is worth as an exercise of the course", "modelcheck.commands.library.grade"),
     "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
-    "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.agents.command"),
+    "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.serve.mcp.command"),
     "lsp": (
         "help an editor with model files: a language server on the standard streams",
-        "modelcheck.commands.editors.command",
+        "modelcheck.commands.serve.lsp.command",
     ),
-    "bench": ("race other model checkers on one machine", "modelcheck.commands.bench"),
+    "bench": ("race other model checkers on one machine", "tools.bench"),
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }

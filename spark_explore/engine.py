@@ -13,19 +13,19 @@ from pyspark.sql import SparkSession
 from modelcheck.contract.engine import CannotResume, Refusal, Task
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings
-from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.processes.watch import held
-from spark_explore.here import Executors, LocalExecutor
-from spark_explore.jobs import JobFailed, SparkExecutors
-from spark_explore.pieces import Damaged
-from spark_explore.recovery import FileFindings
-from spark_explore.run import begin, resume, see_room
-from spark_explore.search import FileSearch
-from spark_explore.session import SparkSettings, session, shown
-from spark_explore.store import Remembering, store_at
-from spec.kinds import OF_FAIR_RUNS
-from spec.semantics import Machine
+from spark_explore.cluster.session import SparkSettings, session, shown
+from spark_explore.search.jobs import JobFailed, SparkExecutors
+from spark_explore.search.layers import FileSearch
+from spark_explore.search.local_level import Executors, LocalExecutor
+from spark_explore.search.recovery import FileFindings
+from spark_explore.storage.pieces import Damaged
+from spark_explore.storage.run import begin, resume, see_room
+from spark_explore.storage.store import Remembering, store_at
+from spec.meaning.semantics import Machine
+from spec.model.kinds import OF_FAIR_RUNS
 
 SMALL = 250_000  # states that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,

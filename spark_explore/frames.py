@@ -16,19 +16,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from modelcheck.explicit.codegen.layout import PackedLayout, layout
-from spark_explore.pieces import FilePiece, blocks, split
-from spark_explore.remote import numbers
-from spark_explore.run import Json, level_from_json, manifests, opened
-from spark_explore.steps import words_at
-from spark_explore.store import store_at
+from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
+from spark_explore.search.blocks import words_at
+from spark_explore.search.remote import numbers
+from spark_explore.storage.pieces import FilePiece, blocks, split
+from spark_explore.storage.run import Json, level_from_json, manifests, opened
+from spark_explore.storage.store import store_at
 from spec.frozen import frozen
-from spec.ir import Budget, Model, PropertyKind, Scope
-from spec.kinds import OF_STATES
 from spec.load import loads
-from spec.semantics import Machine, State
-from spec.types import Bool, Enum, Int, Map, Nat, Option, Range, Record, Seq, Set, Sort, Type
-from spec.values import decode, members, ordered, show
+from spec.meaning.semantics import Machine, State
+from spec.model.ir import Budget, Model, PropertyKind, Scope
+from spec.model.kinds import OF_STATES
+from spec.model.types import Bool, Enum, Int, Map, Nat, Option, Range, Record, Seq, Set, Sort, Type
+from spec.model.values import decode, members, ordered, show
 
 PART = 1 << 17  # states for a task
 ROWS = 1 << 12  # states in a batch

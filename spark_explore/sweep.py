@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from modelcheck.processes.signals import Interruptible
 from modelcheck.processes.workers import SLICE, Waits
-from spark_explore.session import SparkSettings, reason, session
+from spark_explore.cluster.session import SparkSettings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process
 

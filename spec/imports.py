@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import spec.syntax as s
-import spec.syntax_expressions as se
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError
-from spec.parser import parse
 from spec.source import Source, Span
+from spec.syntax.parser import parse
 
 MOST = 20  # files, each of which imports the next
 _HEAD = re.compile(r"(?:\s|//[^\n]*\n)*import\b")

@@ -12,15 +12,15 @@ import re
 from functools import cache
 from importlib import resources
 
-import spec.ir as ir
-import spec.syntax as s
+import spec.model.ir as ir
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.checks import expectation
 from spec.frozen import frozen
 from spec.imports import joined
-from spec.parser import parse
 from spec.reading import resource
 from spec.source import Source
+from spec.syntax.parser import parse
 
 SUFFIX = ".rsm"
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-import spec.ir as ir
 import spec.library as library
-import spec.syntax as s
+import spec.model.ir as ir
+import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.elaborate import elaborate
 from spec.elaboration.problems import Problems
 from spec.elaboration.variants import all_volatile, expand
 from spec.imports import joined
-from spec.parser import LARGEST, parse, too_deep
 from spec.reading import bytes_of, refuse_elsewhere
 from spec.source import Source
+from spec.syntax.parser import LARGEST, parse, too_deep
 
 
 def load(path: str | Path) -> tuple[ir.Model, ...]:

@@ -13,10 +13,10 @@ from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, _rename
-from spec.ir import Check, Kind, Model
-from spec.kinds import OF_FAIR_RUNS
-from spec.semantics import CutOff, Machine, State
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.ir import Check, Kind, Model
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.values import ModelError
 
 
 @dataclass(frozen=True, slots=True)

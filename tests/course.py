@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import spec.syntax as s
-from modelcheck.asking.course.exercises import Exercise
-from modelcheck.asking.course.grading import Grade, empty, judged
-from modelcheck.asking.course.submission import submission
+import spec.syntax.tree as s
+from modelcheck.teaching.course.exercises import Exercise
+from modelcheck.teaching.course.grading import Grade, empty, judged
+from modelcheck.teaching.course.submission import submission
 from spec.source import Node, Source
 
 

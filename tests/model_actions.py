@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import spec.types as t
+import spec.model.types as t
 from spec.elaboration.typing import element
 from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import spec.types as t
+import spec.model.types as t
 from tests.model_conditions import Conditions
 from tests.model_reading import View, literal
 from tests.model_types import Stuck, same

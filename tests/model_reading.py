@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-import spec.types as t
+import spec.model.types as t
 from spec.elaboration.typing import element
 from tests.model_types import Stuck, World, same
 

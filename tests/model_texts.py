@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import hypothesis.strategies as st
 
-import spec.types as t
-from spec.roles import ROLES
+import spec.model.types as t
+from spec.model.roles import ROLES
 from tests.model_actions import Statements
 from tests.model_phrases import Expressions
 from tests.model_reading import Stored, View

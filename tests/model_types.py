@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import comb
 from typing import TypeVar
 
-import spec.types as t
+import spec.model.types as t
 from spec.elaboration.typing import fits
 
 T = TypeVar("T")

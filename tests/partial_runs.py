@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from random import Random
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import (
     BadAssert,
@@ -25,14 +25,14 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.fits import fits
-from spec.ir import PropertyKind, Scope
 from spec.load import loads
-from spec.op import Op
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.fits import fits
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import PropertyKind, Scope
+from spec.model.op import Op
+from spec.model.types import BOOL
+from spec.model.values import Cut, Misfit, ModelError, show
 from spec.source import Span
-from spec.types import BOOL
-from spec.values import Cut, Misfit, ModelError, show
 from tests.model_texts import model_text
 
 Run = tuple[tuple[State, ...], tuple[Step, ...]]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from counterexamples.trace import Trace
 from modelcheck.contract.result import Findings, Holds, Violated
-from spec.ir import Check, Kind, Model, PropertyKind
-from spec.semantics import Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Check, Kind, Model, PropertyKind
+from spec.model.values import ModelError
 
 MOST = 1500  # states of a plain search
 Cost = tuple[int, int]

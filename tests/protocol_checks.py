@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import spec.library as library
-from modelcheck.commands.protocol_table import FILE, TableRow, read
-from spec.ir import Check, Model
 from spec.load import load
+from spec.model.ir import Check, Model
+from tools.protocol_table import FILE, TableRow, read
 
 PROTOCOLS = FILE.parent
 NAMES = library.names()

@@ -21,8 +21,8 @@ from typing import TypeVar
 
 import pyspark
 
-from spark_explore.java import find
-from spark_explore.session import SparkSettings
+from spark_explore.cluster.java import find
+from spark_explore.cluster.session import SparkSettings
 
 T = TypeVar("T")
 ROOT = Path(__file__).parent.parent

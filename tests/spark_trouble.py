@@ -23,9 +23,9 @@ from pyspark import TaskContext, cloudpickle
 from pyspark.sql import DataFrame
 
 import spark_explore.engine as engines
-from spark_explore.jobs import SparkExecutors
-from spark_explore.remote import Batches, Work
-from spark_explore.store import LocalStore
+from spark_explore.search.jobs import SparkExecutors
+from spark_explore.search.remote import Batches, Work
+from spark_explore.storage.store import LocalStore
 
 MOMENTS = ("before", "as it writes", "within", "after")
 ENDED = " (ended)"  # of the name of a file

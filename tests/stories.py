@@ -10,9 +10,9 @@ from counterexamples.trace import BadState, Stops, Trace
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.contract.result import Violated
-from spec.ir import Check, Model
 from spec.load import load
-from spec.semantics import Machine, Step, Taken
+from spec.meaning.semantics import Machine, Step, Taken
+from spec.model.ir import Check, Model
 
 PROTOCOLS = Path(__file__).parent.parent / "spec/protocols"
 STORIES = {  # by its name: the file, the check, the property

@@ -23,7 +23,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("spec", "counterexamples", "modelcheck", "spark_explore")  # low to high
 OWNERS = {  # what comes from outside, and the modules that may import it
-    "lark": ("spec.tables",),
+    "lark": ("spec.syntax.tables",),
     "networkx": ("spec", "counterexamples", "modelcheck"),
     "rich": ("counterexamples.terminal",),
     "shtab": ("modelcheck.commands.completion",),
@@ -33,10 +33,10 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved",),
-    "mcp": ("modelcheck.commands.agents.server",),
-    "pydantic": ("modelcheck.commands.agents.server",),
-    "pygls": ("modelcheck.commands.editors.server",),
-    "lsprotocol": ("modelcheck.commands.editors.server", "modelcheck.commands.editors.lsp_data"),
+    "mcp": ("modelcheck.commands.serve.mcp.server",),
+    "pydantic": ("modelcheck.commands.serve.mcp.server",),
+    "pygls": ("modelcheck.commands.serve.lsp.server",),
+    "lsprotocol": ("modelcheck.commands.serve.lsp.server", "modelcheck.commands.serve.lsp.lsp_data"),
     "pyspark": ("spark_explore",),
     "py4j": ("spark_explore",),
     "pyarrow": ("spark_explore",),
@@ -45,13 +45,13 @@ OWNERS = {  # what comes from outside, and the modules that may import it
 }
 ENGINES = ("modelcheck.search.reference", "modelcheck.explicit", "modelcheck.symbolic")
 UNREACHABLE = (  # the first may not get to the second, not even through others
-    *((engine, "spec.parser") for engine in (*ENGINES, "modelcheck.contract.engine")),
-    *((engine, "spec.syntax_expressions") for engine in (*ENGINES, "modelcheck.contract.engine")),
-    ("counterexamples", "spec.parser"),
+    *((engine, "spec.syntax.parser") for engine in (*ENGINES, "modelcheck.contract.engine")),
+    *((engine, "spec.syntax.expressions") for engine in (*ENGINES, "modelcheck.contract.engine")),
+    ("counterexamples", "spec.syntax.parser"),
     ("counterexamples", "modelcheck"),
     ("modelcheck.kafka.files", "counterexamples"),
-    ("modelcheck.kafka.files", "spec.parser"),
-    ("spec.semantics", "spec.syntax_expressions"),
+    ("modelcheck.kafka.files", "spec.syntax.parser"),
+    ("spec.meaning.semantics", "spec.syntax.expressions"),
     ("modelcheck.explicit", "modelcheck.symbolic"),
     ("modelcheck.symbolic", "modelcheck.explicit"),
     ("modelcheck.search.reference", "modelcheck.explicit"),
@@ -64,9 +64,9 @@ READERS = {  # the modules that may, with the reason; NOTE(reading) is about all
     "modelcheck.storage.cache": "sources of ours",
     "modelcheck.storage.files": "new files",
     "modelcheck.storage.output": "streams that were closed are opened to nothing",
-    "modelcheck.commands.editors.server": "texts in an editor",
+    "modelcheck.commands.serve.lsp.server": "texts in an editor",
     "modelcheck.kafka.reproduce.installation": "archives, whose bytes are read through it",
-    "spark_explore.shipping": "sources of ours",
+    "spark_explore.cluster.shipping": "sources of ours",
 }
 SHOWN_IN_NOTEBOOKS = (  # a notebook asks a value how it is shown, so the value has to know who shows it
     ("counterexamples.trace", "counterexamples.notebook"),
@@ -219,7 +219,7 @@ def kafka_in_the_checker(tree: Tree) -> list[str]:
 
 
 def imports_of_a_package_root(tree: Tree) -> list[str]:
-    """Asked of the text, since `from spec import ir` names the module `spec.ir` as well."""
+    """Asked of the text, since `from spec import ir` names the module `spec.model.ir` as well."""
     return [
         f"{module} → {name}"
         for module, names in tree.imports.items()
@@ -299,16 +299,16 @@ Rule = Callable[[Tree], list[str]]
 
 SKELETON = {
     "spec/source.py": "class Span: ...",
-    "spec/syntax_expressions.py": "from spec.source import Span",
-    "spec/syntax.py": "from spec.syntax_expressions import Node",
-    "spec/parser.py": "from spec.syntax import Node",
-    "spec/ir.py": "import spec.source",
-    "spec/semantics.py": "from spec.ir import Model",
-    "spec/load.py": "from spec.parser import parse\nfrom spec.ir import Model",
-    "counterexamples/certify.py": "from spec.semantics import successors",
+    "spec/syntax/expressions.py": "from spec.source import Span",
+    "spec/syntax/tree.py": "from spec.syntax.expressions import Node",
+    "spec/syntax/parser.py": "from spec.syntax.tree import Node",
+    "spec/model/ir.py": "import spec.source",
+    "spec/meaning/semantics.py": "from spec.model.ir import Model",
+    "spec/load.py": "from spec.syntax.parser import parse\nfrom spec.model.ir import Model",
+    "counterexamples/certify.py": "from spec.meaning.semantics import successors",
     "counterexamples/text.py": "from counterexamples.certify import certify",
     "counterexamples/terminal.py": "import rich.console\nfrom counterexamples.text import plain",
-    "modelcheck/contract/engine.py": "from spec.ir import Model",
+    "modelcheck/contract/engine.py": "from spec.model.ir import Model",
     "modelcheck/search/reference.py": "import heapq\nfrom modelcheck.contract.engine import Task",
     "modelcheck/explicit/search/layers.py": "from modelcheck.contract.engine import Task",
     "modelcheck/symbolic/z3_library.py": "import z3",
@@ -321,11 +321,11 @@ SKELETON = {
 
 BREACHES: list[tuple[Rule, str, str]] = [
     (circles, "spec/source.py", "import spec.source"),
-    (circles, "spec/source.py", "def late():\n    import spec.ir"),
-    (circles, "spec/ir.py", "if TYPE_CHECKING:\n    from spec.semantics import State"),
+    (circles, "spec/source.py", "def late():\n    import spec.model.ir"),
+    (circles, "spec/model/ir.py", "if TYPE_CHECKING:\n    from spec.meaning.semantics import State"),
     (circles_of_folders, "modelcheck/contract/other.py", "import modelcheck.search.reference"),
     (circles, "modelcheck/contract/engine.py", 'ENGINE = "modelcheck.search.reference:Engine"'),
-    (imports_that_look_up, "spec/semantics.py", "from modelcheck.contract.engine import Task"),
+    (imports_that_look_up, "spec/meaning/semantics.py", "from modelcheck.contract.engine import Task"),
     (
         imports_that_look_up,
         "modelcheck/api.py",
@@ -337,20 +337,20 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (imports_without_an_owner, "modelcheck/search/reference.py", "from rich.table import Table"),
     (imports_without_an_owner, "modelcheck/kafka.py", "import yaml"),
     (imports_without_an_owner, "modelcheck/api.py", "import pyspark.sql"),
-    (imports_without_an_owner, "spec/ir.py", "import requests"),
+    (imports_without_an_owner, "spec/model/ir.py", "import requests"),
     (forbidden_paths, "modelcheck/explicit/search/layers.py", "from modelcheck.symbolic import solver"),
     (forbidden_paths, "modelcheck/symbolic/solver.py", "import modelcheck.explicit.search.layers"),
     (
         forbidden_paths,
         "modelcheck/explicit/search/layers.py",
-        "def late():\n    from spec.parser import parse",
+        "def late():\n    from spec.syntax.parser import parse",
     ),
     (forbidden_paths, "modelcheck/search/reference.py", "from spec.load import load"),
     (forbidden_paths, "modelcheck/contract/engine.py", "from spec.load import load"),
     (forbidden_paths, "counterexamples/certify.py", "from spec.load import load"),
     (forbidden_paths, "counterexamples/certify.py", "from modelcheck.contract.engine import Task"),
-    (forbidden_paths, "spec/semantics.py", "from spec.syntax_expressions import Node"),
-    (forbidden_paths, "spec/ir.py", "from spec.syntax_expressions import Node"),
+    (forbidden_paths, "spec/meaning/semantics.py", "from spec.syntax.expressions import Node"),
+    (forbidden_paths, "spec/model/ir.py", "from spec.syntax.expressions import Node"),
     (kafka_in_the_checker, "modelcheck/api.py", "from modelcheck.kafka.questions.review import Review"),
     (kafka_in_the_checker, "modelcheck/api.py", 'OWNER = "modelcheck.kafka:Review"'),
     (kafka_in_the_checker, "modelcheck/search/reference.py", "# as Kafka does"),
@@ -360,13 +360,13 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (imports_of_nothing, "modelcheck/api.py", "from spec.sources import Source"),
     (relative_imports, "modelcheck/api.py", "from . import engine"),
     (relative_imports, "modelcheck/api.py", "from .engine import Task"),
-    (prints, "spec/ir.py", "def show():\n    print(1)"),
-    (prints, "spec/ir.py", "show = print"),
-    (reads_past_the_reader, "spec/ir.py", "def read(path):\n    return path.read_text()"),
-    (reads_past_the_reader, "spec/ir.py", "def read(path):\n    with path.open('rb') as file: ..."),
-    (reads_past_the_reader, "spec/ir.py", "def read(path):\n    with open(path) as file: ..."),
-    (reads_past_the_reader, "spec/ir.py", "def read(path):\n    return gzip.open(path)"),
-    (global_statements, "spec/ir.py", "def count():\n    global n\n    n = 1"),
+    (prints, "spec/model/ir.py", "def show():\n    print(1)"),
+    (prints, "spec/model/ir.py", "show = print"),
+    (reads_past_the_reader, "spec/model/ir.py", "def read(path):\n    return path.read_text()"),
+    (reads_past_the_reader, "spec/model/ir.py", "def read(path):\n    with path.open('rb') as file: ..."),
+    (reads_past_the_reader, "spec/model/ir.py", "def read(path):\n    with open(path) as file: ..."),
+    (reads_past_the_reader, "spec/model/ir.py", "def read(path):\n    return gzip.open(path)"),
+    (global_statements, "spec/model/ir.py", "def count():\n    global n\n    n = 1"),
     (empty_names, "spec/utils.py", ""),
     (empty_names, "modelcheck/core/search.py", ""),
     (classes_of_one_name, "modelcheck/contract/engine.py", "class Span: ..."),
@@ -392,13 +392,16 @@ def tree() -> Tree:
 def test_there_is_something_to_check(tree: Tree) -> None:
     assert len(tree.graph) >= 20
     assert {name.split(".")[0] for name in tree.graph} == set(LAYERS)
-    assert {"spec.parser", "spec.semantics", "modelcheck.search.reference", "modelcheck.cli"} <= set(
-        tree.graph
-    )
+    assert {
+        "spec.syntax.parser",
+        "spec.meaning.semantics",
+        "modelcheck.search.reference",
+        "modelcheck.cli",
+    } <= set(tree.graph)
 
 
 def test_modelcheck_is_taken_in_at_a_glance() -> None:
-    beside = [path.name for path in (ROOT / "modelcheck").iterdir() if path.name != "__pycache__"]
+    beside = [path.name for path in (ROOT / "modelcheck").iterdir() if not path.name.startswith("__")]
 
     assert len(beside) <= MOST_BESIDE
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.asking.course.exercises import exercise, written
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from modelcheck.teaching.course.exercises import exercise, written
 from spec.load import load
-from spec.syntax import CheckDecl
+from spec.syntax.tree import CheckDecl
 from tests.course import solution
 from tests.course_notebooks import BLOCK, commands_of, notebook
 

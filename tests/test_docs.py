@@ -25,11 +25,11 @@ from modelcheck.contract.result import End
 from spec.codes import codes
 from spec.diagnostics import SpecError
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
-from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
-from spec.op import FUNCTIONS
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model, PropertyKind
+from spec.model.op import FUNCTIONS
+from spec.model.values import ModelError
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")

@@ -18,14 +18,14 @@ import yaml
 
 from counterexamples.itf.write import write
 from modelcheck.cli import COMMANDS
-from modelcheck.commands.agents.asked import answer
-from modelcheck.commands.race.contestants import modelcheck
-from modelcheck.commands.race.process import run as race
+from modelcheck.commands.serve.mcp.asked import answer
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.children import started
 from modelcheck.processes.safe_path import python
 from modelcheck.symbolic.process import READ_BY_CVC5, Program, ask
 from tests.counterexamples.runs import divergence
+from tools.race.contestants import modelcheck
+from tools.race.process import run as race
 
 ROOT = Path(__file__).parent.parent
 RAN = "ran"  # where a module that lies in the folder says that it was imported

@@ -65,7 +65,7 @@ def test_the_wheel_and_the_sdist_have_every_file(released: Path) -> None:
         in_sdist = {name.partition("/")[2] for name in sdist.getnames()}
 
     assert {
-        "spec/grammar.rsm.lark",
+        "spec/syntax/grammar.rsm.lark",
         "spec/protocols/kafka.rsm",
         "counterexamples/play/play.jinja",
     } <= in_wheel

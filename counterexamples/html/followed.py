@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from spec.evaluate import Frame, FrameLayout, compiled, walked
-from spec.execute import ENDED, Choice, body, fresh
 from spec.frozen import frozen
-from spec.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, Scope, Stmt
-from spec.semantics import State, Step
+from spec.meaning.evaluate import Frame, FrameLayout, compiled, walked
+from spec.meaning.execute import ENDED, Choice, body, fresh
+from spec.meaning.semantics import State, Step
+from spec.model.ir import Assert, Assign, Bound, Branch, Choose, Each, Guard, Model, Scope, Stmt
+from spec.model.values import Cut, ModelError
+from spec.model.walk import blocks, walk_statements
 from spec.source import Span
-from spec.values import Cut, ModelError
-from spec.walk import blocks, walk_statements
 
 
 @frozen

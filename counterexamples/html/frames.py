@@ -14,11 +14,11 @@ from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
 from spec.frozen import frozen
-from spec.ir import Action, Kind, Scope, Value
-from spec.semantics import Machine, Step
+from spec.meaning.semantics import Machine, Step
+from spec.model.ir import Action, Kind, Scope, Value
+from spec.model.types import Type
+from spec.model.values import show
 from spec.source import Span
-from spec.types import Type
-from spec.values import show
 
 LONGEST = 600  # characters of a value that are shown
 MOST = 400  # entries of a collection that are looked at

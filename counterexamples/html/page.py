@@ -16,7 +16,7 @@ from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Example, Stops, Trace
 from spec.frozen import frozen
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 WIDTH = 84  # columns of what stands in the model's own words
 

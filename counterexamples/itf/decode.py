@@ -15,8 +15,8 @@ from typing import NoReturn, TypeVar, assert_never
 
 from counterexamples.itf.encode import Json
 from spec.diagnostics import suggest
-from spec.ir import Scope, Value
-from spec.types import (
+from spec.model.ir import Scope, Value
+from spec.model.types import (
     Bag,
     Bool,
     Case,
@@ -36,7 +36,7 @@ from spec.types import (
     Union,
     UnknownType,
 )
-from spec.values import members, show
+from spec.model.values import members, show
 
 # NOTE(spellings): a case of a union without a payload has a value of no meaning: Quint writes an empty
 # tuple, Apalache a constant of its own.  A payload may be the record of the fields, the tuple of them, or

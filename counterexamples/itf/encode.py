@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from spec.ir import Scope, Value
-from spec.types import (
+from spec.model.ir import Scope, Value
+from spec.model.types import (
     Bag,
     Bool,
     Case,
@@ -29,7 +29,7 @@ from spec.types import (
     Union,
     UnknownType,
 )
-from spec.values import members, ordered
+from spec.model.values import members, ordered
 
 EXACT = 2**53  # integers of JSON are below, of either sign (RFC 7159)
 NOTHING: Any = {"#tup": []}  # the payload of a case that has none

@@ -15,13 +15,13 @@ from counterexamples.itf.write import KINDS, digest
 from counterexamples.nearest import leading, no_step
 from counterexamples.trace import Ending, Erred, Lasso, Stops, Trace
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.execute import Choice
 from spec.frozen import frozen
-from spec.ir import Action, Choose, Model, Scope, Value
-from spec.semantics import Machine, State, Step
+from spec.meaning.execute import Choice
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import Action, Choose, Model, Scope, Value
+from spec.model.types import Bag, Option, Seq, Set, Type
+from spec.model.walk import walk_statements
 from spec.source import Source, Span
-from spec.types import Bag, Option, Seq, Set, Type
-from spec.walk import walk_statements
 
 HINT = "\n        "  # between the lines of a help
 MANY = 6  # names that are listed

@@ -25,8 +25,8 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import Model, Scope
-from spec.semantics import Step
+from spec.meaning.semantics import Step
+from spec.model.ir import Model, Scope
 from spec.source import Source
 
 FORMAT = 1  # of our own part, `#meta.modelcheck`

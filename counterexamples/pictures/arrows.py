@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.pictures.cast import EPOCHS, Cast, element
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, ArrowKind, Box, ReplicaState
-from spec.ir import Value
-from spec.semantics import Step
-from spec.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
-from spec.values import show
+from spec.meaning.semantics import Step
+from spec.model.ir import Value
+from spec.model.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
+from spec.model.values import show
 
 LONG = 40  # characters of a message that are shown
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from counterexamples.pictures.picture import CONTROLLER, SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
-from spec.ir import Value
-from spec.semantics import Machine, State, Step
-from spec.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
-from spec.values import ordered, show
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import Value
+from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
+from spec.model.values import ordered, show
 
 SEEN = (
     "log",

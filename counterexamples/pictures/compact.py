@@ -12,7 +12,7 @@ from textwrap import wrap
 from counterexamples.lines import BETWEEN, Line, Piece, Role, clean, line, packed, size, wrapped
 from counterexamples.pictures.picture import Box, Picture, PictureRow, ReplicaState
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, events_in, has_changed, is_turn, repeats_from
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 WIDTH = 100
 TEXT_WIDTH = 30  # columns that the words of a step need beside the replicas, or else these stand below

@@ -18,10 +18,10 @@ from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, headline, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from spec.ir import Kind, Storage, Var
-from spec.types import Option
-from spec.values import show
-from spec.walk import walk
+from spec.model.ir import Kind, Storage, Var
+from spec.model.types import Option
+from spec.model.values import show
+from spec.model.walk import walk
 
 MOST_STEPS = 300  # drawn without being asked for
 MOST_SENTENCES = 8  # of a caption

@@ -10,10 +10,10 @@ from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.picture import Box, PictureRow
 from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
-from spec.blame import Failure
-from spec.ir import Value
-from spec.types import Int, Nat, Range, Seq
-from spec.values import ordered, show
+from spec.meaning.blame import Failure
+from spec.model.ir import Value
+from spec.model.types import Int, Nat, Range, Seq
+from spec.model.values import ordered, show
 
 MOST_FAILURES = 3  # that are shown
 

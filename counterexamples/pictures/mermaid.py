@@ -21,7 +21,7 @@ from counterexamples.pictures.words import (
     lane_notes,
     repeats_from,
 )
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 MOST = 50_000  # characters of a diagram: Mermaid draws no more with its usual settings
 ARROWS = {

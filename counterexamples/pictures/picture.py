@@ -10,7 +10,7 @@ from dataclasses import field
 from enum import Enum as PyEnum
 
 from spec.frozen import frozen
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 CONTROLLER = "controller"
 CLIENT = "client"

@@ -21,7 +21,7 @@ from counterexamples.pictures.words import (
     lane_notes,
     repeats_from,
 )
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 ARROWS = {
     ArrowKind.MESSAGE: "->>",

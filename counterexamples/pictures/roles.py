@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from spec.frozen import frozen
-from spec.ir import Model, Value
-from spec.roles import HIDDEN, LABEL, ROLES, Shown
-from spec.semantics import State
-from spec.types import Bool, Enum, Map, Record, Type
+from spec.meaning.semantics import State
+from spec.model.ir import Model, Value
+from spec.model.roles import HIDDEN, LABEL, ROLES, Shown
+from spec.model.types import Bool, Enum, Map, Record, Type
 
 
 @frozen

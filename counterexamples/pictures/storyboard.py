@@ -33,7 +33,7 @@ from counterexamples.pictures.drawing import (
 from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import badge, is_turn
 from spec.frozen import frozen
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 MOST_FRAMES = 12
 MOST_ACROSS = 4  # frames in a line

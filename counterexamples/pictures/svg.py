@@ -36,7 +36,7 @@ from counterexamples.pictures.picture import (
     ReplicaState,
 )
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 SENTENCES = 290  # the column of sentences
 NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of replicas

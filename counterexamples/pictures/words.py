@@ -17,7 +17,7 @@ from counterexamples.pictures.picture import (
     PictureRow,
     ReplicaState,
 )
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 _IS_PLAIN = re.compile(r"[A-Za-z][0-9]*").fullmatch
 NO_RETURN = "▼ point of no return: from here on, no run of actions and repairs avoids it"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
 from counterexamples.pictures.roles import NamedPart, roles
+from spec.model.values import members, show
 from spec.source import Node
-from spec.values import members, show
 
 Json = Any
 

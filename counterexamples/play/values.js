@@ -1,6 +1,6 @@
 "use strict";
 // Values of the model: out of the bits of a state, in the words of the language, and as ITF writes them.
-// A value is what spec/values.py says it is; sets and bags are lists in canonical order.
+// A value is what spec/model/values.py says it is; sets and bags are lists in canonical order.
 const Values = (() => {
   const ones = (width) => (1n << BigInt(width)) - 1n;
 

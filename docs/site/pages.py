@@ -14,8 +14,8 @@ from posixpath import normpath, relpath
 
 import spec.library as library
 from docs.site.runs import DrawnRun
-from modelcheck.commands.known_bugs import address
 from spec.frozen import frozen
+from tools.known_bugs import address
 
 ROOT = Path(__file__).parent.parent.parent
 PROTOCOLS = "spec/protocols"

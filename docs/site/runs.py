@@ -9,11 +9,11 @@ from pathlib import Path
 from modelcheck.answers.played import played
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.python import check, draw, load
-from modelcheck.commands.known_bugs import Bug, bugs
-from modelcheck.commands.protocol_table import FILE, of_check, read
+from modelcheck.python_api import check, draw, load
 from modelcheck.storage.files import read_text
 from spec.frozen import frozen
+from tools.known_bugs import Bug, bugs
+from tools.protocol_table import FILE, of_check, read
 
 SOON = "< 1"  # how the tables say that a check takes less than a second
 PLAYED: Mapping[str, str] = {  # the check of each protocol that its page to play with is of

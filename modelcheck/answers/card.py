@@ -23,7 +23,7 @@ from modelcheck.contract.wording import (
     untested_words,
     verdict_words,
 )
-from spec.ir import Budget
+from spec.model.ir import Budget
 
 MOST_LAYERS = 8  # of more, the first and the last are shown
 LEAST_SHOWN = 1.0  # seconds to get ready, from which on they are shown

@@ -13,9 +13,9 @@ from modelcheck.api import check as answer
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import End, Holds, Violated
-from spec.ir import Check, Model
-from spec.kinds import OF_FAIR_RUNS
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model
+from spec.model.kinds import OF_FAIR_RUNS
 
 Json = Any
 LIMITS = Limits(states=200_000, seconds=10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from counterexamples.graphs.state_graph import path_dot
 from counterexamples.itf.write import write
 from counterexamples.lines import Line, plain
 from counterexamples.pictures.compact import compact
@@ -16,7 +17,6 @@ from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.rendered import pdf, png
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
-from counterexamples.state_graph import path_dot
 from counterexamples.text import WIDTH, story
 from counterexamples.trace import Trace
 from modelcheck.diagnosis.explain import explain, why

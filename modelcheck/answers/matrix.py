@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import spec.types as t
+import spec.model.types as t
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.text import bounds, story
 from counterexamples.trace import Trace
 from modelcheck.contract.proof import ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.result import Outcome
 from modelcheck.contract.wording import seconds_words, setting_words, switches_set
-from spec.ir import Model
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.ir import Model
+from spec.model.values import ModelError
 
 MARKS = {ObligationStatus.PROVED: "✓", ObligationStatus.FAILED: "✗", ObligationStatus.UNKNOWN: "?"}
 MOST_SHOWN = 3  # steps that break a claim

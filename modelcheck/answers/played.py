@@ -12,8 +12,8 @@ from modelcheck.answers.endless import forever
 from modelcheck.answers.precomputed import MOST_STATES, Precomputed, precomputed
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.wasm.kernel import web_kernel
-from spec.ir import Check, Model
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model
 
 Json = Any
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Any
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.play.described import PageTypes
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
-from spec.ir import Check, Model, PropertyKind, Value
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.types import Type
-from spec.values import ModelError, ordered
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.ir import Check, Model, PropertyKind, Value
+from spec.model.types import Type
+from spec.model.values import ModelError, ordered
 
 Json = Any
 MOST_STATES = 2_000

@@ -18,7 +18,7 @@ from modelcheck.engines.portfolio import Disagreement
 from modelcheck.storage.files import save_text
 from modelcheck.storage.written import refuse_others
 from spec.diagnostics import SpecError
-from spec.ir import Check, Model
+from spec.model.ir import Check, Model
 
 LIBRARIES = ("z3-solver", "llvmlite")
 

@@ -13,8 +13,8 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End
 from modelcheck.contract.wording import memory_words, seconds_words
 from spec.frozen import frozen
-from spec.ir import Check, Model
-from spec.values import ModelError
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
 
 NEAR = "one step ahead, measured estimates were 1.0 to 1.2 times the states (6 cases)"
 FAR = "further ahead, measured estimates were 0.04 to 1.5 times the states (5 cases)"

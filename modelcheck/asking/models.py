@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from counterexamples.pictures.roles import NAMES, NamedPart, parts_of, roles
 from spec.diagnostics import mistyped, suggest
-from spec.ir import Check, Model, Property
+from spec.model.ir import Check, Model, Property
 
 
 def pick_model(models: tuple[Model, ...], name: str | None) -> Model:

@@ -10,10 +10,10 @@ from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.frozen import frozen
-from spec.ir import Budget, Check, Model, Scope, Value
+from spec.model.ir import Budget, Check, Model, Scope, Value
+from spec.model.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
+from spec.model.versions import default_of, order
 from spec.source import Source, Span
-from spec.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
-from spec.versions import default_of, order
 
 
 @frozen

@@ -25,8 +25,8 @@ from modelcheck.processes.memory import SHARE, available, resident
 from modelcheck.processes.workers import Waits, Workers
 from spec.diagnostics import mistyped
 from spec.frozen import frozen
-from spec.ir import Check, Model
-from spec.values import ModelError
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
 
 MOST_POINTS = 10_000
 FAULTS = "faults"  # may be varied as the names of the model may

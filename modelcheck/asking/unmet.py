@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from modelcheck.api import Unmet
 from modelcheck.contract.wording import bounds_set, setting_words, switches_set
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Config, Expr, Model
-from spec.semantics import NO_START, Machine
-from spec.types import Nat, sorts_in, walk_type
-from spec.values import ModelError
-from spec.walk import walk
+from spec.meaning.semantics import NO_START, Machine
+from spec.model.ir import Check, Config, Expr, Model
+from spec.model.types import Nat, sorts_in, walk_type
+from spec.model.values import ModelError
+from spec.model.walk import walk
 
 MEND_START = "without an initial state everything holds of nothing; let the choice find a member, or guard it"
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from os.path import lexists
 from pathlib import Path
 
-import modelcheck.commands.amounts as amounts
+import modelcheck.commands.options.amounts as amounts
 from counterexamples.lines import Piece, Role, count, line
 from modelcheck.api import Unsupported, task_of
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model
 from modelcheck.asking.unmet import refuse_unstartable
-from modelcheck.commands.given import MODEL
+from modelcheck.commands.options.given import MODEL
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Unknown, Violated
 from modelcheck.storage.files import read_text
@@ -27,9 +27,9 @@ from modelcheck.symbolic.unbounded.certificate import (
     read,
 )
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Model
 from spec.library import is_meant
 from spec.load import load
+from spec.model.ir import Check, Model
 from spec.source import Source
 
 MARKS = {

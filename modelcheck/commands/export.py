@@ -8,7 +8,7 @@ from pathlib import Path
 
 from modelcheck.asking.overrides import one_check, only
 from modelcheck.asking.unmet import refuse_unstartable
-from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.commands.options.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.export.exported import Exported

@@ -9,7 +9,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.storage.files import read_text, save_text
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
-from spec.format import format_text
+from spec.formatting.format import format_text
 from spec.library import is_meant
 from spec.source import Source
 

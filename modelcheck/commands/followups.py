@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from modelcheck.commands.check_questions import Question
+from modelcheck.commands.check.questions import Question
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
 from modelcheck.storage.output import Output

@@ -13,9 +13,9 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.necessity.parts import PartKind, ProtocolPart
 from modelcheck.asking.necessity.search import LIMITS, CheckStanding, NecessityRow, NecessitySearch
 from modelcheck.asking.necessity.text import as_json
-from modelcheck.commands.amounts import add_limits
-from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
-from modelcheck.commands.given import MODEL
+from modelcheck.commands.options.amounts import add_limits
+from modelcheck.commands.options.draw_options import add_draw_options, draw_asked, refuse_unused
+from modelcheck.commands.options.given import MODEL
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.storage.output import Output

@@ -14,16 +14,16 @@ from modelcheck.asking.rates.chain import LossQuestion, chain_of, lumped
 from modelcheck.asking.rates.text import RatesAnswer, as_json, lines
 from modelcheck.asking.rates.typed import OPTION, rates_of
 from modelcheck.asking.unmet import refuse_unstartable
-from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.commands.options.given import MODEL, add_overrides, given_by
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import looked_at
 from modelcheck.engines.extras import needing
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Check, Model, Property, PropertyKind
 from spec.load import load
-from spec.rates import UNITS, YEAR
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model, Property, PropertyKind
+from spec.model.rates import UNITS, YEAR
 
 MOST = 20_000  # states that are explored: some ten seconds
 _LOSSES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}

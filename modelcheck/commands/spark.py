@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from counterexamples.lines import line
-from modelcheck.commands.engine_options import OPTIONS
+from modelcheck.commands.options.engine_options import OPTIONS
 from modelcheck.contract.engine import CannotResume
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.registry import engine
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _status(args: argparse.Namespace) -> Iterable[str]:
     """A run, from the files it has written; what it has not finished is not counted."""
-    module: Any = import_module("spark_explore.status")
+    module: Any = import_module("spark_explore.storage.status")
     try:
         found = module.status(args.place)
     except (CannotResume, OSError, module.Damaged) as reason:

@@ -11,9 +11,9 @@ from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
-from modelcheck.commands.amounts import add_limits
-from modelcheck.commands.engine_options import OPTIONS, keywords_of
-from modelcheck.commands.given import MODEL, add_overrides, given_by
+from modelcheck.commands.options.amounts import add_limits
+from modelcheck.commands.options.engine_options import OPTIONS, keywords_of
+from modelcheck.commands.options.given import MODEL, add_overrides, given_by
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst

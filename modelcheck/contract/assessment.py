@@ -7,7 +7,7 @@ from modelcheck.contract.coverage import not_tested
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
 from spec.frozen import frozen
-from spec.ir import ExpectVerdict
+from spec.model.ir import ExpectVerdict
 
 
 @frozen

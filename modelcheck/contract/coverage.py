@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from modelcheck.contract.result import Holds, Outcome, Result, UntestedPart, UnusedKind, UnusedPart
-from spec.ir import Action, Fairness, Guard, Model
+from spec.model.ir import Action, Fairness, Guard, Model
 from spec.source import Source, Span
 
 SEVERAL = 2  # checks of which some set a switch in another way

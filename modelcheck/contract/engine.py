@@ -11,7 +11,7 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, UntestedPart
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Budget, Model, Property, Scope
+from spec.model.ir import Budget, Model, Property, Scope
 from spec.source import Source
 
 T = TypeVar("T")

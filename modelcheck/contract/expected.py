@@ -19,7 +19,7 @@ from modelcheck.contract.result import (
     Verdict,
     Violated,
 )
-from spec.ir import Check, Expect, ExpectCount, ExpectTaken, ExpectVerdict
+from spec.model.ir import Check, Expect, ExpectCount, ExpectTaken, ExpectVerdict
 
 
 def mismatches(check: Check, findings: Findings) -> tuple[Mismatch, ...]:

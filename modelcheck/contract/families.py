@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family
 from modelcheck.contract.witnesses import witnesses
-from spec.ir import Check, Model, Property
+from spec.model.ir import Check, Model, Property
 
 
 def families(

@@ -9,7 +9,7 @@ from importlib import import_module
 from counterexamples.trace import Trace
 from modelcheck.contract.proof import Proof
 from spec.frozen import frozen
-from spec.ir import Check, Expect, ExpectVerdict, Model, PropertyKind, Scope
+from spec.model.ir import Check, Expect, ExpectVerdict, Model, PropertyKind, Scope
 from spec.source import Source, Span
 
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.contract.engine import Witness
 from modelcheck.contract.result import UntestedPart
-from spec.op import Op, Quantifier
+from spec.model.op import Op, Quantifier
+from spec.model.types import BOOL, Map, Set
+from spec.model.walk import children, with_parts
 from spec.source import Span
-from spec.types import BOOL, Map, Set
-from spec.walk import children, with_parts
 
 MOST = 63  # properties and witnesses that an engine asks of a state
 NO_CONDITION = {ir.PropertyKind.ASSERT, ir.PropertyKind.DEADLOCK_FREE}  # that every state is asked

@@ -18,9 +18,9 @@ from modelcheck.contract.result import (
     Verdict,
     Violated,
 )
-from spec.ir import Action, Budget, Check, Fairness, Model, PropertyKind, Scope
+from spec.model.ir import Action, Budget, Check, Fairness, Model, PropertyKind, Scope
+from spec.model.values import show
 from spec.source import Span
-from spec.values import show
 
 Setting = tuple[str, str]  # a bound or a switch: its name, and its value as a check writes it
 

@@ -11,10 +11,11 @@ from counterexamples.explanation import FalsePart, PartValue
 from counterexamples.lines import one_line
 from counterexamples.trace import BadState, BadStep, Deadlocked, Lasso, Trace, Trapped
 from modelcheck.diagnosis.filled import filled, given
-from spec.blame import Failure, Operand, failing
-from spec.evaluate import Evaluator, Frame, FrameLayout, bound, compiled
 from spec.frozen import frozen
-from spec.ir import (
+from spec.meaning.blame import Failure, Operand, failing
+from spec.meaning.evaluate import Evaluator, Frame, FrameLayout, bound, compiled
+from spec.meaning.semantics import State
+from spec.model.ir import (
     Apply,
     Bind,
     Did,
@@ -30,12 +31,11 @@ from spec.ir import (
     Value,
     Var,
 )
-from spec.op import Op
-from spec.semantics import State
+from spec.model.op import Op
+from spec.model.types import Type
+from spec.model.values import Cut, ModelError, show
+from spec.model.walk import children, walk
 from spec.source import Span
-from spec.types import Type
-from spec.values import Cut, ModelError, show
-from spec.walk import children, walk
 
 ENDINGS = BadState | BadStep | Deadlocked | Trapped | Lasso
 

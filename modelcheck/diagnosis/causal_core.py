@@ -8,10 +8,10 @@ from counterexamples.explanation import Core, CoreStep
 from counterexamples.trace import Example, Trace
 from modelcheck.diagnosis.filled import NameValues, filled, given
 from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage, from_the_end
-from spec.evaluate import FrameLayout, walked
-from spec.execute import fresh
-from spec.semantics import CutOff, Machine, State, Step
-from spec.values import ModelError, show
+from spec.meaning.evaluate import FrameLayout, walked
+from spec.meaning.execute import fresh
+from spec.meaning.semantics import CutOff, Machine, State, Step
+from spec.model.values import ModelError, show
 
 
 class Exhausted(Exception):  # noqa: N818 - an answer

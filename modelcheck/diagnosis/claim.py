@@ -17,7 +17,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from modelcheck.diagnosis.rerun import ReplayStage, RunPrefix
-from spec.ir import Property, PropertyKind
+from spec.model.ir import Property, PropertyKind
 
 
 def claim(trace: Trace, prop: Property) -> Trace | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from counterexamples.lines import one_line
 from spec.frozen import frozen
-from spec.ir import Expr, Local
+from spec.model.ir import Expr, Local
+from spec.model.walk import walk
 from spec.source import Source, Span
-from spec.walk import walk
 
 LONG = 24  # characters
 

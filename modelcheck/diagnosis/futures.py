@@ -22,9 +22,9 @@ from itertools import pairwise
 
 from counterexamples.trace import BadAssert, BadStep, Erred, Lasso, Trace, Trapped
 from modelcheck.diagnosis.rerun import ReplayStage
-from spec.ir import PropertyKind
-from spec.semantics import CutOff, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, State, Step, Taken
+from spec.model.ir import PropertyKind
+from spec.model.values import ModelError
 
 FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 

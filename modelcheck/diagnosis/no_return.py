@@ -7,8 +7,8 @@ from collections.abc import Callable
 from counterexamples.explanation import NoReturn
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from modelcheck.diagnosis.futures import FutureKind, Futures
-from spec.ir import PropertyKind
-from spec.semantics import Machine, State, Step
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import PropertyKind
 
 MOST_WAY_OUT = 5  # steps of a way out that are shown
 

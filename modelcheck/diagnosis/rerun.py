@@ -29,9 +29,9 @@ from counterexamples.trace import (
 )
 from modelcheck.diagnosis.traps import Traps
 from spec.frozen import frozen
-from spec.ir import Property, PropertyKind
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Property, PropertyKind
+from spec.model.values import ModelError
 
 MOST_RUNS = 100  # runs followed side by side, where choices make several
 MEMO = 50_000  # states and actions whose steps are remembered

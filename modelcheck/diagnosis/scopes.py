@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import spec.types as t
+import spec.model.types as t
 from counterexamples.trace import Trace
-from spec.fits import fits
 from spec.frozen import frozen
-from spec.ir import Scope, Value
-from spec.semantics import Machine, State, Step
-from spec.values import Cut, Misfit, ModelError, decode, encode
+from spec.meaning.fits import fits
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import Scope, Value
+from spec.model.values import Cut, Misfit, ModelError, decode, encode
 
 
 class _Gone(Exception):  # noqa: N818 - an answer

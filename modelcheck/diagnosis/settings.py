@@ -10,10 +10,10 @@ from counterexamples.text import setting_by_key
 from counterexamples.trace import Example, Trace
 from modelcheck.diagnosis.causal_core import Exhausted, refusal
 from modelcheck.diagnosis.rerun import ReplayStage, RunPrefix
-from spec.ir import ConfigEntry, Scope, Value
-from spec.semantics import Machine
-from spec.types import Nat, Range
-from spec.values import ModelError, members, show
+from spec.meaning.semantics import Machine
+from spec.model.ir import ConfigEntry, Scope, Value
+from spec.model.types import Nat, Range
+from spec.model.values import ModelError, members, show
 
 
 def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[NeededSetting, ...]:

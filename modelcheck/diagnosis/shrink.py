@@ -25,8 +25,8 @@ from modelcheck.contract.report import Reporter, Shrinking, Silent
 from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage, RunPrefix, from_the_end
 from modelcheck.diagnosis.scopes import bounds, fits_settings, starts, with_bound, without_member
 from spec.frozen import frozen
-from spec.ir import Scope
-from spec.semantics import Step
+from spec.meaning.semantics import Step
+from spec.model.ir import Scope
 
 FEW = 8  # other choices that are tried for one step, other starts for a run
 QUIET = 0.5  # seconds between two reports of progress

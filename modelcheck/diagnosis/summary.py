@@ -19,7 +19,7 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 MOST_EVENTS = 6  # steps that the first sentence names
 MOST_PARTS = 2  # false parts that the second one names

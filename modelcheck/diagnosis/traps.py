@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spec.ir import Property
-from spec.semantics import CutOff, Machine, State
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.ir import Property
+from spec.model.values import ModelError
 
 PATIENCE = 20_000  # states looked at before a state is not called trapped
 

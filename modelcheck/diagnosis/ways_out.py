@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.diff import places
 from counterexamples.explanation import RunTrap
 from counterexamples.lines import one_line
 from counterexamples.trace import Trace, Trapped
 from spec.diagnostics import SpecError
 from spec.load import loads
-from spec.semantics import CutOff, Machine, State
-from spec.values import ModelError, show
+from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.values import ModelError, show
 
 MOST_STATES = 2_000  # of the trap, and in each search for a way out
 MOST_SHARED = 8  # values that are shown

@@ -31,7 +31,7 @@ from modelcheck.contract.result import (
     Violated,
 )
 from modelcheck.processes.cores import cores
-from spec.ir import PropertyKind
+from spec.model.ir import PropertyKind
 
 if TYPE_CHECKING:
     from modelcheck.engines.second_engine import SecondEngine

@@ -10,7 +10,7 @@ from typing import ClassVar
 from modelcheck.contract.engine import Prepared, Refusal, Task
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
-from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
@@ -22,8 +22,8 @@ from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
-from spec.kinds import OF_FAIR_RUNS
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.kinds import OF_FAIR_RUNS
 
 
 class ExplicitEngine:

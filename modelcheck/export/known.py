@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from spec.elaboration.typing import element
 from spec.frozen import frozen
-from spec.op import Op, Quantifier
+from spec.model.op import Op, Quantifier
 
 
 @frozen

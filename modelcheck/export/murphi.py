@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.contract.wording import config_words, scope_words
 from modelcheck.export.dialect import Dialect, TermWriter
 from modelcheck.export.exported import Exported

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.export.known import Knowledge, Locals, Reach
-from spec.op import Op
-from spec.values import members
-from spec.walk import children, walk_statements
+from spec.model.op import Op
+from spec.model.values import members
+from spec.model.walk import children, walk_statements
 
 
 def written(statements: Sequence[ir.Stmt]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from modelcheck.export.exported import Exported
-from spec.ir import Check, Model
+from spec.model.ir import Check, Model
 
 Target = Callable[[Model, Check], Exported]
 

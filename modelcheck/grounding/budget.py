@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.frozen import frozen
-from spec.ir import Action, Budget, Model
+from spec.model.ir import Action, Budget, Model
 
 
 @frozen

@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import GroundEnv
 from modelcheck.grounding.fits import fit
@@ -33,9 +33,9 @@ from modelcheck.grounding.shapes import (
     tagged,
 )
 from modelcheck.grounding.terms import GroundTerm, Sign, Terms
-from spec.derived import CoreRewriter
-from spec.op import Op, Quantifier
-from spec.values import members, ordered
+from spec.model.derived import CoreRewriter
+from spec.model.op import Op, Quantifier
+from spec.model.values import members, ordered
 
 CORE = CoreRewriter()
 MOST_SUBSETS = 10

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import cycle
 
-import spec.types as t
+import spec.model.types as t
 from modelcheck.grounding.environment import GroundEnv
 from modelcheck.grounding.shapes import Listed, Maybe, Shape, Shapes, Tagged
 from modelcheck.grounding.terms import GroundTerm

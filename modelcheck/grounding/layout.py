@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
-import spec.types as t
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.listed import in_places
 from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Shapes, Tagged
 from modelcheck.grounding.terms import GroundTerm, Sign
 from spec.frozen import frozen
-from spec.values import ends, members
+from spec.model.values import ends, members
 
 MOST_MEMBERS = 256  # of one set that is stored
 MOST_NUMBERS = 65_536  # of one variable that a solver is told of: each is a truth value there

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.budget import CountedBudget, counted
@@ -23,7 +23,7 @@ from modelcheck.grounding.shapes import Shape, Shapes
 from modelcheck.grounding.steps import MOST_RULES, GroundRule, RuleMaker, StepBranch, rule_of
 from modelcheck.grounding.terms import GroundTerm, Terms
 from spec.frozen import frozen
-from spec.kinds import INVARIANTS
+from spec.model.kinds import INVARIANTS
 
 MOST_SIZE = 20_000  # of one condition, written out
 EXAMPLES = {ir.PropertyKind.REACHABLE}

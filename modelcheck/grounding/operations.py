@@ -7,7 +7,7 @@ from collections.abc import Callable
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.shapes import Heap, Shape, Shapes, number
 from modelcheck.grounding.terms import GroundTerm, Terms
-from spec.op import Op
+from spec.model.op import Op
 
 
 def _heaps(

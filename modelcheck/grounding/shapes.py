@@ -15,12 +15,12 @@ from itertools import islice, product, zip_longest
 from math import prod
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.terms import GroundTerm, Sign, Terms
 from spec.frozen import frozen
-from spec.values import ends, members
+from spec.model.values import ends, members
 
 MOST_VALUES = 4096  # that a shape may have, before it is refused
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.grounding.environment import Ends, GroundEnv, GroundStep
 from modelcheck.grounding.expressions import GroundExpressions
@@ -16,8 +16,8 @@ from modelcheck.grounding.shapes import Parts, Shape, value_of
 from modelcheck.grounding.terms import GroundTerm
 from spec.elaboration.typing import element
 from spec.frozen import frozen
+from spec.model.values import show
 from spec.source import Span
-from spec.values import show
 
 MOST_RULES = 20_000
 Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of the place where it stands

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from modelcheck.grounding.shapes import Shape, value_of
 from modelcheck.grounding.terms import GroundTerm, Sign
-from spec.ir import Value
+from spec.model.ir import Value
 
 Values = Sequence[int]
 OF_ARGS: dict[Sign, Callable[..., int]] = {

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import groupby
 
 from spec.frozen import frozen
-from spec.operators import MOST_BITS
+from spec.meaning.operators import MOST_BITS
 
 
 class Sign(Enum):

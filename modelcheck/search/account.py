@@ -23,7 +23,7 @@ from modelcheck.contract.result import (
 )
 from modelcheck.processes.memory import resident
 from modelcheck.search.layers import LayeredSearch
-from spec.ir import Guard, Property, PropertyKind
+from spec.model.ir import Guard, Property, PropertyKind
 
 
 def unsearched(engine: str, task: Task, end: End, seconds: float) -> Findings:

@@ -8,10 +8,10 @@ from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Endi
 from modelcheck.contract.engine import Witness
 from modelcheck.search.finds import Finds
 from spec.frozen import frozen
-from spec.ir import Property, PropertyKind
-from spec.kinds import ASKED_OF_STATES, OF_RUNS
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import ASKED_OF_STATES, OF_RUNS
+from spec.model.values import ModelError
 
 
 @frozen

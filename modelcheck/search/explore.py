@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from counterexamples.state_graph import Edge, StateGraph
+from counterexamples.graphs.state_graph import Edge, StateGraph
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Reporter, Silent
 from modelcheck.contract.result import End
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget, Space
-from spec.ir import Property, PropertyKind
-from spec.semantics import Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Property, PropertyKind
+from spec.model.values import ModelError
 
 TOO_EARLY = {End.INTERRUPTED: KeyboardInterrupt, End.MEMORY: MemoryError}
 OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.DEADLOCK_FREE}

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from modelcheck.search.interpreted import Edges
 from spec.frozen import frozen
-from spec.ir import Fairness, Model
+from spec.model.ir import Fairness, Model
 
 DONE = 1 << 62  # the order of a state whose component is known: greater than any
 Masks = Sequence[int]  # of each state, the fair actions that are possible there, a bit for each

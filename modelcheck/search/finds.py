@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
-from spec.ir import Property
+from spec.model.ir import Property
 
 Cost = tuple[int, int]  # of a run: its faults, its steps
 

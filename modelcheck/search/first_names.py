@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import spec.types as t
+import spec.model.types as t
 from counterexamples.pictures.cast import sort_of_type
 from counterexamples.pictures.roles import leads, roles
 from counterexamples.trace import Erred, Trace
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, renamed
-from spec.ir import Model, Value
-from spec.semantics import State, Step
-from spec.values import in_order
+from spec.meaning.semantics import State, Step
+from spec.model.ir import Model, Value
+from spec.model.values import in_order
 
 
 def with_first_names(trace: Trace) -> Trace:

@@ -1,7 +1,7 @@
 """Which sorts have members that may be renamed: a run stays a run under other names.
 
 A sort has no order and its members no names, and a quantifier looks at all of
-them (NOTE(errors) in `spec/evaluate.py`), so mostly nothing in a model can distinguish
+them (NOTE(errors) in `spec/meaning/evaluate.py`), so mostly nothing in a model can distinguish
 two members apart.  What can is the order in which a `for` visits them, and a
 configuration that names one; and what is inside the keys of a map is not
 renamed here.  Such sorts are left alone.
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import spec.ir as ir
-import spec.types as t
-from spec.op import Op
-from spec.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
-from spec.walk import children, expressions, walk, walk_statements
+import spec.model.ir as ir
+import spec.model.types as t
+from spec.model.op import Op
+from spec.model.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
+from spec.model.walk import children, expressions, walk, walk_statements
 
 
 def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:

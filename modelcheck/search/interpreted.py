@@ -13,8 +13,8 @@ from modelcheck.contract.result import End
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from modelcheck.search.space import NONE, Space
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.values import ModelError
 
 EVERY = 256  # states between two looks at the clock and at the memory
 

@@ -29,7 +29,7 @@ from modelcheck.processes.memory import resident
 from modelcheck.search.finds import Cost, Costly, Finds
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 SOON = 0.02  # seconds between two looks at the memory in use
 QUIET = 0.5  # seconds between two reports of progress

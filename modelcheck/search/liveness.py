@@ -21,8 +21,8 @@ from modelcheck.search.fairness import FairGraph, Homes, Hop, circle, homes
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.space import NONE, FaultBudget
 from spec.frozen import frozen
-from spec.ir import Budget, Property, PropertyKind
-from spec.semantics import State, Step, Taken
+from spec.meaning.semantics import State, Step, Taken
+from spec.model.ir import Budget, Property, PropertyKind
 
 SHORTEST = 2  # steps of a circle
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from modelcheck.search.interpreted import Edges, InterpretedSearch
 from spec.frozen import frozen
-from spec.ir import Property
+from spec.model.ir import Property
 
 PollLimits = Callable[[], None]  # asked once for each state: it looks at the limits now and then
 

@@ -14,9 +14,9 @@ from modelcheck.search.claims import Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
 from modelcheck.search.recovery import Trap, trap
-from spec.ir import Property, PropertyKind
-from spec.kinds import OF_FAIR_RUNS, OF_RUNS
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS
 
 
 class ReferenceEngine:

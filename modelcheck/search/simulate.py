@@ -27,10 +27,10 @@ from modelcheck.processes.memory import resident
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
-from spec.ir import Property, PropertyKind
-from spec.kinds import OF_RUNS
-from spec.semantics import CutOff, Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import OF_RUNS
+from spec.model.values import ModelError
 
 DEPTH = 100  # steps of a run by default
 QUIET = 0.5  # seconds between two reports of progress

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from modelcheck.search.symmetry import Orbits
 from spec.frozen import frozen
-from spec.ir import Budget, Model
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Budget, Model
 
 NONE = -1
 

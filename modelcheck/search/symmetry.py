@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby, permutations, product
 
-import spec.ir as ir
-import spec.types as t
-from spec.semantics import Machine, State
-from spec.values import encode
+import spec.model.ir as ir
+import spec.model.types as t
+from spec.meaning.semantics import Machine, State
+from spec.model.values import encode
 
 Renaming = tuple[int, ...]  # the new number of each member
 _Rename = Callable[[ir.Value, Renaming], ir.Value]

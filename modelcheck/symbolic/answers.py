@@ -13,8 +13,8 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
 from modelcheck.symbolic.interrupts import interruptible
-from spec.ir import Property, PropertyKind
-from spec.kinds import OF_RUNS
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import OF_RUNS
 
 NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step
 UNCOUNTED = Refusal("symmetry: nothing is counted")

@@ -21,7 +21,7 @@ from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.renaming import LeastNames, swaps
 from modelcheck.symbolic.replayed import replayed, started, state_of
 from modelcheck.symbolic.solver import ENDS, SolverAnswer, SolverRun, Unrolling
-from spec.ir import Budget, Check, Property
+from spec.model.ir import Budget, Check, Property
 from spec.source import Span
 
 DEPTH = 20  # steps by default

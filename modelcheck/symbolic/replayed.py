@@ -11,9 +11,9 @@ from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Shape
 from modelcheck.grounding.term_values import Values, decoded
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
-from spec.ir import Property
-from spec.semantics import Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Property
+from spec.model.values import ModelError
 
 
 def state_of(stored: Sequence[Shape], values: Values) -> State:

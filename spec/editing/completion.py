@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal
 
-import spec.types as t
-from spec.automaton import Begun
+import spec.model.types as t
 from spec.editing.manual import VERBS, keywords
 from spec.editing.positions import word_at
 from spec.editing.symbols import Symbol, SymbolKind, SymbolTable
 from spec.editing.understood import Understood, item_at, model_at, understand, without_item
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
-from spec.op import FUNCTIONS
-from spec.parser import begun
-from spec.rates import UNITS
-from spec.roles import HIDDEN, LABEL, ROLES
+from spec.model.op import FUNCTIONS
+from spec.model.rates import UNITS
+from spec.model.roles import HIDDEN, LABEL, ROLES
 from spec.source import Source, Span
+from spec.syntax.automaton import Begun
+from spec.syntax.parser import begun
 
 Read = Callable[[str], str]
 Word = Literal["word", "function of the language", "type of the language"]

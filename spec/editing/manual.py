@@ -7,10 +7,10 @@ from functools import cache
 
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
-from spec.op import FUNCTIONS
+from spec.model.op import FUNCTIONS
+from spec.model.roles import HIDDEN, LABEL, ROLES
 from spec.reading import resource
-from spec.roles import HIDDEN, LABEL, ROLES
-from spec.tables import tables
+from spec.syntax.tables import tables
 
 VERBS = ("append", "add", "remove", "send", "receive")  # what follows a dot in a statement
 _END = "## Coming from elsewhere"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import spec.syntax as s
-import spec.syntax_expressions as se
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.editing.symbols import SymbolKind
 from spec.frozen import frozen
 from spec.source import Span

@@ -15,7 +15,7 @@ from spec.editing.symbols import SymbolKind, SymbolTable
 from spec.editing.understood import Understood, understood
 from spec.elaboration.names import COLLECTIONS
 from spec.frozen import frozen
-from spec.op import FUNCTIONS, WORDS
+from spec.model.op import FUNCTIONS, WORDS
 from spec.source import Source, Span
 
 Read = Callable[[str], str]

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import SpecError
 from spec.editing.symbols import Occurrence, Symbol, SymbolKind, SymbolTable
 from spec.elaboration.builtins import named_action
-from spec.parser import parse_expression
 from spec.source import Node, Source, Span
+from spec.syntax.parser import parse_expression
 
 Scope = Mapping[str, Symbol]
 Table = dict[str, dict[str, Symbol]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 
 _EXACT = 1_000_000_000  # beyond, the order of magnitude says more
 _LARGEST_POWER = 100_000  # bits

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spec.editing.manual import VERBS, keywords
 from spec.elaboration.names import COLLECTIONS
-from spec.op import FUNCTIONS
+from spec.model.op import FUNCTIONS
 
 FILE = Path("editors") / "vscode" / "syntaxes" / "rsm.tmLanguage.json"
 _CONSTANTS = ("true", "false", "none")

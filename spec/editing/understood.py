@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-import spec.ir as ir
 import spec.library as library
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError
 from spec.editing.resolve import resolved
 from spec.editing.symbols import SymbolTable
@@ -22,8 +22,8 @@ from spec.elaboration.problems import Problems
 from spec.frozen import frozen
 from spec.imports import joined
 from spec.load import Parted, shipped
-from spec.parser import parse, too_deep
 from spec.source import Source, Span
+from spec.syntax.parser import parse, too_deep
 
 MOST_BROKEN = 6  # declarations that are left out, so that the others are known
 _ITEM = re.compile(

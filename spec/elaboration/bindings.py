@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import KEYS, usable
 from spec.elaboration.scopes import Binding, TypeEnv
-from spec.op import Quantifier
+from spec.model.op import Quantifier
 from spec.wording import an
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import spec.elaboration.bindings as bindings
 import spec.elaboration.operations as operations
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import TypeEnv, Use
-from spec.op import FUNCTIONS, Op, Quantifier
+from spec.model.op import FUNCTIONS, Op, Quantifier
 from spec.source import Span
 from spec.wording import an, counted
 

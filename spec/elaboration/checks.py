@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import spec.ir as ir
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
-from spec.rates import UNITS, Rate
+from spec.model.rates import UNITS, Rate
 from spec.source import Span
 
 LARGEST_SORT = 64

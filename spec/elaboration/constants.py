@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import spec.ir as ir
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
 from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations
 from spec.elaboration.scopes import SlotFrame, TypeEnv
-from spec.op import Op
+from spec.model.op import Op
 
 
 def constant(declared: Declarations, node: se.Expr, of: t.Type) -> ir.Value:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.frozen import frozen
-from spec.roles import HIDDEN, LABEL, ROLES, RoleSpec, Shown
+from spec.model.roles import HIDDEN, LABEL, ROLES, RoleSpec, Shown
 from spec.source import Span
 from spec.wording import an, listed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import spec.elaboration.bindings as bindings
-import spec.ir as ir
-import spec.syntax as s
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError
 from spec.elaboration.builtins import flush_type
 from spec.elaboration.checks import Checks
@@ -19,9 +19,9 @@ from spec.elaboration.networks import network_faults
 from spec.elaboration.problems import Problems
 from spec.elaboration.scopes import Binding, SlotFrame, TypeEnv, Use
 from spec.elaboration.statements import StatementElaborator
-from spec.parser import parse_expression
+from spec.model.versions import Order, order
 from spec.source import Source, Span
-from spec.versions import Order, order
+from spec.syntax.parser import parse_expression
 
 
 def elaborate(

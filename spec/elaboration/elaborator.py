@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-import spec.ir as ir
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
 from spec.elaboration.scopes import SlotFrame, TypeEnv

@@ -16,13 +16,13 @@ import spec.elaboration.operations as operations
 import spec.elaboration.parts as parts
 import spec.elaboration.references as references
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
 from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
 from spec.elaboration.scopes import SlotFrame, TypeEnv
-from spec.op import Op
+from spec.model.op import Op
 from spec.source import Span
 from spec.wording import an
 

@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.frozen import frozen
-from spec.op import FUNCTIONS, WORDS
+from spec.model.op import FUNCTIONS, WORDS
 from spec.source import Span
 from spec.wording import counted
 

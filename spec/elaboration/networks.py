@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from spec.elaboration.names import Declarations
 from spec.elaboration.sequences import remove_at
-from spec.op import Op
+from spec.model.op import Op
 from spec.source import Span
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
 from spec.diagnostics import suggest
 from spec.elaboration.elaborator import Elaborator
 from spec.elaboration.references import variable
 from spec.elaboration.scopes import TypeEnv
-from spec.op import Op
+from spec.model.op import Op
 from spec.source import Span
 from spec.wording import an, listed
 

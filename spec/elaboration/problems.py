@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import spec.types as t
+import spec.model.types as t
 from spec.diagnostics import Diagnostic, Note, SpecError
 from spec.source import Source, Span
 

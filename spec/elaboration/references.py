@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import spec.ir as ir
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import Builtins
 from spec.elaboration.elaborator import Elaborator, retyped
 from spec.elaboration.names import DeclaredVariable
 from spec.elaboration.scopes import Binding, TypeEnv, Use
-from spec.op import FUNCTIONS
+from spec.model.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted, listed
 

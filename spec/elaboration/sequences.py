@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.types as t
-from spec.op import Op, Quantifier
+import spec.model.ir as ir
+import spec.model.types as t
+from spec.model.op import Op, Quantifier
 from spec.source import Span
 
 

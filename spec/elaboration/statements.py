@@ -8,17 +8,17 @@ from typing import assert_never
 import spec.elaboration.bindings as bindings
 import spec.elaboration.references as references
 import spec.elaboration.typing as typing
-import spec.ir as ir
-import spec.syntax as s
-import spec.syntax_expressions as se
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.builtins import cached_field, flush_type
 from spec.elaboration.expressions import ExpressionElaborator
 from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.elaboration.scopes import SlotFrame, TypeEnv, Use
 from spec.elaboration.sequences import remove_first
-from spec.op import Op
+from spec.model.op import Op
 from spec.source import Span
 from spec.wording import an, listed
 

@@ -6,7 +6,7 @@ with an offset by mistake; a plain number goes with any of them.
 
 from __future__ import annotations
 
-import spec.types as t
+import spec.model.types as t
 
 
 def fits(actual: t.Type, wanted: t.Type) -> bool:

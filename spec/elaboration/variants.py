@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import spec.syntax as s
-import spec.syntax_expressions as se
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.problems import Problems
 from spec.wording import listed

@@ -13,8 +13,8 @@ from typing import Any
 from modelcheck.contract.engine import Engine
 from modelcheck.engines.registry import ENGINES
 from modelcheck.engines.registry import engine as engine_of
-from spec.ir import PropertyKind
-from spec.kinds import OF_FAIR_RUNS, OF_RUNS
+from spec.model.ir import PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS
 
 
 class Promise(Enum):

@@ -16,7 +16,7 @@ from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Findings
 from modelcheck.engines.registry import engine
 from modelcheck.grounding import layout
-from spec.ir import Check, Model
+from spec.model.ir import Check, Model
 from tests.conformance.engines import Gap, Why
 
 _FIXED = Gap(Why.NOT_IMPLEMENTED, "what is divided is never below 0, and by a fixed number above 0")

@@ -1,6 +1,6 @@
 """A table of what the language can say: for each operation, function and quantifier some truths about it.
 
-Each is a bool expression over two arguments.  `spec/evaluate.py` says for which values of these it is
+Each is a bool expression over two arguments.  `spec/meaning/evaluate.py` says for which values of these it is
 true, and where it is an error; every engine and export is to say so too.  Those with the same arguments
 stand in one model, whose first states have all of their values, so that one question asks all of them.
 """
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from spec.ir import Model
 from spec.load import loads
-from spec.semantics import Machine, State
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State
+from spec.model.ir import Model
+from spec.model.values import ModelError
 
 
 @dataclass(frozen=True)

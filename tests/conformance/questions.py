@@ -15,9 +15,9 @@ from random import Random
 from modelcheck.api import check
 from modelcheck.contract.engine import Limits
 from spec.diagnostics import SpecError
-from spec.ir import Check, Model
 from spec.load import load, loads
-from spec.values import ModelError
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 from tests.protocol_checks import named_check, smallest
 

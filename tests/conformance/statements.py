@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from spec.ir import Model
 from spec.load import loads
+from spec.model.ir import Model
 from tests.conformance.operators import ARGUMENTS, DECLARED, SCOPE, Values, initial_states
 
 

@@ -19,8 +19,8 @@ from modelcheck.api import Unmet, check, task_of
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import End
 from modelcheck.search.interchangeable import symmetric_sorts
-from spec.ir import Budget, Check, Model
-from spec.values import ModelError
+from spec.model.ir import Budget, Check, Model
+from spec.model.values import ModelError
 from tests.agreement import Found, cost, differences, found_by, orbits
 from tests.conformance.engines import CONSTRUCTS, DEPTH, GAPS, WAYS, Promise, Way, kind
 from tests.conformance.questions import SEED, WRITTEN, of_protocol, question

@@ -11,8 +11,8 @@ import pytest
 from modelcheck.api import task_of
 from modelcheck.contract.engine import Keep
 from modelcheck.engines.registry import ENGINES, engine
-from spec.ir import PropertyKind
 from spec.load import loads
+from spec.model.ir import PropertyKind
 from tests.conformance.engines import CHECKPOINTS, GAPS, SYMMETRY, kind
 
 EVERY_KIND = """

@@ -15,10 +15,10 @@ import pytest
 from modelcheck.api import Unsupported
 from modelcheck.contract.result import Holds, Unknown
 from modelcheck.export.targets import target
-from spec.ir import Apply, Bind
 from spec.load import loads
-from spec.op import Op, Quantifier
-from spec.walk import walk
+from spec.model.ir import Apply, Bind
+from spec.model.op import Op, Quantifier
+from spec.model.walk import walk
 from tests.conformance.lowerings import LOWERINGS, Lowering, each_lowering
 from tests.conformance.operators import TRUTHS, asked
 from tests.oracles import needs_tlc, tlc

@@ -17,8 +17,8 @@ from modelcheck.api import Unsupported
 from modelcheck.contract.result import Findings, Holds
 from modelcheck.engines.registry import engine
 from modelcheck.export.targets import target
-from spec.ir import Assert, Stmt
-from spec.walk import walk_statements
+from spec.model.ir import Assert, Stmt
+from spec.model.walk import walk_statements
 from tests.conformance.lowerings import LOWERINGS, Lowering
 from tests.conformance.statements import EFFECTS, ERRORS, asked, erring
 from tests.oracles import needs_tlc, tlc

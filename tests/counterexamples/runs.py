@@ -6,10 +6,10 @@ from pathlib import Path
 from random import Random
 
 from counterexamples.trace import BadState, Ending, Erred, Stops, Trace
-from spec.ir import Model, Scope
 from spec.load import loads
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Model, Scope
+from spec.model.values import ModelError
 
 TOY = Path(__file__).parent / "toy.rsm"
 

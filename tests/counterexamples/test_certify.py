@@ -18,9 +18,9 @@ from counterexamples.trace import (
     Trace,
     Trapped,
 )
-from spec.ir import PropertyKind
 from spec.load import loads
-from spec.semantics import Step
+from spec.meaning.semantics import Step
+from spec.model.ir import PropertyKind
 from spec.source import Span
 from tests.counterexamples.runs import divergence, toy, walk
 

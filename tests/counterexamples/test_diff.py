@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterexamples.diff import Became, Change, Exchanged, How, Spliced, changes, places
-from spec.ir import Const, Model, Scope, Storage, Variable
-from spec.source import Source, Span
-from spec.types import (
+from spec.model.ir import Const, Model, Scope, Storage, Variable
+from spec.model.types import (
     BOOL,
     Bag,
     Case,
@@ -28,6 +27,7 @@ from spec.types import (
     Type,
     Union,
 )
+from spec.source import Source, Span
 
 NOWHERE = Span(0, 0)
 REPLICA = Sort("Replica")

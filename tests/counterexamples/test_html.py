@@ -17,11 +17,11 @@ from counterexamples.pictures.depict import picture
 from counterexamples.text import headline
 from counterexamples.trace import Lasso, Stops, Trace
 from spec.diagnostics import SpecError
-from spec.ir import Scope
 from spec.load import loads
-from spec.semantics import Machine, Taken
-from spec.types import BOOL, Seq
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, Taken
+from spec.model.ir import Scope
+from spec.model.types import BOOL, Seq
+from spec.model.values import ModelError
 from tests.counterexamples.runs import divergence, walk
 from tests.model_texts import model_texts
 from tests.pages import Element, assert_sound, read, shape

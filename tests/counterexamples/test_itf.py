@@ -19,10 +19,9 @@ from counterexamples.itf.read import document, read
 from counterexamples.itf.write import digest, write
 from counterexamples.trace import BadStep, Deadlocked, Ending, Erred, Example, Lasso, Stops, Trapped
 from spec.diagnostics import SpecError, render
-from spec.ir import Scope
 from spec.load import loads
-from spec.source import Source, Span
-from spec.types import (
+from spec.model.ir import Scope
+from spec.model.types import (
     BOOL,
     INT,
     Bag,
@@ -42,7 +41,8 @@ from spec.types import (
     Type,
     Union,
 )
-from spec.values import members
+from spec.model.values import members
+from spec.source import Source, Span
 from tests.counterexamples.runs import TOY, divergence, scope, toy, walk
 
 SCOPE = Scope({"Replica": ("r1", "r2", "r3")}, {"Epoch": 3}, {"net": 2}, {})

@@ -18,7 +18,7 @@ from counterexamples.side_by_side import side_by_side
 from counterexamples.text import text
 from counterexamples.trace import Stops, Trace
 from spec.diagnostics import SpecError
-from spec.semantics import Machine, Taken
+from spec.meaning.semantics import Machine, Taken
 from tests.counterexamples.runs import scope, toy
 
 REPLICAS = tuple(f"r{number}" for number in range(1, 10))

@@ -16,7 +16,7 @@ from counterexamples.itf.write import write
 from counterexamples.trace import Stops, Trace
 from spec.diagnostics import SpecError, render
 from spec.load import load
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 from tests.counterexamples.runs import divergence, scope, toy, wander
 from tests.counterexamples.test_itf_schema import PROTOCOLS, faults_of
 

@@ -30,10 +30,10 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.diagnostics import SpecError
-from spec.ir import Model
 from spec.load import load, loads
+from spec.model.ir import Model
+from spec.model.values import ModelError
 from spec.source import Span
-from spec.values import ModelError
 from tests.counterexamples.runs import divergence, wander
 from tests.model_texts import model_text
 

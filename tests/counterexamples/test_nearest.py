@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from counterexamples.nearest import leading, nearest, no_step
 from spec.load import loads
-from spec.semantics import CutOff, Machine, State, Taken
+from spec.meaning.semantics import CutOff, Machine, State, Taken
 from tests.counterexamples.runs import divergence, scope, toy, walk, wander
 
 MODEL = toy()

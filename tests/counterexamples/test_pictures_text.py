@@ -36,7 +36,7 @@ from counterexamples.pictures.picture import (
 from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.words import heading, ids
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from spec.ir import Kind
+from spec.model.ir import Kind
 from tests.counterexamples.runs import divergence, walk
 from tests.stories import STORIES, story
 

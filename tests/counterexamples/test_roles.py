@@ -9,9 +9,9 @@ import pytest
 
 import spec.library as library
 from counterexamples.pictures.roles import NamedPart, Roles, leads, roles
-from spec.ir import Model
 from spec.load import load, loads
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Model
 from tests.protocol_checks import PROTOCOLS, models
 
 

@@ -14,7 +14,7 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
-from counterexamples.drawn_graph import (
+from counterexamples.graphs.drawn_graph import (
     Arc,
     DrawnGraph,
     Vertex,
@@ -24,13 +24,13 @@ from counterexamples.drawn_graph import (
     graphml,
     vertex_lines,
 )
+from counterexamples.graphs.state_graph import drawn, merged, of_trace, path_dot
 from counterexamples.lines import clean
 from counterexamples.pictures.roles import parts_of
-from counterexamples.state_graph import drawn, merged, of_trace, path_dot
 from counterexamples.trace import BadStep, Example, Lasso, Stops, Trace
-from spec.ir import Kind
 from spec.load import loads
-from spec.semantics import Step
+from spec.meaning.semantics import Step
+from spec.model.ir import Kind
 from tests.counterexamples.runs import divergence, walk
 
 NASTY = (

@@ -20,10 +20,10 @@ from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace
 from spec.diagnostics import SpecError
-from spec.ir import Kind
 from spec.load import loads
-from spec.semantics import Machine, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, Taken
+from spec.model.ir import Kind
+from spec.model.values import ModelError
 from tests.counterexamples.runs import divergence
 from tests.model_texts import model_texts
 from tests.stories import STORIES, story, wandering

@@ -10,8 +10,8 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.engine import ExplicitEngine
-from spec.ir import Check, Model
 from spec.load import loads
+from spec.model.ir import Check, Model
 from tests.agreement import Found, found_by
 from tests.model_texts import model_text
 

@@ -14,7 +14,7 @@ from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine, Keep, Limits
 from modelcheck.contract.families import families
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Verdict, Violated
-from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
@@ -23,10 +23,10 @@ from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from spark_explore.engine import SparkEngine
-from spec.ir import Budget, Check, Value
-from spec.kinds import OF_FAIR_RUNS
-from spec.types import is_scalar
-from spec.values import ModelError, members
+from spec.model.ir import Budget, Check, Value
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.types import is_scalar
+from spec.model.values import ModelError, members
 from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences

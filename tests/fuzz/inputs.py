@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 from modelcheck.cli import COMMANDS, main
-from modelcheck.commands.agents.work import answered
+from modelcheck.commands.serve.mcp.work import answered
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.registry import ENGINES
 from spec.load import loads
@@ -41,8 +41,8 @@ LONGER = {  # seconds
     "lsp": 30.0,
 }
 SERVERS = {  # by the package that each needs
-    "mcp": "modelcheck.commands.agents.server",
-    "pygls": "modelcheck.commands.editors.server",
+    "mcp": "modelcheck.commands.serve.mcp.server",
+    "pygls": "modelcheck.commands.serve.lsp.server",
 }
 SHRINKING = 60.0  # seconds for one finding
 PATIENCE = 60.0

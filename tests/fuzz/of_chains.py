@@ -9,13 +9,13 @@ from random import Random
 
 import numpy as np
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.asking.rates.chain import BEYOND, LOSS, LossQuestion, chain_of, lumped
 from modelcheck.asking.rates.solved import Between, Matrix, solved
 from modelcheck.asking.rates.typed import EffectiveRate
 from spec.diagnostics import SpecError
-from spec.semantics import CutOff, Machine, State
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.values import ModelError
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
 from tests.fuzz.of_runs import MOST as MANY

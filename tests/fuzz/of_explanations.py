@@ -21,9 +21,9 @@ from modelcheck.contract.engine import Limits
 from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.explain import explain
 from modelcheck.diagnosis.no_return import point_of_no_return
-from spec.ir import PropertyKind
-from spec.semantics import Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import PropertyKind
+from spec.model.values import ModelError
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
 from tests.fuzz.of_runs import Replayed, leavable, of_each, refusal

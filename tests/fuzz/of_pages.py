@@ -17,13 +17,13 @@ from counterexamples.itf.encode import encoder
 from modelcheck.answers.played import playable, playable_beforehand
 from modelcheck.answers.precomputed import plain
 from modelcheck.contract.result import Holds, Unknown, Violated
-from modelcheck.explicit.codegen.layout import layout
-from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.states.layout import layout
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.wasm.asked import OF_A_STATE
 from modelcheck.explicit.wasm.kernel import NOT_SEARCHED
-from spec.ir import PropertyKind
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import ModelError, show
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.ir import PropertyKind
+from spec.model.values import ModelError, show
 from tests.agreement import differences
 from tests.fuzz.cases import Case
 from tests.fuzz.findings import Differences

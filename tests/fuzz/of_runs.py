@@ -30,9 +30,9 @@ from modelcheck.diagnosis.shrink import shrink
 from modelcheck.search.first_names import RenamedRun, with_first_names
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.simulate import RandomRuns
-from spec.kinds import OF_RUNS
-from spec.semantics import Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.kinds import OF_RUNS
+from spec.model.values import ModelError
 from tests.agreement import differences
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences

@@ -8,10 +8,10 @@ from itertools import product
 from typing import Any, Self
 from unittest.mock import patch
 
-from modelcheck.asking.python import Row, Value, sweep
 from modelcheck.contract.wording import verdict_name
-from spec.ir import Budget, Check
-from spec.types import Bool
+from modelcheck.python_api import Row, Value, sweep
+from spec.model.ir import Budget, Check
+from spec.model.types import Bool
 from tests.agreement import Found
 from tests.fuzz.cases import Case
 from tests.fuzz.findings import Differences

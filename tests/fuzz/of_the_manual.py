@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from counterexamples.trace import Erred, Lasso, Trace
 from modelcheck.contract.result import End, Findings, Unknown, Verdict, Violated
-from spec.ir import Kind
-from spec.kinds import OF_FAIR_RUNS
+from spec.model.ir import Kind
+from spec.model.kinds import OF_FAIR_RUNS
 from tests.agreement import Found
 from tests.by_the_manual.parser import Text, read
 from tests.by_the_manual.search import Answer, answer

@@ -13,9 +13,9 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import Findings, Holds, Unknown, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
-from spec.ir import Check, PropertyKind
-from spec.kinds import OF_FAIR_RUNS
-from spec.values import ModelError
+from spec.model.ir import Check, PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.values import ModelError
 from tests.agreement import differences
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from modelcheck.asking.course.exercises import exercise, names, written
+from modelcheck.teaching.course.exercises import exercise, names, written
 from tests.fuzz.mutate import NUMBERS, VALUES, mutated, mutated_json
 
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from random import Random
 from time import process_time
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from counterexamples.lines import count, one_line
 from modelcheck.api import Unsupported, check, task_of
 from modelcheck.asking.models import pick_checks
@@ -30,12 +30,12 @@ from modelcheck.engines.registry import engine
 from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.process import programs
 from modelcheck.symbolic.unbounded.engine import ProofAttempt, asked_of
-from spec.kinds import INVARIANTS, OF_STEPS
 from spec.load import load
-from spec.op import Op, Quantifier
-from spec.semantics import Machine
-from spec.values import ModelError
-from spec.walk import children, with_expressions, with_parts
+from spec.meaning.semantics import Machine
+from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.op import Op, Quantifier
+from spec.model.values import ModelError
+from spec.model.walk import children, with_expressions, with_parts
 from tests.fuzz.findings import Answer, Finding
 
 PROVED = (  # a file and a check of it, of which the prover proves all, or these claims

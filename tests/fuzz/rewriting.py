@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 
-import spec.syntax as s
-from spec.parser import parse
+import spec.syntax.tree as s
 from spec.source import Source
+from spec.syntax.parser import parse
 
 NAME = re.compile(r"\b[A-Za-z_][A-Za-z_]*\d\w*")  # of what a random model declares: all have a number
 

@@ -9,17 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import spec.syntax as s
+import spec.syntax.tree as s
 from modelcheck.asking.overrides import Overrides, apply
 from spec.diagnostics import SpecError
 from spec.editing.renaming import NotRenameable, rename
 from spec.editing.understood import understood
 from spec.elaboration.checks import member_names
-from spec.format import format_text
-from spec.ir import Model
+from spec.formatting.format import format_text
 from spec.load import load, loads
-from spec.parser import parse
+from spec.model.ir import Model
 from spec.source import Source
+from spec.syntax.parser import parse
 from tests.agreement import Found, differences
 from tests.fuzz.cases import Case, case_of
 from tests.fuzz.findings import Differences

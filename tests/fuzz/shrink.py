@@ -12,12 +12,12 @@ from dataclasses import fields
 from time import monotonic
 from typing import get_args
 
-import spec.syntax as s
-import spec.syntax_expressions as se
+import spec.syntax.expressions as se
+import spec.syntax.tree as s
 from spec.diagnostics import SpecError
-from spec.format import format_text
-from spec.parser import parse
+from spec.formatting.format import format_text
 from spec.source import Node, Source
+from spec.syntax.parser import parse
 
 Edit = tuple[int, int, str]  # from where, to where, what stands there instead
 EXPRESSIONS = get_args(se.Expr)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from unittest.mock import patch
 
-import spec.syntax as s
+import spec.syntax.tree as s
 from modelcheck.asking.necessity.answers import OF_SAFETY
 from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, forgetful
 from modelcheck.asking.necessity.search import NecessityRow, NecessitySearch
@@ -14,8 +14,8 @@ from modelcheck.asking.necessity.switched import without
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import Findings, Holds, Unknown, Violated
 from spec.diagnostics import SpecError
-from spec.ir import Model
 from spec.load import loads
+from spec.model.ir import Model
 from spec.source import Node
 from tests.agreement import differences
 from tests.fuzz.cases import Case

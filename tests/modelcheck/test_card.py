@@ -16,8 +16,8 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Mismatch, Outcome
 from modelcheck.contract.wording import memory_words, seconds_words
-from spec.ir import Budget, ExpectCount
 from spec.load import loads
+from spec.model.ir import Budget, ExpectCount
 
 TINY = Path(__file__).parent / "tiny.rsm"
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.commands.claims as command
+import modelcheck.commands.library.claims as command
 import spec.library as library
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
-from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
-from modelcheck.asking.textbook.claims import Claim, ClaimCase, ClaimJudgement, claims
-from modelcheck.asking.textbook.search import decided
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.workers import Waits
+from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
+from modelcheck.teaching.textbook.claims import Claim, ClaimCase, ClaimJudgement, claims
+from modelcheck.teaching.textbook.search import decided
 from spec.load import loads
 
 FOR, AGAINST, OPEN = Bearing
@@ -38,7 +38,7 @@ class OneProcess:
 
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.asking.textbook.searched.Processes", OneProcess)
+    monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", OneProcess)
 
 
 def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:

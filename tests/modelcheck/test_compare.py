@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-import modelcheck.commands.compare as command
+import modelcheck.commands.library.compare as command
 from counterexamples.lines import plain
 from modelcheck.asking.sweep import Answering, Orders, SweepAnswer, SweepPoint
-from modelcheck.asking.textbook.asked import Bearing, PropertyQuestion
-from modelcheck.asking.textbook.compared import AnsweredCell, Compared, Weighed, compared
-from modelcheck.asking.textbook.compared_page import page
-from modelcheck.asking.textbook.comparison import Comparison, ComparisonCell, Possible, comparison
-from modelcheck.asking.textbook.pairs import pairs
-from modelcheck.asking.textbook.searched import SearchedCheck, _points, _wanted
-from modelcheck.asking.textbook.table import as_csv, as_json, markdown, table
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.workers import Waits
+from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
+from modelcheck.teaching.textbook.compared import AnsweredCell, Compared, Weighed, compared
+from modelcheck.teaching.textbook.compared_page import page
+from modelcheck.teaching.textbook.comparison import Comparison, ComparisonCell, Possible, comparison
+from modelcheck.teaching.textbook.pairs import pairs
+from modelcheck.teaching.textbook.searched import SearchedCheck, _points, _wanted
+from modelcheck.teaching.textbook.table import as_csv, as_json, markdown, table
 from tests.protocol_checks import PROTOCOLS, models
 
 Run = Callable[..., tuple[int, str, str]]
@@ -112,7 +112,7 @@ def several_processes() -> None:
 @pytest.fixture(autouse=True)
 def one_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "several_processes" not in request.fixturenames:
-        monkeypatch.setattr("modelcheck.asking.textbook.searched.Processes", OneProcess)
+        monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", OneProcess)
 
 
 @pytest.fixture
@@ -270,7 +270,7 @@ def test_the_diagrams_as_they_are_read(golden: Callable[[str, str], None]) -> No
 def test_an_interrupted_comparison_keeps_what_it_has(
     run: Run, few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modelcheck.asking.textbook.searched.Processes", lambda: Interrupted(3))
+    monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", lambda: Interrupted(3))
     code, told, _ = run("compare", "quorum", "kafka")
 
     assert code == Exit.UNKNOWN

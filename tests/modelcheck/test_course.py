@@ -9,16 +9,16 @@ from time import monotonic
 
 import pytest
 
-import spec.syntax as s
-from modelcheck.asking.course.exercises import exercise, names
-from modelcheck.asking.course.exercises import written as finished
-from modelcheck.asking.course.grading import Grade
-from modelcheck.asking.course.guarded import graded
-from modelcheck.asking.course.submission import submission
+import spec.syntax.tree as s
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from modelcheck.teaching.course.exercises import exercise, names
+from modelcheck.teaching.course.exercises import written as finished
+from modelcheck.teaching.course.grading import Grade
+from modelcheck.teaching.course.guarded import graded
+from modelcheck.teaching.course.submission import submission
 from spec.diagnostics import SpecError
-from spec.format import format_text
+from spec.formatting.format import format_text
 from spec.load import loads
 from spec.source import Source
 from tests.course import graded_here, solution

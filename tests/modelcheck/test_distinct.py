@@ -22,11 +22,11 @@ from modelcheck.diagnosis.distinct.search import LIMITS, distinct
 from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import renamed
-from spec.ir import Kind, Value
 from spec.load import loads
-from spec.semantics import Machine, Step, Taken
-from spec.types import Type
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, Step, Taken
+from spec.model.ir import Kind, Value
+from spec.model.types import Type
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 from tests.partial_runs import still_shown
 from tests.stories import named, wandering

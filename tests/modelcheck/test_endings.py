@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.asking.course.guarded as guarded
-import modelcheck.commands.agents.asked as asked
+import modelcheck.commands.serve.mcp.asked as asked
+import modelcheck.teaching.course.guarded as guarded
 from modelcheck.processes.children import started
 from modelcheck.processes.endings import ending_words
 from modelcheck.processes.workers import Workers

@@ -22,11 +22,11 @@ from modelcheck.diagnosis.causal_core import causal_core
 from modelcheck.diagnosis.explain import BRIEF, explain
 from modelcheck.diagnosis.no_return import point_of_no_return
 from modelcheck.search.simulate import RandomRuns
-from spec.ir import Kind, Model
 from spec.load import loads
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Kind, Model
+from spec.model.values import ModelError
 from spec.source import Source
-from spec.values import ModelError
 from tests.model_texts import model_text
 from tests.partial_runs import random_traces, still_shown
 from tests.stories import STORIES, named, story, wandering

@@ -14,9 +14,9 @@ from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Violated
 from modelcheck.export.exported import Exported
 from modelcheck.export.targets import target
-from spec.ir import Check, Model
 from spec.load import load, loads
-from spec.values import ModelError
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 from tests.oracles import needs_rumur, needs_spin, rumur, spin
 

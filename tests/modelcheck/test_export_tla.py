@@ -14,8 +14,8 @@ from modelcheck.cli import main
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import Violated
 from modelcheck.export.targets import target
-from spec.ir import Check, Model
 from spec.load import loads
+from spec.model.ir import Check, Model
 from tests.oracles import needs_tlc, tlc
 from tests.protocol_checks import NAMES, PROTOCOLS, by_size, models, named_check, smallest
 

@@ -9,8 +9,8 @@ import pytest
 from modelcheck.api import check
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.export.targets import target
-from spec.ir import Model
 from spec.load import loads
+from spec.model.ir import Model
 from tests.oracles import needs_tlc, tlc
 
 # Nothing leaves a scope here: at its edge TLC means something else, as the export says.

@@ -16,10 +16,10 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from counterexamples.drawn_graph import DrawnGraph
+from counterexamples.graphs.drawn_graph import DrawnGraph
+from counterexamples.graphs.state_graph import StateGraph, drawn, merged
 from counterexamples.itf.write import write
 from counterexamples.pictures.roles import NamedPart, parts_of
-from counterexamples.state_graph import StateGraph, drawn, merged
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
 from modelcheck.asking.models import pick_check, pick_parts
@@ -32,10 +32,10 @@ from modelcheck.contract.result import End, Findings
 from modelcheck.engines.registry import engine
 from modelcheck.search.explore import BeyondBudget, TooManyStates, around, whole
 from spec.diagnostics import SpecError
-from spec.ir import Budget, Check, Kind, Model
 from spec.load import load, loads
-from spec.semantics import Machine, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, Taken
+from spec.model.ir import Budget, Check, Kind, Model
+from spec.model.values import ModelError
 from tests.counterexamples.runs import toy
 from tests.model_texts import model_text
 

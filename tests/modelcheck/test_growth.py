@@ -10,8 +10,8 @@ from modelcheck.grounding.machine import GroundMachine, grounded
 from modelcheck.grounding.shapes import Shapes, number
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import GroundTerm, Terms
-from spec.ir import Scope
 from spec.load import loads
+from spec.model.ir import Scope
 from tests.stories import named
 
 

@@ -23,8 +23,8 @@ from modelcheck.kafka.questions.search import Asking, Effort
 from modelcheck.kafka.report.page import review_page
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.settings import resolve
-from spec.ir import Budget, Check, Model
 from spec.load import load
+from spec.model.ir import Budget, Check, Model
 from tests.pages import Element, assert_sound
 from tests.stories import PROTOCOLS, ends_badly, story, wandering
 

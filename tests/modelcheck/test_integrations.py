@@ -16,7 +16,7 @@ import yaml
 
 from modelcheck.cli import COMMANDS, main
 from modelcheck.contract.exits import Exit
-from spec.format import format_text
+from spec.formatting.format import format_text
 
 ROOT = Path(__file__).parent.parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -17,9 +17,9 @@ from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
 from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.search.liveness import starving
 from modelcheck.search.reference import ReferenceEngine
-from spec.ir import Check, Model
 from spec.load import loads
-from spec.semantics import Machine, Taken
+from spec.meaning.semantics import Machine, Taken
+from spec.model.ir import Check, Model
 from tests.agreement import Found, differences
 
 

@@ -195,7 +195,7 @@ def test_a_thousand_quick_edits_come_to_the_last_of_them() -> None:
 @needs_pygls
 def test_a_server_that_is_killed_takes_its_checks_with_it() -> None:
     program = (
-        "import asyncio, modelcheck.commands.agents.asked as asked\n"
+        "import asyncio, modelcheck.commands.serve.mcp.asked as asked\n"
         "request = {'tool': 'check', 'file': 'tests/modelcheck/tiny.rsm', 'check': 'large', 'seconds': 60}\n"
         "asyncio.run(asked.answer(request, 60, None))"
     )

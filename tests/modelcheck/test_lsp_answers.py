@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from spec.format import format_text
+from spec.formatting.format import format_text
 from spec.load import loads, read
 from tests.spec.editing.test_names import MODEL
 
@@ -23,8 +23,8 @@ import lsprotocol.types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from modelcheck.commands.editors.running import CheckAnswer, TextChecks, in_background
-from modelcheck.commands.editors.server import _Desk, made
+from modelcheck.commands.serve.lsp.running import CheckAnswer, TextChecks, in_background
+from modelcheck.commands.serve.lsp.server import _Desk, made
 
 ANSWER = {
     "summary": "as expected",
@@ -393,7 +393,7 @@ class Slow:
 @pytest.mark.parametrize("how", ["stop", "change", "close", "shutdown"])
 def test_a_check_that_runs_is_ended(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
-    monkeypatch.setattr("modelcheck.commands.agents.asked.answer", slow.answer)
+    monkeypatch.setattr("modelcheck.commands.serve.mcp.asked.answer", slow.answer)
 
     async def use() -> str | None:
         desk = Desk(tmp_path)

@@ -16,8 +16,8 @@ import pytest
 
 from counterexamples.itf.write import write
 from modelcheck.cli import main
-from modelcheck.commands.agents.asked import answer as ask
-from modelcheck.commands.agents.work import answered
+from modelcheck.commands.serve.mcp.asked import answer as ask
+from modelcheck.commands.serve.mcp.work import answered
 from modelcheck.contract.exits import Exit
 from tests.counterexamples.runs import TOY, divergence
 from tests.hostile_files import patience
@@ -248,9 +248,9 @@ def test_a_request_ends_when_its_time_is_over() -> None:
 
 @needs_sdk
 def test_what_does_not_hear_that_its_time_is_over_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    from modelcheck.commands.agents import server  # noqa: PLC0415 - it needs the SDK
+    from modelcheck.commands.serve.mcp import server  # noqa: PLC0415 - it needs the SDK
 
-    monkeypatch.setattr("modelcheck.commands.agents.asked.GRACE", -59.9)
+    monkeypatch.setattr("modelcheck.commands.serve.mcp.asked.GRACE", -59.9)
     request = {"tool": "check", "file": TINY, "check": "large", "seconds": 30}
     found = asyncio.run(server._answered(request, 30, None))
 

@@ -18,8 +18,8 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from spec.diagnostics import SpecError
-from spec.ir import Model
 from spec.load import load, loads
+from spec.model.ir import Model
 
 ROOT = Path(__file__).parent.parent.parent
 VOTES = """

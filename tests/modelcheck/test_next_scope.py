@@ -22,9 +22,9 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Unknown
 from modelcheck.processes.workers import Workers
-from spec.ir import Model
 from spec.load import loads
-from spec.values import ModelError
+from spec.model.ir import Model
+from spec.model.values import ModelError
 from tests.fuzz.of_sweeps import Here
 from tests.model_texts import model_texts
 

@@ -16,8 +16,8 @@ from modelcheck.contract.proof import START, ObligationStatus
 from modelcheck.contract.result import Holds, Outcome, Unknown
 from modelcheck.engines.registry import engine as engine_of
 from spec.load import loads
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.values import ModelError
 
 MODEL = """\
 protocol nowhere

@@ -6,8 +6,8 @@ import pytest
 
 from modelcheck.asking.overrides import Overrides, apply, free_check
 from spec.diagnostics import SpecError
-from spec.ir import Budget, Model
 from spec.load import loads
+from spec.model.ir import Budget, Model
 
 TEXT = """
 protocol p

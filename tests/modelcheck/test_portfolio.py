@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import pytest
 
-import modelcheck.commands.check as command
+import modelcheck.commands.check.command as command
 import modelcheck.engines.registry as registry
 from modelcheck import cli
 from modelcheck.answers.outcome_json import as_json
@@ -50,8 +50,8 @@ from modelcheck.engines.portfolio import Disagreement, Portfolio
 from modelcheck.engines.second_engine import Order, SecondEngine
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.search.reference import ReferenceEngine
-from spec.ir import Check, Model
 from spec.load import loads
+from spec.model.ir import Check, Model
 
 TINY = Path(__file__).parent / "tiny.rsm"
 SLOW = 60.0  # seconds after which a test gives up

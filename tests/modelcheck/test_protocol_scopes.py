@@ -11,13 +11,13 @@ import spec.library as library
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.next_scope.search import NextScopeRow, NextScopeSearch
 from modelcheck.asking.next_scope.text import exit_of
-from modelcheck.commands.protocol_scopes import CHANGES, asked_larger, digest, larger_words
-from modelcheck.commands.protocol_table import FILE, of_check, read
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from spec.load import loads
 from tests.fuzz.of_sweeps import Here
 from tests.protocol_checks import by_size
+from tools.protocol_scopes import CHANGES, asked_larger, digest, larger_words
+from tools.protocol_table import FILE, of_check, read
 
 TEXT = FILE.read_text(encoding="utf-8")
 TABLES = read(TEXT)
@@ -40,7 +40,7 @@ def cell(name: str, check: str) -> str:
 
 @pytest.mark.parametrize("name", library.names())
 def test_the_page_tells_of_larger_scopes_of_the_text_as_it_is(name: str) -> None:
-    again = f"python -m modelcheck.commands.protocol_table {name}"
+    again = f"python -m tools.protocol_table {name}"
 
     assert asked_larger(TEXT)[name].digest == digest(name), f"its text has changed: {again}"
 

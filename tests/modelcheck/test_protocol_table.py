@@ -11,14 +11,14 @@ import pytest
 import spec.library as library
 from modelcheck.api import check
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.textbook.asked import Bearing
-from modelcheck.asking.textbook.claims import claims
-from modelcheck.commands import protocol_table
-from modelcheck.commands.known_bugs import address, bugs
-from modelcheck.commands.protocol_scopes import AskedLarger, asked_larger
-from modelcheck.commands.protocol_table import FILE, TableRow, bearing, of_check, page, read, rows
-from spec.ir import Check, ExpectCount, ExpectVerdict
+from modelcheck.teaching.textbook.asked import Bearing
+from modelcheck.teaching.textbook.claims import claims
 from spec.load import loads
+from spec.model.ir import Check, ExpectCount, ExpectVerdict
+from tools import protocol_table
+from tools.known_bugs import address, bugs
+from tools.protocol_scopes import AskedLarger, asked_larger
+from tools.protocol_table import FILE, TableRow, bearing, of_check, page, read, rows
 
 TEXT = FILE.read_text(encoding="utf-8")
 TABLES = read(TEXT)

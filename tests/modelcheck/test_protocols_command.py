@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import modelcheck.commands.protocols as command
+import modelcheck.commands.library.protocols as command
 import spec.library as library
 from modelcheck.contract.exits import Exit
 

@@ -9,8 +9,8 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.contract.result import End, Unknown
-from spec.ir import Check, Model
 from spec.load import load
+from spec.model.ir import Check, Model
 
 FOLDER = Path(__file__).parent / "published"
 

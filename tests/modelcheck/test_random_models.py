@@ -7,11 +7,11 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from random import Random
 
-import spec.ir as ir
-import spec.types as t
-from spec.kinds import OF_FAIR_RUNS
+import spec.model.ir as ir
+import spec.model.types as t
 from spec.load import loads
-from spec.op import Op, Quantifier
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.op import Op, Quantifier
 from tests.model_texts import model_text
 
 MODELS = 300

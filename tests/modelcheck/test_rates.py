@@ -15,7 +15,7 @@ import modelcheck
 from modelcheck.asking.rates.chain import BEYOND, LOSS, Chain, Event, lumped
 from modelcheck.asking.rates.solved import Between, TooMany, solved
 from modelcheck.cli import main
-from spec.rates import YEAR
+from spec.model.rates import YEAR
 
 ROOT = Path(__file__).parents[2]
 MIRROR = """

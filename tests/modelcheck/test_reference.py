@@ -12,9 +12,9 @@ from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Event, LayerDone, RunFound
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Unknown, Violated
-from spec.ir import Check, Model
 from spec.load import loads
-from spec.semantics import Machine, State
+from spec.meaning.semantics import Machine, State
+from spec.model.ir import Check, Model
 
 
 def toy(text: str) -> tuple[Model, Check]:

@@ -23,7 +23,7 @@ from counterexamples.trace import (
 )
 from modelcheck.diagnosis.rerun import Course, ReplayResult, ReplayStage
 from spec.load import loads
-from spec.semantics import Machine, Taken
+from spec.meaning.semantics import Machine, Taken
 from tests.partial_runs import random_traces, random_walks, still_shown
 
 QUEUE = """

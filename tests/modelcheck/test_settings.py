@@ -13,10 +13,10 @@ from modelcheck.contract.result import Violated
 from modelcheck.diagnosis.causal_core import Exhausted
 from modelcheck.diagnosis.explain import explain
 from modelcheck.diagnosis.settings import settings
-from spec.ir import Value
 from spec.load import loads
-from spec.semantics import Machine, State, Taken
-from spec.values import members, show
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Value
+from spec.model.values import members, show
 from tests.stories import STORIES, story
 
 SWITCHES = """

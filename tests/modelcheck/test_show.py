@@ -22,7 +22,7 @@ from modelcheck.cli import main
 from modelcheck.storage.files import read_text
 from modelcheck.storage.ours import marked
 from spec.load import loads
-from spec.semantics import Machine, Taken
+from spec.meaning.semantics import Machine, Taken
 from tests.counterexamples.runs import TOY, divergence, walk
 
 DRAWN = [name for name, form in FORMATS.items() if not form.is_binary]

@@ -25,9 +25,9 @@ from modelcheck.contract.result import Violated
 from modelcheck.diagnosis.scopes import without_member
 from modelcheck.diagnosis.shrink import ShowsNothing, ShrinkEnd, Shrunk, shrink
 from modelcheck.search.simulate import RandomRuns
-from spec.ir import Budget, Check, Scope
 from spec.load import load, loads
-from spec.semantics import Machine, Step, Taken
+from spec.meaning.semantics import Machine, Step, Taken
+from spec.model.ir import Budget, Check, Scope
 from spec.source import Span
 from tests.partial_runs import random_traces, random_walks, shown_in, still_shown
 

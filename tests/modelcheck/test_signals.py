@@ -203,7 +203,7 @@ TABLES = {  # what is seen of the work, and what is there of the answer
     "frontier kafka --kafka 3.7 --faults 3": (r"\d+ of \d+ cells", "configurations (interrupted)"),
     "compare quorum raft": (r"[1-9]\d* of \d+ checks", "NOT DECIDED"),
     "claims C1 C2 C3": (r"[1-9]\d* of \d+ checks", "not decided"),
-    "grade modelcheck/asking/course/exercises/survives.rsm --exercise survives": (
+    "grade modelcheck/teaching/course/exercises/survives.rsm --exercise survives": (
         r"[0-5] of 6 looked at",
         "not finished: interrupted",
     ),
@@ -259,7 +259,7 @@ def test_a_check_that_is_interrupted_before_its_search_takes_none_of_the_others(
             os.kill(os.getpid(), signal.SIGTERM)
         return run_check(*args, **options)
 
-    monkeypatch.setattr("modelcheck.commands.check.run_check", once)
+    monkeypatch.setattr("modelcheck.commands.check.command.run_check", once)
     monkeypatch.chdir(ROOT)
     code = main(["check", TINY, "--check", "as_expected", "--check", "surprise", "--json"])
     (found,) = json.loads(capsys.readouterr().out)

@@ -19,9 +19,9 @@ from modelcheck.contract.engine import Limits, Task
 from modelcheck.contract.report import Event, RunsDone, Silent
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
 from modelcheck.search.simulate import RandomRuns
-from spec.ir import Budget, Check, Model
 from spec.load import load, loads
-from spec.values import ModelError
+from spec.model.ir import Budget, Check, Model
+from spec.model.values import ModelError
 
 ROOT = Path(__file__).parent.parent.parent
 KISR = ROOT / "spec/protocols/kisr.rsm"

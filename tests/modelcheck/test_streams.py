@@ -178,7 +178,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize(
-    "name", ["modelcheck.cli", "argparse", "spec.diagnostics", "modelcheck.commands.check"]
+    "name", ["modelcheck.cli", "argparse", "spec.diagnostics", "modelcheck.commands.check.command"]
 )
 def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word(name: str) -> None:
     found = started_and_interrupted(name)

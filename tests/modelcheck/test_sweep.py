@@ -15,8 +15,8 @@ from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from spec.diagnostics import SpecError
-from spec.ir import Model
 from spec.load import load
+from spec.model.ir import Model
 
 ROOT = Path(__file__).parent.parent.parent
 KAFKA = ROOT / "spec/protocols/kafka.rsm"

@@ -21,12 +21,12 @@ from modelcheck.engines.registry import engine as engine_of
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.symmetry import Orbits, Renaming, neighbours
-from spec import ir
 from spec.diagnostics import SpecError
-from spec.kinds import OF_FAIR_RUNS
 from spec.load import load, loads
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model import ir
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.values import ModelError
 from tests.agreement import cost
 from tests.model_texts import model_text
 from tests.protocol_checks import NAMES, PROTOCOLS, by_size, named_check

@@ -20,8 +20,8 @@ from modelcheck.asking.necessity.search import NecessitySearch, necessity
 from modelcheck.contract.coverage import never_used
 from modelcheck.contract.families import families
 from modelcheck.contract.result import UnusedKind
-from spec.ir import Model
 from spec.load import load
+from spec.model.ir import Model
 from tests.protocol_checks import by_size
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec/protocols").glob("*.rsm"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Keep, Limits, Task
 from modelcheck.contract.families import families
@@ -20,13 +20,13 @@ from modelcheck.contract.witnesses import witnesses
 from modelcheck.engines.registry import engine as engine_of
 from modelcheck.search.interpreted import InterpretedSearch
 from spec.diagnostics import SpecError
-from spec.kinds import OF_FAIR_RUNS
 from spec.load import loads
-from spec.op import Op, Quantifier
-from spec.semantics import Machine
-from spec.types import BOOL
-from spec.values import ModelError
-from spec.walk import children, with_parts
+from spec.meaning.semantics import Machine
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.op import Op, Quantifier
+from spec.model.types import BOOL
+from spec.model.values import ModelError
+from spec.model.walk import children, with_parts
 from tests.model_texts import model_text
 
 MODEL = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.asking.sweep import Axis
 from modelcheck.kafka.frontier.configurations import Base, grid
 from modelcheck.kafka.frontier.grid import Job, different

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_explore.session import SparkSettings, session
+from spark_explore.cluster.session import SparkSettings, session
 from tests.spark_cluster import LOCAL, Cluster, cluster
 
 

@@ -16,12 +16,12 @@ from modelcheck.contract.report import Event, Progress, Stopped
 from modelcheck.contract.result import End
 from modelcheck.explicit.native.kernel import Kernel
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import JobFailed, SparkExecutors
-from spark_explore.remote import Batches
-from spark_explore.run import begin
-from spark_explore.store import store_at
-from spec.ir import Check, Model, PropertyKind
+from spark_explore.search.jobs import JobFailed, SparkExecutors
+from spark_explore.search.remote import Batches
+from spark_explore.storage.run import begin
+from spark_explore.storage.store import store_at
 from spec.load import load
+from spec.model.ir import Check, Model, PropertyKind
 from tests.agreement import Found
 from tests.spark_cluster import PATIENCE
 

@@ -20,12 +20,12 @@ from modelcheck.contract.engine import CannotResume, Limits
 from modelcheck.contract.report import Event, Progress
 from modelcheck.contract.result import End
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import JobFailed, SparkExecutors
-from spark_explore.remote import SCHEMA, Work, spark_worker
-from spark_explore.status import status
-from spark_explore.store import LocalStore
-from spec.ir import Check, Model
+from spark_explore.search.jobs import JobFailed, SparkExecutors
+from spark_explore.search.remote import SCHEMA, Work, spark_worker
+from spark_explore.storage.status import status
+from spark_explore.storage.store import LocalStore
 from spec.load import load
+from spec.model.ir import Check, Model
 from tests.agreement import Found
 
 ROOT = Path(__file__).parent.parent.parent

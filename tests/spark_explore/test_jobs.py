@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from modelcheck.api import check
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import SparkExecutors
-from spec.ir import PropertyKind
-from spec.kinds import OF_FAIR_RUNS
+from spark_explore.search.jobs import SparkExecutors
+from spec.model.ir import PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS
 from tests.agreement import Found, differences
 from tests.conformance.engines import WAYS
 from tests.conformance.questions import SEED, question

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from modelcheck.contract.engine import CannotStart
-from spark_explore.master import Master, master
+from spark_explore.cluster.master import Master, master
 
 
 @pytest.mark.parametrize("url", ["local", "local[1]", "local[2]", "local[*]", "local[4,3]"])

@@ -16,11 +16,11 @@ from pyspark.sql import SparkSession
 
 from modelcheck.api import check
 from modelcheck.contract.engine import CannotResume
-from modelcheck.explicit.codegen.layout import layout
+from modelcheck.explicit.codegen.states.layout import layout
 from spark_explore.engine import SparkEngine
-from spark_explore.jobs import LIMIT, _explained
-from spec.ir import Check, Model
+from spark_explore.search.jobs import LIMIT, _explained
 from spec.load import loads
+from spec.model.ir import Check, Model
 from tests.agreement import Found
 from tests.spark_cluster import ROOT, Cluster
 from tests.spark_explore.conftest import Desk
@@ -139,7 +139,7 @@ def test_how_much_a_worker_may_have_is_told() -> None:
 def test_executors_that_may_have_too_little_to_load_what_they_need_are_told() -> None:
     program = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20));"
-        "from spark_explore.shipping import look; look()"
+        "from spark_explore.cluster.shipping import look; look()"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False

@@ -14,11 +14,11 @@ from modelcheck.api import check
 from modelcheck.contract.engine import CannotResume, Limits
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Verdict, Violated
 from spark_explore.engine import SparkEngine
-from spark_explore.here import LocalExecutor
-from spark_explore.marks import Aim, Marked, Marks
-from spark_explore.recovery import FileRecovery
-from spark_explore.run import marks_folder
-from spark_explore.search import FileSearch
+from spark_explore.search.layers import FileSearch
+from spark_explore.search.local_level import LocalExecutor
+from spark_explore.search.marks import Aim, Marked, Marks
+from spark_explore.search.recovery import FileRecovery
+from spark_explore.storage.run import marks_folder
 from spec.load import loads
 from tests.agreement import Found
 from tests.spark_explore.test_files import OnUnreliable
@@ -96,7 +96,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every level is looked at by itself, as large ones are."""
-    monkeypatch.setattr("spark_explore.recovery.TOGETHER", 1)
+    monkeypatch.setattr("spark_explore.search.recovery.TOGETHER", 1)
 
 
 @pytest.mark.parametrize("name", ROADS)

@@ -14,24 +14,24 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-import spark_explore.session as sessions
+import spark_explore.cluster.session as sessions
 from modelcheck.contract.engine import CannotStart
 from modelcheck.contract.exits import Exit
-from spark_explore.session import SparkSettings, session, shown
+from spark_explore.cluster.session import SparkSettings, session, shown
 from tests.bare_path import only
 from tests.spark_cluster import PATIENCE, ROOT, Cluster, driver, is_running, javas_of, until
 from tests.spark_explore.conftest import Desk
 
 WAITS = """
 import sys, time
-from spark_explore.session import SparkSettings, session
+from spark_explore.cluster.session import SparkSettings, session
 from tests.spark_cluster import LOCAL
 with session(LOCAL) as spark:
     print(spark.range(5).count(), spark.sparkContext._jvm.System.getProperty("java.home"), flush=True)
     time.sleep(600)
 """
 LOOPS = """
-from spark_explore.session import session
+from spark_explore.cluster.session import session
 from tests.spark_cluster import LOCAL
 with session(LOCAL) as spark:
     while True:
@@ -270,5 +270,8 @@ def test_a_java_that_is_killed_is_told(desk: Desk, tmp_path: Path) -> None:
         _, told = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
-    assert told.splitlines()[-1] == "spark_explore.session.SparkEnded: the Java process of Spark has ended"
+    assert (
+        told.splitlines()[-1]
+        == "spark_explore.cluster.session.SparkEnded: the Java process of Spark has ended"
+    )
     assert told.count("Traceback") == 1  # that of this error

@@ -6,7 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from spark_explore.shipping import PACKAGES, pack
+from spark_explore.cluster.shipping import PACKAGES, pack
 
 ROOT = Path(__file__).parent.parent.parent
 CHECK = """
@@ -45,7 +45,7 @@ def test_all_of_our_packages_are_shipped_and_nothing_else(tmp_path: Path) -> Non
     assert len(names) == len(set(names))
     assert set(names) == there
     assert {
-        "spec/grammar.rsm.lark",
+        "spec/syntax/grammar.rsm.lark",
         "spec/protocols/kafka.rsm",
         "modelcheck/explicit/native/kernel.py",
     } <= set(names)

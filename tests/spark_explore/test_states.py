@@ -20,10 +20,10 @@ from modelcheck.contract.result import Findings
 from modelcheck.search.interpreted import InterpretedSearch
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import distribution, states, violating
-from spark_explore.status import counted, lines, status
-from spec.ir import Check, Model
+from spark_explore.storage.status import counted, lines, status
 from spec.load import load
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model
 
 ROOT = Path(__file__).parent.parent.parent
 QUORUM = ROOT / "spec/protocols/quorum.rsm"
@@ -125,8 +125,6 @@ def reference(model: Model, question: Check) -> InterpretedSearch:
 
 
 def test_a_status_loads_no_compiler_and_no_spark() -> None:
-    program = (
-        "import sys; import spark_explore.status; sys.exit(bool({'llvmlite', 'pyspark'} & {*sys.modules}))"
-    )
+    program = "import sys, spark_explore.storage.status; sys.exit(bool({'llvmlite', 'pyspark'} & {*sys.modules}))"
 
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0

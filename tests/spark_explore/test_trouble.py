@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import spark_explore.run as runs
+import spark_explore.storage.run as runs
 import tests.spark_trouble as trouble
 from modelcheck.api import check
 from modelcheck.cli import main

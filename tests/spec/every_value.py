@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, combinations, combinations_with_replacement, product
 
-from spec import types as t
-from spec.ir import Scope, Value
-from spec.values import members, ordered
+from spec.model import types as t
+from spec.model.ir import Scope, Value
+from spec.model.values import members, ordered
 
 SCOPE = Scope(sorts={"Node": ("n1", "n2")}, nats={"Epoch": 2}, networks={}, config={})
 

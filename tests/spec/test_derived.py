@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.derived import RULES, CoreRewriter
-from spec.evaluate import FrameLayout, compiled
-from spec.ir import Apply, Expr, Local, Model, Value
 from spec.load import load
-from spec.op import Op
+from spec.meaning.evaluate import FrameLayout, compiled
+from spec.model.derived import RULES, CoreRewriter
+from spec.model.ir import Apply, Expr, Local, Model, Value
+from spec.model.op import Op
+from spec.model.types import BOOL, INT, Bag, Enum, Limit, Option, Seq, Set, Tuple, Type, is_ordered
+from spec.model.values import ModelError
+from spec.model.walk import expressions, walk, walk_statements
 from spec.source import Span
-from spec.types import BOOL, INT, Bag, Enum, Limit, Option, Seq, Set, Tuple, Type, is_ordered
-from spec.values import ModelError
-from spec.walk import expressions, walk, walk_statements
 from tests.spec.typed_values import SCALARS, SCOPE, values
 
 ROOT = Path(__file__).parent.parent.parent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from spec import ir
 from spec.diagnostics import SpecError
 from spec.load import loads
-from spec.op import FUNCTIONS
+from spec.model import ir
+from spec.model.op import FUNCTIONS
 
 BASE = """protocol toy
 sort Replica

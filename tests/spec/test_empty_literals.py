@@ -6,7 +6,7 @@ import pytest
 
 from spec.diagnostics import SpecError
 from spec.load import loads
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 MODEL = """
 protocol empty

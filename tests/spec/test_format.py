@@ -9,11 +9,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from spec.comments import Comments
 from spec.diagnostics import SpecError
-from spec.format import format_text
-from spec.parser import parse
+from spec.formatting.format import format_text
 from spec.source import Source
+from spec.syntax.comments import Comments
+from spec.syntax.parser import parse
 from tests.generators import GAPS, model_files, relaid
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec" / "protocols").glob("*.rsm"))

@@ -10,7 +10,7 @@ import pytest
 from modelcheck import cli
 from modelcheck.api import check
 from spec.diagnostics import SpecError
-from spec.format import format_text
+from spec.formatting.format import format_text
 from spec.load import load, loads
 
 BASE = """\

@@ -9,8 +9,8 @@ import pytest
 
 import spec.library as library
 from spec.diagnostics import SpecError, render
-from spec.ir import ExpectVerdict, PropertyKind
 from spec.load import load, read
+from spec.model.ir import ExpectVerdict, PropertyKind
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 shipped = cache(library.shipped)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import spec.syntax_expressions as se
+import spec.syntax.expressions as se
 from spec.diagnostics import SpecError
-from spec.parser import parse, parse_expression
 from spec.source import Node, Source, Span
+from spec.syntax.parser import parse, parse_expression
 
 PROTOCOLS = sorted((Path(__file__).parents[2] / "spec" / "protocols").glob("*.rsm"))
 EVERYTHING = Path(__file__).parent / "everything.rsm"

@@ -12,13 +12,13 @@ import pytest
 
 from counterexamples.trace import Trace
 from modelcheck.api import check
-from modelcheck.commands.protocol_table import FILE, of_check, read, rows
 from modelcheck.contract.coverage import not_tested
 from modelcheck.contract.engine import Family
 from modelcheck.contract.families import families
 from modelcheck.contract.result import End, Holds, Unknown, Violated
-from spec.ir import Budget, Check, Model
 from spec.load import load
+from spec.model.ir import Budget, Check, Model
+from tools.protocol_table import FILE, of_check, read, rows
 
 PROTOCOLS = Path(__file__).parents[2] / "spec" / "protocols"
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from spec.blame import failing, failing_step
 from spec.load import loads
-from spec.semantics import CutOff, Machine, Taken
-from spec.types import INT
-from spec.values import ModelError, show
+from spec.meaning.blame import failing, failing_step
+from spec.meaning.semantics import CutOff, Machine, Taken
+from spec.model.types import INT
+from spec.model.values import ModelError, show
 
 WORLD = """
 protocol world

@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-import spec.ir as ir
+import spec.model.ir as ir
 from spec.diagnostics import SpecError
-from spec.evaluate import FrameLayout, compiled
 from spec.load import loads
-from spec.semantics import CutOff, Machine, State
-from spec.totality import Totality
-from spec.values import ModelError
+from spec.meaning.evaluate import FrameLayout, compiled
+from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.totality import Totality
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 
 MODELS = 150

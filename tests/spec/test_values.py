@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.fits import fits
-from spec.ir import Value
-from spec.types import (
+from spec.meaning.fits import fits
+from spec.model.ir import Value
+from spec.model.types import (
     BOOL,
     INT,
     Bag,
@@ -32,7 +32,7 @@ from spec.types import (
     Type,
     Union,
 )
-from spec.values import Cut, Misfit, decode, encode, ends, in_order, members, ordered, rank, show
+from spec.model.values import Cut, Misfit, decode, encode, ends, in_order, members, ordered, rank, show
 from tests.spec.typed_values import SCOPE, types, values
 
 ROOT = Path(__file__).parent.parent.parent
@@ -106,7 +106,7 @@ def test_order_is_numerical_none_first_a_prefix_first() -> None:
 PROGRAM = """
 import hashlib
 from spec.load import loads
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 model = loads(open("tests/spec/seeds.rsm").read())[0]
 machine = Machine(model, model.checks[0].scope)
 digest, seen = hashlib.sha256(), list(machine.initial())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from spec import ir
 from spec.load import loads
+from spec.model import ir
 from tests.spec.test_elaborate import BASE, only, shown
 
 VARIED = BASE + (

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from spec.ir import Choose, Const, Expr, Model, Stmt
 from spec.load import load
-from spec.types import BOOL, Map, Nat, Option, Set, Sort, Tuple, walk_type
-from spec.walk import (
+from spec.model.ir import Choose, Const, Expr, Model, Stmt
+from spec.model.types import BOOL, Map, Nat, Option, Set, Sort, Tuple, walk_type
+from spec.model.walk import (
     blocks,
     children,
     chooses,

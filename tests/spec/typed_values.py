@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from spec.ir import Scope, Value
-from spec.types import (
+from spec.model.ir import Scope, Value
+from spec.model.types import (
     BOOL,
     INT,
     Bag,
@@ -26,7 +26,7 @@ from spec.types import (
     Type,
     Union,
 )
-from spec.values import members
+from spec.model.values import members
 
 SCOPE = Scope(
     sorts={"Replica": ("r1", "r2", "r3"), "Many": tuple(f"m{i}" for i in range(300))},

@@ -35,8 +35,8 @@ from modelcheck.contract.result import (
 from modelcheck.contract.wording import budget_words, config_words, scope_words, untested_words, verdict_words
 from spec.codes import codes
 from spec.frozen import frozen
-from spec.ir import Check, Guard, Model
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Guard, Model
 from spec.source import Span
 
 CAME = {Exit.EXPECTED: CaseStatus.PASSED, Exit.VIOLATED: CaseStatus.FAILED, Exit.UNKNOWN: CaseStatus.ERROR}

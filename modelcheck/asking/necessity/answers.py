@@ -14,8 +14,8 @@ from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from modelcheck.engines.registry import engine
 from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
-from spec.ir import Check, ExpectVerdict, Model, PropertyKind
-from spec.kinds import INVARIANTS, OF_STEPS
+from spec.model.ir import Check, ExpectVerdict, Model, PropertyKind
+from spec.model.kinds import INVARIANTS, OF_STEPS
 
 OF_SAFETY = OF_STEPS | {
     *INVARIANTS,

@@ -21,14 +21,14 @@ from dataclasses import replace
 from enum import Enum
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from counterexamples.lines import one_line
 from spec.frozen import frozen
 from spec.load import load_volatile
-from spec.op import Op
+from spec.model.op import Op
+from spec.model.walk import walk, walk_statements, with_parts
 from spec.source import Source, Span
-from spec.walk import walk, walk_statements, with_parts
 
 
 class PartKind(Enum):

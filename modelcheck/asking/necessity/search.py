@@ -33,10 +33,10 @@ from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Check, Expr, Fit, Guard, Model
+from spec.model.ir import Check, Expr, Fit, Guard, Model
+from spec.model.totality import names_scope
+from spec.model.walk import expressions, walk, walk_statements
 from spec.source import Span
-from spec.totality import names_scope
-from spec.walk import expressions, walk, walk_statements
 
 LIMITS = Limits(states=2_000_000)  # of each search
 T = TypeVar("T")

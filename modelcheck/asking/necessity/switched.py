@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from counterexamples.trace import Trace
 from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, weakened
-from spec.op import Op
+from spec.model.op import Op
 from spec.source import Span
 
 SWITCH = "@without"

@@ -10,7 +10,7 @@ from modelcheck.asking.next_scope.larger import Bounds
 from modelcheck.contract.result import Holds, Outcome, Result, Unknown, Verdict, Violated
 from modelcheck.contract.wording import fault_words
 from spec.frozen import frozen
-from spec.ir import ExpectVerdict, Model, PropertyKind
+from spec.model.ir import ExpectVerdict, Model, PropertyKind
 
 
 @frozen

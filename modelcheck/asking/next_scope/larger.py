@@ -9,11 +9,11 @@ from modelcheck.asking.overrides import members
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import End, Findings
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT
-from spec.ir import Bound, Check, ExpectVerdict, Expr, Guard, Members, Model, PropertyKind
-from spec.kinds import INVARIANTS, OF_STEPS
-from spec.semantics import Machine
-from spec.types import Map, Nat, Type, walk_type
-from spec.walk import expressions, walk, walk_statements
+from spec.meaning.semantics import Machine
+from spec.model.ir import Bound, Check, ExpectVerdict, Expr, Guard, Members, Model, PropertyKind
+from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.types import Map, Nat, Type, walk_type
+from spec.model.walk import expressions, walk, walk_statements
 
 Bounds = tuple[str, ...]
 """The names of bounds that are one larger."""

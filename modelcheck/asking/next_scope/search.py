@@ -32,8 +32,8 @@ from modelcheck.engines.registry import engine
 from modelcheck.processes.workers import Workers
 from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
-from spec.ir import Check, Model
-from spec.kinds import OF_FAIR_RUNS
+from spec.model.ir import Check, Model
+from spec.model.kinds import OF_FAIR_RUNS
 
 LIMITS = Limits(states=2_000_000)  # of each search
 MOST_RENAMINGS = 720  # of members, up to which states are counted up to renaming

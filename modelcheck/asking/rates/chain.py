@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NoReturn
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.asking.rates.typed import EffectiveRate
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.values import ModelError
 
 LOSS = -1
 BEYOND = -2

@@ -10,8 +10,8 @@ from modelcheck.asking.rates.chain import Chain, LossQuestion
 from modelcheck.asking.rates.solved import Between, Solved
 from modelcheck.asking.rates.typed import EffectiveRate
 from spec.frozen import frozen
-from spec.ir import Check, Kind, Model
-from spec.rates import UNITS
+from spec.model.ir import Check, Kind, Model
+from spec.model.rates import UNITS
 
 LABEL = 30
 

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
-from spec.ir import Check, Kind, Model
-from spec.rates import UNITS
+from spec.model.ir import Check, Kind, Model
+from spec.model.rates import UNITS
 from spec.source import Source, Span
 
 OPTION = "--rate"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-import modelcheck.commands.amounts as amounts
+import modelcheck.commands.options.amounts as amounts
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from modelcheck.commands.check_questions import Question, refuse_several
+from modelcheck.commands.check.questions import Question, refuse_several
 from modelcheck.commands.followups import Followup, Result
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.contract.exits import Exit

@@ -6,10 +6,10 @@ import argparse
 import re
 from collections.abc import Sequence
 
-import modelcheck.commands.amounts as amounts
+import modelcheck.commands.options.amounts as amounts
 from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.commands.draw_options import add_draw_options, draw_asked, refuse_unused
+from modelcheck.commands.options.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.kafka.files.checkpoints import TopicPartition

@@ -6,12 +6,12 @@ import argparse
 import shlex
 from pathlib import Path
 
-import modelcheck.commands.amounts as amounts
+import modelcheck.commands.options.amounts as amounts
 import modelcheck.kafka.frontier.models as models
 from counterexamples.pictures.rendered import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
-from modelcheck.commands.given import words_of
+from modelcheck.commands.options.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import AnswersDone
 from modelcheck.kafka.frontier.configurations import OVER, USUAL, Base, grid

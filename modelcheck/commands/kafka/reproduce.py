@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.commands.given import MODEL
+from modelcheck.commands.options.given import MODEL
 from modelcheck.kafka.reproduce.attempts import Manner, exit_code, tried
 from modelcheck.kafka.reproduce.installation import find
 from modelcheck.kafka.reproduce.report import as_json, lines

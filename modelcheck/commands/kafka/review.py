@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-import modelcheck.commands.amounts as amounts
+import modelcheck.commands.options.amounts as amounts
 from counterexamples.itf.write import write
 from counterexamples.lines import count
 from counterexamples.trace import Trace
 from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
-from modelcheck.commands.given import words_of
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
-from modelcheck.commands.pipeline_options import add_pipeline_options, refuse_report, write_report
+from modelcheck.commands.options.given import words_of
+from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed

@@ -27,10 +27,10 @@ from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
-from spec.ir import Budget, Model, Property, PropertyKind
-from spec.kinds import INVARIANTS, OF_STEPS
-from spec.semantics import Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Budget, Model, Property, PropertyKind
+from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.values import ModelError
 
 LIMITS = Limits(states=100_000, seconds=60)  # for each property
 MOST_RUNS = 10_000  # to violations of a property

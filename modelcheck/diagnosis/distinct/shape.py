@@ -18,10 +18,10 @@ from math import factorial
 from counterexamples.reorder import Neighbours
 from counterexamples.trace import BadAssert, BadStep, Trace
 from modelcheck.search.symmetry import Renaming, renamed
-from spec.ir import Value
-from spec.semantics import Machine, State, Step
-from spec.types import Type
-from spec.values import Encoder, encode
+from spec.meaning.semantics import Machine, State, Step
+from spec.model.ir import Value
+from spec.model.types import Type
+from spec.model.values import Encoder, encode
 
 MOST_RENAMINGS = 1_000  # of a run, such as those of six members; those of further sorts keep their names
 Label = tuple[str, tuple[bytes, ...]]

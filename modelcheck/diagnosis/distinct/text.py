@@ -11,7 +11,7 @@ from modelcheck.contract.result import Distinct, Outcome, Result, Violated
 from modelcheck.diagnosis.blamed import blamed
 from modelcheck.diagnosis.distinct.search import KINDS
 from modelcheck.diagnosis.summary import what_is_wrong
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 
 def ways_lines(found: Distinct, width: int) -> Iterator[Line]:

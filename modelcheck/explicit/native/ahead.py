@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from modelcheck.contract.engine import CannotStart, Task
-from modelcheck.explicit.codegen.packing import TooWide
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel, shared_name
 

@@ -11,10 +11,10 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from modelcheck.contract.engine import Task
-from modelcheck.explicit.codegen.context import CURSOR, context, of_fair_runs, recoverable
-from modelcheck.explicit.codegen.layout import Words, layout
-from modelcheck.explicit.codegen.parameters import Parameters
-from modelcheck.explicit.codegen.runtime import FAULT, MARKS, SHARD_BITS
+from modelcheck.explicit.codegen.expressions.parameters import Parameters
+from modelcheck.explicit.codegen.search.context import CURSOR, context, of_fair_runs, recoverable
+from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARD_BITS
+from modelcheck.explicit.codegen.states.layout import Words, layout
 from modelcheck.explicit.native.compiling import Tier, environment
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
@@ -27,7 +27,7 @@ from modelcheck.explicit.native.functions import (
     MachineCode,
 )
 from modelcheck.storage.cache import sources
-from spec.ir import Model, Property
+from spec.model.ir import Model, Property
 
 T = TypeVar("T")
 

@@ -8,23 +8,23 @@ from dataclasses import replace
 
 from modelcheck.contract.engine import Task, Witness
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.canonical import canonical
-from modelcheck.explicit.codegen.claims import awaits, claims, ends, goals
-from modelcheck.explicit.codegen.context import Context, context, fair, of_fair_runs, recoverable
-from modelcheck.explicit.codegen.expressions import ExpressionWriter
-from modelcheck.explicit.codegen.graphs import MOST_FAIR, graphs
-from modelcheck.explicit.codegen.layout import PackedLayout
-from modelcheck.explicit.codegen.liveness import Liveness
-from modelcheck.explicit.codegen.loops import ActionFunctions, loops
-from modelcheck.explicit.codegen.operations import CORE
-from modelcheck.explicit.codegen.packing import TooWide
-from modelcheck.explicit.codegen.parameters import Parameters
-from modelcheck.explicit.codegen.recovery_blocks import RecoveryBlocks
-from modelcheck.explicit.codegen.steps import Steps
+from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
+from modelcheck.explicit.codegen.expressions.operations import CORE
+from modelcheck.explicit.codegen.expressions.parameters import Parameters
+from modelcheck.explicit.codegen.search.claims import awaits, claims, ends, goals
+from modelcheck.explicit.codegen.search.context import Context, context, fair, of_fair_runs, recoverable
+from modelcheck.explicit.codegen.search.graphs import MOST_FAIR, graphs
+from modelcheck.explicit.codegen.search.liveness import Liveness
+from modelcheck.explicit.codegen.search.loops import ActionFunctions, loops
+from modelcheck.explicit.codegen.search.recovery_blocks import RecoveryBlocks
+from modelcheck.explicit.codegen.search.steps import Steps
+from modelcheck.explicit.codegen.states.canonical import canonical
+from modelcheck.explicit.codegen.states.layout import PackedLayout
+from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier, compiled
 from modelcheck.explicit.native.functions import PUBLIC
 from spec.frozen import frozen
-from spec.ir import Property
+from spec.model.ir import Property
 
 MOST_STEPS = 1 << 24  # from one state; more is refused
 

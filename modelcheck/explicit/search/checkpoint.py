@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from counterexamples.certify import NotReplayable
 from modelcheck.contract.engine import CannotResume
-from modelcheck.explicit.codegen.runtime import LOCAL, NEW, SHARDS, WAITING
+from modelcheck.explicit.codegen.search.runtime import LOCAL, NEW, SHARDS, WAITING
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Shard

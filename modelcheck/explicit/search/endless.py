@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 
-from modelcheck.explicit.codegen.context import fair, of_fair_runs
-from modelcheck.explicit.codegen.graphs import (
+from modelcheck.explicit.codegen.search.context import fair, of_fair_runs
+from modelcheck.explicit.codegen.search.graphs import (
     ACTIVE,
     AHEAD,
     AT,
@@ -47,11 +47,11 @@ from modelcheck.explicit.codegen.graphs import (
     UNSERVED,
     WEAK,
 )
-from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
 from modelcheck.search.fairness import Hop, round_trip
-from spec.ir import Fairness, Property
+from spec.model.ir import Fairness, Property
 
 AT_ONCE = 1 << 12  # states whose ways out are written down between two looks at the limits
 STEPS = 1 << 20  # of the search for components, between two looks

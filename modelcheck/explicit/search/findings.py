@@ -15,8 +15,8 @@ from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.runs import PackedRuns
 from modelcheck.explicit.search.space import NoWay, PackedSpace
 from modelcheck.search.account import FindingsOfSearch
-from spec.ir import Property, PropertyKind
-from spec.kinds import OF_FAIR_RUNS
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS
 
 
 class PackedFindings(FindingsOfSearch[PackedSearch]):

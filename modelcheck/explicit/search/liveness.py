@@ -9,14 +9,14 @@ from __future__ import annotations
 from contextlib import closing
 
 from counterexamples.trace import Lasso, Trace
-from modelcheck.explicit.codegen.graphs import INSIDE, POSSIBLE
+from modelcheck.explicit.codegen.search.graphs import INSIDE, POSSIBLE
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.runs import PackedRuns
 from modelcheck.explicit.search.waiting import Waiting, WaitingNode
 from modelcheck.search.liveness import Served
 from spec.frozen import frozen
-from spec.ir import Property, PropertyKind
+from spec.model.ir import Property, PropertyKind
 
 
 @frozen

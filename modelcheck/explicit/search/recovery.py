@@ -17,7 +17,7 @@ from modelcheck.explicit.search.again import Again
 from modelcheck.explicit.search.rounds import SLOTS_AT_ONCE, PackedSearch, Worker
 from modelcheck.explicit.search.runs import PackedRuns
 from modelcheck.explicit.search.space import SlotRange
-from spec.ir import Property, PropertyKind
+from spec.model.ir import Property, PropertyKind
 
 
 class PackedRecovery:

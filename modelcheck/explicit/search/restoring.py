@@ -20,8 +20,8 @@ from typing import Any
 from modelcheck.contract.engine import CannotResume, Limits
 from modelcheck.contract.report import Silent, Stopped
 from modelcheck.contract.result import End, Layer
-from modelcheck.explicit.codegen.context import NOWHERE
-from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, MOST_STATES, NEW, SHARDS, WAITING
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.runtime import LOCAL, LOCAL_BITS, MOST_STATES, NEW, SHARDS, WAITING
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.checkpoint import (
     FORMAT,

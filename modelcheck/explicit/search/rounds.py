@@ -15,7 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Checkpointed, Reporter, Stopped
 from modelcheck.contract.result import End
-from modelcheck.explicit.codegen.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
+from modelcheck.explicit.codegen.search.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.runs import PackedRuns
@@ -24,7 +24,7 @@ from modelcheck.explicit.search.tally import CountsAndFinds, Find
 from modelcheck.processes.signals import at_request
 from modelcheck.processes.watch import held
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 CHUNK = 256  # states
 BEGUN = 1 << 13  # successors of a chunk, after which no other state of it is begun, in either tier

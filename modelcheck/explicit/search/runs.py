@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 
 from counterexamples.trace import BadAssert, BadState, BadStep, Deadlocked, Ending, Erred, Example, Trace
 from modelcheck.contract.engine import Task
-from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
-from spec.ir import Property, PropertyKind
-from spec.kinds import ASKED_OF_STATES
-from spec.semantics import CutOff, Machine, State, Step, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
+from spec.model.ir import Property, PropertyKind
+from spec.model.kinds import ASKED_OF_STATES
+from spec.model.values import ModelError
 
 Leg = tuple[Words, Collection[str]]  # a state that a run reaches, and by which actions it may
 

@@ -17,11 +17,8 @@ from counterexamples.certify import certify
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.canonical import canonical
-from modelcheck.explicit.codegen.context import Context
-from modelcheck.explicit.codegen.fits import fits
-from modelcheck.explicit.codegen.layout import PackedLayout
-from modelcheck.explicit.codegen.runtime import (
+from modelcheck.explicit.codegen.search.context import Context
+from modelcheck.explicit.codegen.search.runtime import (
     COUNT,
     FAULT,
     LOCAL,
@@ -34,6 +31,9 @@ from modelcheck.explicit.codegen.runtime import (
     WAITS,
     Runtime,
 )
+from modelcheck.explicit.codegen.states.canonical import canonical
+from modelcheck.explicit.codegen.states.fits import fits
+from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import MachineCode, Signatures
 from modelcheck.explicit.native.writing import KernelText, code, text_of

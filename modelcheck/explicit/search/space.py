@@ -8,10 +8,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from modelcheck.explicit.codegen.context import NOWHERE
-from modelcheck.explicit.codegen.insertion import INSERT, REVISIT
-from modelcheck.explicit.codegen.layout import Words
-from modelcheck.explicit.codegen.runtime import (
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.insertion import INSERT, REVISIT
+from modelcheck.explicit.codegen.search.runtime import (
     COUNT,
     FAILED,
     FIRSTS,
@@ -31,10 +30,11 @@ from modelcheck.explicit.codegen.runtime import (
     TRAPPED,
     WAITING,
 )
+from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
 from spec.frozen import frozen
-from spec.semantics import State
+from spec.meaning.semantics import State
 
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
 SMALL = 1 << 9  # slots of a table at first

@@ -8,12 +8,12 @@ from enum import Enum
 from typing import Protocol
 
 from modelcheck.contract.report import Reporter, RunFound
-from modelcheck.explicit.codegen.context import NOWHERE, Context
+from modelcheck.explicit.codegen.search.context import NOWHERE, Context
 from modelcheck.explicit.search.space import PackedLevel
 from modelcheck.search.finds import Cost, Finds
 from modelcheck.search.layers import Counts, Sums
 from spec.frozen import frozen
-from spec.ir import Property, PropertyKind
+from spec.model.ir import Property, PropertyKind
 
 
 class FindKind(Enum):

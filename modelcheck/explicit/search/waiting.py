@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 
-from modelcheck.explicit.codegen.graphs import (
+from modelcheck.explicit.codegen.search.graphs import (
     DUE,
     DUE_COUNT,
     DUE_FROM,
@@ -24,11 +24,11 @@ from modelcheck.explicit.codegen.graphs import (
     PAID,
     PLACES,
 )
-from modelcheck.explicit.codegen.layout import Words
+from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.search.endless import AT_ONCE, Endless
 from modelcheck.search.liveness import SHORTEST
 from spec.frozen import frozen
-from spec.semantics import State
+from spec.meaning.semantics import State
 
 ARRAYS = (FROM, HOW, FOUND, DUE, DUE_FROM)
 

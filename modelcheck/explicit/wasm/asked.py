@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.claims import asks
-from modelcheck.explicit.codegen.expressions import ExpressionWriter
-from modelcheck.explicit.codegen.layout import PackedLayout
-from spec.ir import Property, PropertyKind
+from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
+from modelcheck.explicit.codegen.search.claims import asks
+from modelcheck.explicit.codegen.states.layout import PackedLayout
+from spec.model.ir import Property, PropertyKind
 
 OF_A_STATE = {
     PropertyKind.INVARIANT,

@@ -9,26 +9,10 @@ from typing import Any, assert_never
 
 from counterexamples.play.described import PageTypes
 from modelcheck.contract.engine import Task
-from modelcheck.explicit.codegen.codes import code_at
-from modelcheck.explicit.codegen.context import CURSOR, Context, context
-from modelcheck.explicit.codegen.expressions import ExpressionWriter
-from modelcheck.explicit.codegen.layout import PackedField, PackedLayout, Words, layout
-from modelcheck.explicit.codegen.packing import (
-    Array,
-    Mask,
-    Never,
-    Number,
-    Optional,
-    Packing,
-    Product,
-    Slots,
-    TaggedUnion,
-    Truth,
-    has_gaps,
-)
-from modelcheck.explicit.codegen.packing import Sequence as Entries
-from modelcheck.explicit.codegen.parameters import Parameters
-from modelcheck.explicit.codegen.runtime import (
+from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
+from modelcheck.explicit.codegen.expressions.parameters import Parameters
+from modelcheck.explicit.codegen.search.context import CURSOR, Context, context
+from modelcheck.explicit.codegen.search.runtime import (
     COUNT,
     FAILED,
     FIRSTS,
@@ -43,6 +27,22 @@ from modelcheck.explicit.codegen.runtime import (
     TRAPPED,
     WAITING,
 )
+from modelcheck.explicit.codegen.states.layout import PackedField, PackedLayout, Words, layout
+from modelcheck.explicit.codegen.values.codes import code_at
+from modelcheck.explicit.codegen.values.packing import (
+    Array,
+    Mask,
+    Never,
+    Number,
+    Optional,
+    Packing,
+    Product,
+    Slots,
+    TaggedUnion,
+    Truth,
+    has_gaps,
+)
+from modelcheck.explicit.codegen.values.packing import Sequence as Entries
 from modelcheck.explicit.native.compiling import environment, for_the_web
 from modelcheck.explicit.native.writing import in_core, write
 from modelcheck.explicit.wasm.asked import asked
@@ -51,8 +51,8 @@ from modelcheck.explicit.wasm.records import RecordShape, RecordShapes, RecordVa
 from modelcheck.explicit.wasm.wide import WIDE
 from modelcheck.storage.cache import Cache
 from spec.frozen import frozen
-from spec.ir import PropertyKind
-from spec.semantics import State
+from spec.meaning.semantics import State
+from spec.model.ir import PropertyKind
 
 Json = Any
 SHARD = {

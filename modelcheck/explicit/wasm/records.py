@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from enum import Enum
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, const, i64
-from modelcheck.explicit.codegen.context import CURSOR, Context
-from modelcheck.explicit.codegen.expressions import ExpressionWriter
-from modelcheck.explicit.codegen.layout import WORD, PackedLayout
-from modelcheck.explicit.codegen.packing import Packing
-from modelcheck.explicit.codegen.scene import Scene
-from modelcheck.explicit.codegen.steps import Steps
-from modelcheck.explicit.codegen.values import Live, code, container
-from modelcheck.explicit.codegen.walks import Walk
+from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
+from modelcheck.explicit.codegen.expressions.scene import Scene
+from modelcheck.explicit.codegen.search.context import CURSOR, Context
+from modelcheck.explicit.codegen.search.steps import Steps
+from modelcheck.explicit.codegen.states.layout import WORD, PackedLayout
+from modelcheck.explicit.codegen.values.packing import Packing
+from modelcheck.explicit.codegen.values.values import Live, code, container
+from modelcheck.explicit.codegen.values.walks import Walk
 from spec.elaboration.typing import element
 from spec.frozen import frozen
-from spec.types import UNKNOWN, Type
+from spec.model.types import UNKNOWN, Type
 
 SHAPE, FLAGS, VALUES = range(3)  # the words of a record: its shape, whether its sentence has values, these
 SAID = 0  # the flag for that; above it a flag for each property of steps that the step breaks

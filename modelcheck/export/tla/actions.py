@@ -7,12 +7,12 @@ from functools import partial, reduce
 from itertools import takewhile
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.export.known import KnownRange
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.grounding.budget import CountedBudget
-from spec.walk import chooses
+from spec.model.walk import chooses
 
 Part = ir.Param | ir.Guard | ir.Stmt
 

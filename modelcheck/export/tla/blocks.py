@@ -11,8 +11,8 @@ from dataclasses import field
 
 import modelcheck.export.tla.terms as tla
 from modelcheck.export.tla.terms import TlaTerm
+from spec.formatting.documents import LINE, Doc, Nest, cat
 from spec.frozen import frozen
-from spec.pretty import LINE, Doc, Nest, cat
 
 
 @frozen

@@ -7,18 +7,18 @@ from dataclasses import field, replace
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Construct
 from modelcheck.export.known import ANY, Knowledge, KnownRange
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.operations import TlaOperations
 from modelcheck.export.tla.terms import TlaTerm
 from spec.elaboration.typing import element
+from spec.formatting.documents import Doc
 from spec.frozen import frozen
-from spec.op import Op, Quantifier
-from spec.pretty import Doc
-from spec.walk import children
+from spec.model.op import Op, Quantifier
+from spec.model.walk import children
 
 LARGEST = 2**31 - 1  # TLC's numbers are Java's int
 SHORT = 24  # characters of a part of the state that may be written again instead of named

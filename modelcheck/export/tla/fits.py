@@ -12,18 +12,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.export.known import KnownRange, Reach
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import local, remark
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE
 from spec.elaboration.typing import element
-from spec.fits import fits
 from spec.frozen import frozen
-from spec.op import Op
-from spec.values import Cut, Misfit
+from spec.meaning.fits import fits
+from spec.model.op import Op
+from spec.model.values import Cut, Misfit
 
 VALUE = -1  # the slot of a value that is no expression of the model
 LONG = 40  # characters of a term that is not written twice when what it is stored in has a name

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import modelcheck.export.tla.terms as terms
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.contract.wording import budget_words, config_words, scope_words
@@ -37,7 +37,7 @@ from modelcheck.export.tla.properties import PropertyDefinitions, PropertyWriter
 from modelcheck.export.tla.statements import Flow, written_out
 from modelcheck.export.tla.values import Vocabulary
 from modelcheck.grounding.budget import CountedBudget, counted
-from spec.pretty import LINE, Doc, Nest, cat, layout
+from spec.formatting.documents import LINE, Doc, Nest, cat, layout
 
 TOTAL = (
     "the budget is for all faults together, so how many there were is part of the state here: TLC counts "

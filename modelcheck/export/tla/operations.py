@@ -1,4 +1,4 @@
-"""The strict operations in TLA+, with the meaning that `spec/operators.py` gives them."""
+"""The strict operations in TLA+, with the meaning that `spec/meaning/operators.py` gives them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.export.known import Reach
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.values import NONE, Values
-from spec.derived import CoreRewriter
-from spec.op import Op
+from spec.model.derived import CoreRewriter
+from spec.model.op import Op
 
 CORE = CoreRewriter(  # people read the module, and find there what they wrote; `NOT (a = b)` becomes `a # b`
     own={

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.names import remark
 from modelcheck.export.tla.terms import TlaTerm
-from spec.pretty import LINE, Doc, Nest, cat
-from spec.walk import walk
+from spec.formatting.documents import LINE, Doc, Nest, cat
+from spec.model.walk import walk
 
 Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
 

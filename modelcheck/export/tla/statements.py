@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.export.known import Reach
 from modelcheck.export.rounds import asserted, is_parallel, written
 from modelcheck.export.tla.blocks import (
@@ -33,10 +33,10 @@ from modelcheck.export.tla.fits import LONG, Stored, every, stop
 from modelcheck.export.tla.names import legal, local
 from modelcheck.export.tla.terms import TlaTerm
 from modelcheck.export.tla.versions import BranchPath, VersionCounts, Versions
-from spec.op import Op
-from spec.pretty import LINE, Doc, Group, Nest, cat, joined
-from spec.values import members
-from spec.walk import chooses
+from spec.formatting.documents import LINE, Doc, Group, Nest, cat, joined
+from spec.model.op import Op
+from spec.model.values import members
+from spec.model.walk import chooses
 
 NOTHING = ("done", tla.TRUE)  # where a loop with a choice in it changes nothing
 

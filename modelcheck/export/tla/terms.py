@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from spec.formatting.documents import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 from spec.frozen import frozen
-from spec.pretty import LINE, SOFT, Doc, Group, Nest, TextPiece, cat, flat, joined
 
 BINDS = re.compile(r"(\w+|<<[\w, ]+>>) \\in ")
 WIDTH = 100

@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import modelcheck.export.tla.terms as tla
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.export.tla.library import Library
 from modelcheck.export.tla.names import NameSupply, field_name, local
 from modelcheck.export.tla.terms import TlaTerm
+from spec.formatting.documents import Doc
 from spec.frozen import frozen
-from spec.pretty import Doc
-from spec.values import members, ordered
+from spec.model.values import members, ordered
 
 NONE = tla.atom("None")
 

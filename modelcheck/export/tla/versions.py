@@ -19,8 +19,8 @@ from modelcheck.export.tla.expressions import TlaEnv, TlaExpressions
 from modelcheck.export.tla.fits import Fits, Stored, stop
 from modelcheck.export.tla.names import local
 from modelcheck.export.tla.terms import TlaTerm
+from spec.formatting.documents import Doc
 from spec.frozen import frozen
-from spec.pretty import Doc
 
 Ask = Callable[[Stored], Sequence[TlaTerm]]  # conditions of a store, which may name what is stored
 

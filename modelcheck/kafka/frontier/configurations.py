@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.lines import count
 from modelcheck.asking.sweep import MOST_POINTS, Axis
 from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job

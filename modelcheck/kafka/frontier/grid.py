@@ -7,7 +7,7 @@ from dataclasses import field
 
 from modelcheck.kafka.questions.question import Guarantee, Posed
 from spec.frozen import frozen
-from spec.ir import Value
+from spec.model.ir import Value
 
 NOT_READ = "–"  # in place of the value of a key that a release does not read
 

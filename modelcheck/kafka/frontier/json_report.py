@@ -14,7 +14,7 @@ from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.report.json_report import answer_json
 from modelcheck.kafka.report.run_text import outcome, sentences
 from modelcheck.kafka.settings.keys.releases import kafka
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 FORMAT = "modelcheck frontier 1"  # the number goes up when a key changes its meaning or goes away
 CELL = ("guarantee", "faults of", "survives", "lost with", "complete", "run", "states")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
@@ -15,8 +15,8 @@ from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, wrong
 from modelcheck.kafka.questions.question import ANY, Guarantee, Posed, Question
 from spec.frozen import frozen
 from spec.load import load
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.values import ModelError
 
 OVER = "--over"
 NO_PROMISE = {ir.PropertyKind.REACHABLE, ir.PropertyKind.LEMMA}  # nothing that faults should not break

@@ -13,7 +13,7 @@ from modelcheck.contract.result import Extent, Holds, Outcome, Verdict, Violated
 from modelcheck.storage.cache import ANSWERS, Cache, sources
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
-from spec.ir import Check, Model
+from spec.model.ir import Check, Model
 
 CODE = (
     "modelcheck.contract",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.kafka.settings.keys.releases import ACKS, kafka, value_of
 from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.kafka.settings.resolution.switches import BrokerStorage, Flush, Truncation

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import NoReturn
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Family
 from modelcheck.kafka.questions.partition import UNASKED, PartitionModel

@@ -31,7 +31,7 @@ from modelcheck.kafka.questions.question import (
 )
 from modelcheck.kafka.questions.search import Asking
 from spec.frozen import frozen
-from spec.ir import Budget
+from spec.model.ir import Budget
 
 MOST_CHANGES = 2
 _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "writable")

@@ -29,7 +29,7 @@ from modelcheck.kafka.report.run_text import outcome, sentences, story
 from modelcheck.kafka.report.wording import sentence
 from modelcheck.kafka.settings.keys.releases import entry
 from modelcheck.kafka.settings.provenance import Remark
-from spec.ir import Kind
+from spec.model.ir import Kind
 from spec.source import Source
 
 OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")

@@ -18,7 +18,7 @@ from modelcheck.kafka.questions.review import Review, broken
 from modelcheck.kafka.report.run_text import story
 from modelcheck.kafka.report.settings_used import basis, warnings
 from modelcheck.kafka.report.wording import cell, legend, mark, sentence
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
 _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a loss

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from spec.frozen import frozen
-from spec.ir import Kind, Value
-from spec.semantics import Machine, State
-from spec.types import Set, Sort
-from spec.values import show
+from spec.meaning.semantics import Machine, State
+from spec.model.ir import Kind, Value
+from spec.model.types import Set, Sort
+from spec.model.values import show
 
 _MARKS = {
     Kind.ACTION: Piece("  "),

@@ -18,7 +18,7 @@ from modelcheck.kafka.reproduce.prediction import Predicted, predict
 from modelcheck.kafka.reproduce.settings import ClusterSettings
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Model, Scope
+from spec.model.ir import Model, Scope
 from spec.source import Source
 
 

@@ -27,7 +27,7 @@ from modelcheck.kafka.reproduce.plan import Phase, Plan
 from modelcheck.kafka.reproduce.prediction import Predicted
 from modelcheck.kafka.reproduce.settings import ClusterSettings
 from spec.frozen import frozen
-from spec.semantics import Step
+from spec.meaning.semantics import Step
 
 PLACE = TopicPartition(client.TOPIC, client.PARTITION)
 STARTING = 120.0  # seconds for a cluster to be ready

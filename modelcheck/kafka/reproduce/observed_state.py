@@ -14,9 +14,9 @@ from modelcheck.kafka.files.metadata.log import FOLDER, read_metadata
 from modelcheck.kafka.files.partition_log import segments
 from modelcheck.kafka.files.records import LogRecord, read_records
 from spec.frozen import frozen
-from spec.ir import Model, Scope
+from spec.meaning.semantics import State
+from spec.model.ir import Model, Scope
 from spec.reading import opened
-from spec.semantics import State
 
 RECORD = "record "
 OTHER = "other traffic"

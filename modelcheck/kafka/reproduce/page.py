@@ -24,7 +24,7 @@ from modelcheck.kafka.reproduce.report import (
     what_is_left,
     who,
 )
-from spec.semantics import Step
+from spec.meaning.semantics import Step
 
 Did = Callable[[str, int | str], str]
 DID: Mapping[str, Did] = {  # what was done to a broker for a step, given the acks of the check

@@ -8,8 +8,8 @@ from itertools import permutations, takewhile
 from counterexamples.trace import Trace
 from modelcheck.kafka.reproduce.observed_state import View
 from spec.frozen import frozen
-from spec.ir import Model
-from spec.semantics import State, Step
+from spec.meaning.semantics import State, Step
+from spec.model.ir import Model
 
 DONE = frozenset(
     "produce consume move shut_down start_again session_loss crash power_loss disk_loss isolate cut_off "

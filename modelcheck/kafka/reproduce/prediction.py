@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from modelcheck.kafka.reproduce.observed_state import Ending, SeenPartition, View
 from modelcheck.kafka.reproduce.plan import BY_ITSELF, Phase
-from spec.ir import Model, Scope
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Model, Scope
 
 MOST = 20_000  # states that a cluster may come to by itself
 Held = frozenset[tuple[int, int]]

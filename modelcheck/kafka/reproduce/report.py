@@ -10,7 +10,7 @@ from modelcheck.kafka.reproduce.cluster import name as node_name
 from modelcheck.kafka.reproduce.driver import How, PhaseEnd, Run
 from modelcheck.kafka.reproduce.observed_state import NODES, Ending, View
 from modelcheck.kafka.reproduce.plan import Phase
-from spec.semantics import Machine, Step
+from spec.meaning.semantics import Machine, Step
 
 MARKS = {
     How.AS_THE_RUN: Piece("✓", Role.GOOD),

@@ -24,8 +24,8 @@ from modelcheck.kafka.reproduce.plan import CannotForce, Plan, can_drive, plan
 from modelcheck.kafka.reproduce.settings import as_read, at_brokers, settings
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from spec.diagnostics import Diagnostic, SpecError
-from spec.ir import Model, Scope
 from spec.load import load
+from spec.model.ir import Model, Scope
 from spec.source import Source
 
 LOSSES = frozenset({"acknowledged_survive", "committed_on_leader", "acknowledged_kept"})

@@ -10,9 +10,9 @@ from modelcheck.asking.overrides import as_typed
 from modelcheck.kafka.reproduce.installation import Home
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.ir import Model, Scope
+from spec.model.ir import Model, Scope
+from spec.model.types import Enum
 from spec.source import Source
-from spec.types import Enum
 
 ELR = "eligible.leader.replicas.version"
 DRIVEN_SINCE = (3, 0)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import of_state
 from modelcheck.grounding.expressions import CORE, GroundExpressions
@@ -22,9 +22,9 @@ from modelcheck.grounding.shapes import Shapes
 from modelcheck.grounding.terms import GroundTerm, Sign, subterms
 from spec.elaboration.typing import length
 from spec.frozen import frozen
-from spec.op import Op, Quantifier
+from spec.model.op import Op, Quantifier
+from spec.model.values import members
 from spec.source import Span
-from spec.values import members
 
 NOWHERE = Span(0, 0)
 MOST_VALUES = 32  # of a type, for each to be a fact of its own

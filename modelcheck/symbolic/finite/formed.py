@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import spec.types as t
+import spec.model.types as t
 from modelcheck.grounding.layout import FlatLayout
 from modelcheck.grounding.shapes import Heap, Maybe, Parts, Row, Shape, Shapes, Tagged
 from modelcheck.grounding.terms import GroundTerm, Terms
-from spec.ir import Model, Scope
-from spec.values import ends
+from spec.model.ir import Model, Scope
+from spec.model.values import ends
 
 
 def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> GroundTerm:

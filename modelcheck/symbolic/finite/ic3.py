@@ -28,7 +28,7 @@ from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, version
 from spec.frozen import frozen
-from spec.ir import Property
+from spec.model.ir import Property
 
 EVERY = 0.5  # seconds between two words of how far it is
 

@@ -34,7 +34,7 @@ from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.interrupts import interruptible
 from modelcheck.symbolic.replayed import replayed, state_of
 from modelcheck.symbolic.solver import ENDS, SolverAnswer, Unrolling, version
-from spec.ir import Property
+from spec.model.ir import Property
 
 DEPTH = 4  # steps by default
 LOOKS = 60  # questions to make one step small

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import GroundTerm
 from modelcheck.search.interchangeable import symmetric_sorts
@@ -18,9 +18,9 @@ from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.solver import OneStep, SolverAnswer
 from spec.frozen import frozen
-from spec.op import Op
-from spec.values import show
-from spec.walk import walk
+from spec.model.op import Op
+from spec.model.values import show
+from spec.model.walk import walk
 
 Seconds = Callable[[], float | None]
 OPPOSITES = {Op.EQ: "!=", Op.LT: ">=", Op.LE: ">", Op.IN: "not in"}

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import Renaming, neighbours, renamed
 from modelcheck.symbolic.finite.facts import StateFact
-from spec.op import Op
-from spec.walk import with_parts
+from spec.model.op import Op
+from spec.model.walk import with_parts
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false
 

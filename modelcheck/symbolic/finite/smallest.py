@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import spec.types as t
+import spec.model.types as t
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.shapes import Heap, Listed, Maybe, Parts, Row, Shape, Tagged
 from modelcheck.grounding.terms import GroundTerm, Sign
-from spec.ir import Model
+from spec.model.ir import Model
 
 
 def measures(model: Model, machine: GroundMachine) -> Iterator[GroundTerm]:

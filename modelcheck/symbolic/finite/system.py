@@ -11,7 +11,7 @@ from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.finite.formed import formed
 from modelcheck.symbolic.replayed import started
 from spec.frozen import frozen
-from spec.ir import Check, PropertyKind
+from spec.model.ir import Check, PropertyKind
 from spec.source import Span
 
 ERROR = ""  # the name of the claim that the model makes no error

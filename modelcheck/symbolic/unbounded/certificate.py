@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.itf.write import digest
 from counterexamples.lines import one_line
 from modelcheck.contract.engine import Task
@@ -30,9 +30,9 @@ from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.process import ProcessAnswer, Program, insist
 from modelcheck.symbolic.unbounded.engine import asked_of
 from modelcheck.symbolic.unbounded.obligations import Obligation
-from spec.comments import without_comments
 from spec.frozen import frozen
-from spec.kinds import INVARIANTS, OF_STEPS
+from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.syntax.comments import without_comments
 
 FORMAT = "modelcheck certificate 1"
 OF = (

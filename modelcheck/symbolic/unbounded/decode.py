@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, SmtShapes
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import SmtTerm, number
 from modelcheck.symbolic.unbounded.theory import Small
 from spec.frozen import frozen
-from spec.values import members
+from spec.model.values import members
 
 MOST_ASKED = 8000  # values of one state
 MOST_MEMBERS = 6  # of which all sets are looked at

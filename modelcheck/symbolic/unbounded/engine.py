@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from time import monotonic
 from typing import ClassVar
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.inexpressible import Inexpressible
@@ -20,7 +20,7 @@ from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask
 from modelcheck.symbolic.unbounded.induction import broken_step, scope_without_start
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
 from spec.frozen import frozen
-from spec.kinds import INVARIANTS, OF_STEPS
+from spec.model.kinds import INVARIANTS, OF_STEPS
 
 SECONDS = 10.0  # for each question to the solver, by default
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"

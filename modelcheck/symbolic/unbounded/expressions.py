@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import (
     Nowhere,
@@ -44,9 +44,9 @@ from modelcheck.symbolic.unbounded.terms import (
     value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Theory
-from spec.derived import CoreRewriter
 from spec.frozen import frozen
-from spec.op import Op, Quantifier
+from spec.model.derived import CoreRewriter
+from spec.model.op import Op, Quantifier
 from spec.source import Span
 
 CORE = CoreRewriter(  # of sets that are what is said of their members, this is said in fewer words

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.trace import BadAssert, BadState, BadStep, Ending, Trace
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, Program, ask
@@ -17,9 +17,9 @@ from modelcheck.symbolic.unbounded.instances import without_quantifiers
 from modelcheck.symbolic.unbounded.obligations import FormulaWriter, Obligation, ProofTask
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.theory import Small
-from spec.kinds import INVARIANTS
-from spec.semantics import NO_START, CutOff, Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import NO_START, CutOff, Machine, State, Taken
+from spec.model.kinds import INVARIANTS
+from spec.model.values import ModelError
 
 SIZES = ((1, 1), (2, 1), (2, 2), (3, 2), (2, 4), (4, 2))  # of sorts and of nats, the smallest first
 MESSAGES = 2  # in a network that is a set: the one that the step is about, and another

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.proof import START
 from modelcheck.symbolic.unbounded.expressions import CORE, Placed, SmtEnv, SmtExpressions
 from modelcheck.symbolic.unbounded.shapes import Nowhere, Pointwise, SmtShape, SmtShapes, members, symbol
@@ -47,8 +47,8 @@ from modelcheck.symbolic.unbounded.terms import (
 )
 from modelcheck.symbolic.unbounded.theory import Small, Theory, sizes_of
 from spec.frozen import frozen
-from spec.kinds import INVARIANTS
-from spec.walk import chooses
+from spec.model.kinds import INVARIANTS
+from spec.model.walk import chooses
 
 BEFORE = "before"
 LOGIC = {"and", "or", "not", "=>", "=", "ite", "forall", "exists", "true", "false", "!"}

@@ -20,8 +20,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.sorts import Flat, Types, flat, kinds
 from modelcheck.symbolic.unbounded.terms import (

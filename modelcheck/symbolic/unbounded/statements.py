@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Construct, Inexpressible
 from modelcheck.symbolic.unbounded.expressions import Placed, SmtEnv, SmtExpressions
 from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape, Subsets, members, symbol
@@ -23,8 +23,8 @@ from modelcheck.symbolic.unbounded.terms import (
     quantified,
 )
 from spec.frozen import frozen
-from spec.op import Op
-from spec.walk import children, expressions, walk_statements
+from spec.model.op import Op
+from spec.model.walk import children, expressions, walk_statements
 
 
 @frozen

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, permutations, product
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtShape, SmtShapes, bound_of, how_many
 from modelcheck.symbolic.unbounded.sorts import Flat
@@ -45,7 +45,7 @@ from modelcheck.symbolic.unbounded.terms import (
     substituted,
 )
 from spec.frozen import frozen
-from spec.values import members
+from spec.model.values import members
 
 MOST_BESIDE = 6  # ways to take the values of one set for another
 MOST_VALUES = 6  # of a sort, for which a set is looked at from the start

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, combinations, combinations_with_replacement, product
 
-from modelcheck.explicit.codegen import packing as p
-from spec.ir import Value
-from spec.values import ordered
+from modelcheck.explicit.codegen.values import packing as p
+from spec.model.ir import Value
+from spec.model.values import ordered
 
 FEW = 4  # of more values only some are tried
 

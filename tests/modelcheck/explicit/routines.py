@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from modelcheck.explicit.codegen import values
 from modelcheck.explicit.codegen.arithmetic import V, const
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.codes import encode
-from modelcheck.explicit.codegen.packing import Packing
+from modelcheck.explicit.codegen.values import values
+from modelcheck.explicit.codegen.values.codes import encode
+from modelcheck.explicit.codegen.values.packing import Packing
 from modelcheck.explicit.native.compiling import Tier, compiled, loaded
 from modelcheck.explicit.native.writing import text_of
-from spec.ir import Value
+from spec.model.ir import Value
 from tests.modelcheck.explicit.packings import values_of
 
 WORD = 64

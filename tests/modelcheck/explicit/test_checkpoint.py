@@ -18,8 +18,8 @@ from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.result import Outcome
 from modelcheck.explicit.search import restoring
 from modelcheck.explicit.search import rounds as search
-from spec.ir import Check, Model
 from spec.load import load
+from spec.model.ir import Check, Model
 
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 SEEDS = range(25)

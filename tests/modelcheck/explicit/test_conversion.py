@@ -10,12 +10,12 @@ from itertools import product
 
 import pytest
 
-from modelcheck.explicit.codegen import conversion, values
-from modelcheck.explicit.codegen import packing as p
 from modelcheck.explicit.codegen.arithmetic import V
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.codes import decode, encode
-from spec.ir import Value
+from modelcheck.explicit.codegen.values import conversion, values
+from modelcheck.explicit.codegen.values import packing as p
+from modelcheck.explicit.codegen.values.codes import decode, encode
+from spec.model.ir import Value
 from tests.modelcheck.explicit.packings import FAMILIES, collections_of, has_room, values_of
 from tests.modelcheck.explicit.routines import Asked, wrong
 

@@ -18,8 +18,8 @@ from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.report import Checkpointed, Event
 from modelcheck.contract.result import End, Findings, Holds, Outcome, Violated
 from modelcheck.explicit.search import checkpoint
-from spec.ir import Check, Model
 from spec.load import load, loads
+from spec.model.ir import Check, Model
 
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 ORBITS = {"s": (63_982, 218_072), "m": (523_490, 1_840_428)}  # of kisr under renaming of the replicas

@@ -22,8 +22,8 @@ from modelcheck.contract.wording import verdict_words
 from modelcheck.explicit.search import endless, waiting
 from modelcheck.explicit.search.endless import Endless
 from modelcheck.explicit.search.waiting import Waiting
-from spec.ir import Check, Model
 from spec.load import load, loads
+from spec.model.ir import Check, Model
 from tests.modelcheck.explicit.test_recovery import NEVER, Trouble, begins, trouble
 
 __all__ = ["trouble"]  # a fixture

@@ -8,14 +8,14 @@ from itertools import product
 
 import pytest
 
-from modelcheck.explicit.codegen import codes, members, sets, values
-from modelcheck.explicit.codegen import packing as p
 from modelcheck.explicit.codegen.arithmetic import TRUE, V
 from modelcheck.explicit.codegen.assembly import Function
-from spec import types as t
-from spec.ir import Value
-from spec.op import Op
-from spec.operators import operation
+from modelcheck.explicit.codegen.values import codes, members, sets, values
+from modelcheck.explicit.codegen.values import packing as p
+from spec.meaning.operators import operation
+from spec.model import types as t
+from spec.model.ir import Value
+from spec.model.op import Op
 from tests.modelcheck.explicit.packings import collections_of, has_room, values_of
 from tests.modelcheck.explicit.routines import Asked, answers, wrong
 

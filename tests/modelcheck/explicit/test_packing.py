@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from modelcheck.explicit.codegen.codes import code_at, decode, encode, is_monotone, place_of
-from modelcheck.explicit.codegen.packing import (
+from modelcheck.explicit.codegen.values.codes import code_at, decode, encode, is_monotone, place_of
+from modelcheck.explicit.codegen.values.packing import (
     Packing,
     TooWide,
     has_gaps,
@@ -18,9 +18,9 @@ from modelcheck.explicit.codegen.packing import (
     packing,
     places,
 )
-from spec import types as t
-from spec.ir import Value
-from spec.values import rank
+from spec.model import types as t
+from spec.model.ir import Value
+from spec.model.values import rank
 from tests.spec.typed_values import SCOPE, types, values
 
 WIDE = 2000  # bits from which on a test would take long

@@ -20,8 +20,8 @@ from modelcheck.contract.result import End, Holds, Outcome, Unknown, Unshown, Vi
 from modelcheck.explicit.search import recovery
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.search.recovery import trap
-from spec.ir import Check, Model
 from spec.load import loads
+from spec.model.ir import Check, Model
 
 ROAD = """
 protocol road

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from modelcheck.api import task_of
-from modelcheck.explicit.codegen.graphs import graphs
-from modelcheck.explicit.codegen.layout import layout
-from modelcheck.explicit.codegen.parameters import Parameters
-from modelcheck.explicit.codegen.runtime import MARKS
+from modelcheck.explicit.codegen.expressions.parameters import Parameters
+from modelcheck.explicit.codegen.search.graphs import graphs
+from modelcheck.explicit.codegen.search.runtime import MARKS
+from modelcheck.explicit.codegen.states.layout import layout
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
     OF_GRAPHS,

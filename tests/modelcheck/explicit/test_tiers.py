@@ -31,9 +31,9 @@ from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.storage.cache import Cache
-from spec.ir import Check, Model, PropertyKind
 from spec.load import load, loads
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model, PropertyKind
 
 PROTOCOLS = Path(__file__).parents[3] / "spec/protocols"
 

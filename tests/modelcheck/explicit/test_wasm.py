@@ -20,15 +20,15 @@ from modelcheck.answers.played import playable, playable_beforehand
 from modelcheck.answers.precomputed import plain
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
-from modelcheck.commands.editors.running import in_background
+from modelcheck.commands.serve.lsp.running import in_background
 from modelcheck.contract.result import Violated
-from modelcheck.explicit.codegen.layout import PackedLayout, layout
+from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
 from modelcheck.explicit.wasm.kernel import NOT_SEARCHED
-from spec.ir import Check, Kind, Model, PropertyKind
 from spec.load import load, loads
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import show
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.ir import Check, Kind, Model, PropertyKind
+from spec.model.values import show
 from tests.model_texts import model_text
 
 HERE = Path(__file__).parent

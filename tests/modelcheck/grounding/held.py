@@ -10,8 +10,8 @@ import pytest
 
 from modelcheck.grounding import layout, shapes, terms
 from modelcheck.grounding.term_values import decoded, term_value
-from spec import types as t
-from spec.ir import Value
+from spec.model import types as t
+from spec.model.ir import Value
 from tests.spec.every_value import SCOPE, every_value
 
 Flats = Mapping[int, int]  # the values of some flat variables

@@ -14,11 +14,11 @@ import pytest
 
 from modelcheck.grounding import listed, operations, rows, shapes, terms
 from modelcheck.grounding.term_values import decoded, term_value
-from spec import types as t
-from spec.ir import Value
-from spec.op import Op
-from spec.operators import operation
-from spec.values import rank
+from spec.meaning.operators import operation
+from spec.model import types as t
+from spec.model.ir import Value
+from spec.model.op import Op
+from spec.model.values import rank
 from tests.modelcheck.grounding.held import Bench, Flats, Held, chosen, every_held, in_places, stored, written
 from tests.spec.every_value import TYPES, every_value
 

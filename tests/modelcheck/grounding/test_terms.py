@@ -16,7 +16,7 @@ import pytest
 
 from modelcheck.grounding import terms
 from modelcheck.grounding.term_values import term_value
-from spec.operators import MOST_BITS
+from spec.meaning.operators import MOST_BITS
 
 
 class Variables(NamedTuple):

@@ -23,7 +23,7 @@ from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.load import loads
-from spec.semantics import Machine, Taken
+from spec.meaning.semantics import Machine, Taken
 from spec.source import Source
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())

@@ -11,8 +11,8 @@ from modelcheck.kafka.questions.answers import Answer, _answer, with_parts
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, Question, harm, surprise
 from modelcheck.kafka.report.run_text import story
 from modelcheck.kafka.report.wording import cell, mark, sentence
-from spec.ir import Budget, PropertyKind
 from spec.load import loads
+from spec.model.ir import Budget, PropertyKind
 from tests.stories import story as story_of
 
 WRITABLE = next(each for each in GUARANTEES if each.name == "writable")

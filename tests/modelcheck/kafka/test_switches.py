@@ -18,10 +18,10 @@ from modelcheck.kafka.settings.keys.releases import kafka
 from modelcheck.kafka.settings.readers.recognition import read_bytes
 from modelcheck.kafka.settings.resolution.settings import resolve
 from modelcheck.kafka.settings.resolution.switches import Switches
-from spec.ir import Check, ConfigEntry, Model, Value
 from spec.load import loads
-from spec.types import Bool, Enum, Range
-from spec.versions import default_of
+from spec.model.ir import Check, ConfigEntry, Model, Value
+from spec.model.types import Bool, Enum, Range
+from spec.model.versions import default_of
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -14,7 +14,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.kafka.reproduce.attempt import ReproductionTask
 from modelcheck.kafka.reproduce.driver import Run
 from modelcheck.kafka.reproduce.installation import Home
-from spec.semantics import Machine
+from spec.meaning.semantics import Machine
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
 ACKS_ONE = ("check", "kafka", "--check", "acks_one")

@@ -26,7 +26,7 @@ from modelcheck.kafka.reproduce.report import as_json, lines
 from modelcheck.kafka.reproduce.selection import file_of, wide
 from modelcheck.kafka.reproduce.settings import settings
 from spec.load import load
-from spec.semantics import Step
+from spec.meaning.semantics import Step
 from tools.reproduce_table import table_row
 
 Counterexample = Callable[[str], Trace]

@@ -14,7 +14,7 @@ from modelcheck.kafka.reproduce.plan import NOT_FORCED, CannotForce, Plan, can_d
 from modelcheck.kafka.reproduce.prediction import predict
 from modelcheck.kafka.reproduce.selection import file_of
 from spec.load import load
-from spec.semantics import Step
+from spec.meaning.semantics import Step
 
 Counterexample = Callable[[str], Trace]
 

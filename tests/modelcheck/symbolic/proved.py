@@ -9,9 +9,9 @@ from random import Random
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
-from spec.ir import Budget, Check, Model, PropertyKind
 from spec.load import loads
-from spec.values import ModelError
+from spec.model.ir import Budget, Check, Model, PropertyKind
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 
 ASKED = {

@@ -17,9 +17,9 @@ from modelcheck.contract.report import Event, Progress
 from modelcheck.contract.result import End, Findings, Holds, Unknown, Violated
 from modelcheck.grounding import layout
 from modelcheck.symbolic.bounded import BoundedSearch
-from spec.ir import Check, Model
 from spec.load import load, loads
-from spec.values import ModelError
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
 from tests.agreement import cost
 from tests.modelcheck.symbolic.proved import asked, random_checks
 from tests.plain_search import Plain, shown

@@ -19,8 +19,8 @@ from modelcheck.contract.result import Outcome
 from modelcheck.symbolic.unbounded.certificate import Unreadable, differences, read
 from modelcheck.symbolic.unbounded.engine import asked_of
 from spec.diagnostics import SpecError
-from spec.ir import Check, Model
 from spec.load import load
+from spec.model.ir import Check, Model
 
 PROOFS = [
     pytest.param(path, id=path.stem) for path in sorted(Path(__file__).parent.glob("certificates/*.json"))

@@ -27,9 +27,9 @@ from modelcheck.symbolic.finite.invariant import Clauses
 from modelcheck.symbolic.finite.orbits import Cube, CubeOrbits
 from modelcheck.symbolic.finite.system import System, system
 from modelcheck.symbolic.interrupts import interruptible
-from spec.ir import Budget, Check, Kind, Model
 from spec.load import loads
-from spec.semantics import Machine, State, Taken
+from spec.meaning.semantics import Machine, State, Taken
+from spec.model.ir import Budget, Check, Kind, Model
 from tests.modelcheck.symbolic.proved import asked, compare, random_checks
 from tests.protocol_checks import PROTOCOLS, models
 from tests.stories import named

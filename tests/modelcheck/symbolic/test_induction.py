@@ -17,10 +17,10 @@ from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import GroundTerm
 from modelcheck.symbolic.finite.induction import Induction
 from modelcheck.symbolic.finite.system import system
-from spec.ir import Check, Model, PropertyKind
 from spec.load import loads
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.ir import Check, Model, PropertyKind
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 from tests.protocol_checks import named_check, smallest
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.trace import BadState, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Limits
@@ -19,10 +19,10 @@ from modelcheck.symbolic.process import ProcessAnswer, Program, ask, insist, pro
 from modelcheck.symbolic.unbounded.engine import Prover
 from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
-from spec.kinds import INVARIANTS, OF_STEPS
 from spec.load import load, loads
-from spec.semantics import Machine
-from spec.values import ModelError
+from spec.meaning.semantics import Machine
+from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 
 PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-import spec.ir as ir
-import spec.types as t
+import spec.model.ir as ir
+import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.symbolic.process import ProcessAnswer, ask, programs
 from modelcheck.symbolic.unbounded.decode import ModelReader
@@ -21,10 +21,10 @@ from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtParts, SmtShape
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import FALSE, TRUE, SmtTerm, conjunction, equality, number
 from modelcheck.symbolic.unbounded.theory import Small
-from spec.kinds import INVARIANTS
 from spec.load import loads
-from spec.semantics import CutOff, Machine, State, Taken
-from spec.values import ModelError
+from spec.meaning.semantics import CutOff, Machine, State, Taken
+from spec.model.kinds import INVARIANTS
+from spec.model.values import ModelError
 from tests.model_texts import model_text
 
 STEPS = 6  # of each model that are put to the solver

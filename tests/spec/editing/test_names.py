@@ -12,8 +12,8 @@ from spec.editing.outline import OutlineEntry, outline
 from spec.editing.symbols import SymbolKind
 from spec.editing.understood import Understood, understand, understood
 from spec.load import read
-from spec.parser import parse
 from spec.source import Source
+from spec.syntax.parser import parse
 
 ROOT = Path(__file__).parents[3]
 TINY = (ROOT / "tests" / "modelcheck" / "tiny.rsm").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from spec.editing.manual import keywords
 from spec.editing.textmate import FILE, grammar
-from spec.op import FUNCTIONS
+from spec.model.op import FUNCTIONS
 
 ROOT = Path(__file__).parents[3]
 PATTERNS = json.loads(grammar())["patterns"]

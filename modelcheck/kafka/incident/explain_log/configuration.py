@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import spec.ir as ir
+import spec.model.ir as ir
 from modelcheck.asking.overrides import Overrides, as_typed, free_check
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.explain_log.metadata_timeline import FIRST, TopicSettings

@@ -12,7 +12,7 @@ from modelcheck.kafka.incident.explain_log.observations import Ended, Evidence, 
 from modelcheck.kafka.incident.explain_log.product import FALLS, SENDS, ObservationProduct, Point
 from modelcheck.kafka.incident.explain_log.run_search import Explained
 from spec.frozen import frozen
-from spec.semantics import Machine, State, Step
+from spec.meaning.semantics import Machine, State, Step
 
 LOSSES = ("acknowledged_survive", "committed_on_leader", "acknowledged_kept", "committed_kept")
 

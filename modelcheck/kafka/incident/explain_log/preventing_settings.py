@@ -14,7 +14,7 @@ from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.settings.keys.releases import plain, value_of
 from modelcheck.kafka.settings.keys.versions import version
 from spec.frozen import frozen
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
 
 
 @frozen

@@ -32,8 +32,8 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Observed,
 )
 from spec.frozen import frozen
-from spec.ir import Model, Scope
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Model, Scope
 
 RETURNS = frozenset({"restart", "reconnect", "start_again"})
 STARTS = RETURNS - {"reconnect"}

@@ -15,7 +15,7 @@ from modelcheck.kafka.incident.explain_log.run_search import ExplanationResult
 from modelcheck.kafka.incident.explain_log.unexplained import Unexplained
 from modelcheck.kafka.report.run_text import sentences
 from spec.frozen import frozen
-from spec.ir import Kind
+from spec.model.ir import Kind
 
 MARKS = {
     Kind.ACTION: Piece("  "),

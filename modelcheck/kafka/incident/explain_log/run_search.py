@@ -11,8 +11,8 @@ from modelcheck.contract.result import End
 from modelcheck.kafka.incident.explain_log.product import FALLS, NONE, ObservationProduct, Point
 from modelcheck.processes.memory import resident
 from spec.frozen import frozen
+from spec.meaning.semantics import Step
 from spec.reading import Patience
-from spec.semantics import Step
 
 EVERY = 256  # points between two looks at the clock
 EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon

@@ -24,7 +24,7 @@ from modelcheck.kafka.incident.explain_log.run_search import (
     OnProgress,
 )
 from spec.frozen import frozen
-from spec.semantics import CutOff
+from spec.meaning.semantics import CutOff
 
 POINTS, MOST_NAMED = 50, 3  # points that are looked at, and actions that are named
 

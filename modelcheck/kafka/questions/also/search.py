@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-import spec.ir as ir
 import spec.library as library
+import spec.model.ir as ir
 from modelcheck.contract.result import Verdict, Violated
 from modelcheck.kafka.questions.also.findings import Subject, SubjectCase, SubjectFindings
 from modelcheck.kafka.questions.also.inquiries import inquiries

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-import spec.ir as ir
 import spec.library as library
+import spec.model.ir as ir
 from modelcheck.contract.result import Violated
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.partition import PartitionModel

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
-import spec.ir as ir
 import spec.library as library
+import spec.model.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.result import Violated
 from modelcheck.kafka.questions.outages.combined import LED

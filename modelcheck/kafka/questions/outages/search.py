@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 
-import spec.ir as ir
+import spec.model.ir as ir
 from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Violated
 from modelcheck.kafka.questions.answers import Answer, ask
@@ -36,7 +36,7 @@ from modelcheck.kafka.questions.question import (
 from modelcheck.kafka.questions.search import Asking
 from modelcheck.kafka.settings.resolution.voters import Voters
 from spec.frozen import frozen
-from spec.semantics import CutOff, Machine, State
+from spec.meaning.semantics import CutOff, Machine, State
 
 PATIENCE = 4_000  # states that are looked at for who has to come back
 MOST_RETURNING = 5  # brokers for which it is asked whether their return mends all: six are millions of states

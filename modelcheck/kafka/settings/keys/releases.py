@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from functools import cache
 
-import spec.ir as ir
 import spec.library as library
+import spec.model.ir as ir
 from modelcheck.kafka.settings.keys.versions import ProtocolVersion, Version, protocol, version
 from spec.load import loads
-from spec.types import Enum
+from spec.model.types import Enum
 
 Plain = str | int | bool
 ACKS = {"zero": "0", "one": "1", "all": "all"}  # what the model calls them → what Kafka does

@@ -12,7 +12,7 @@ from modelcheck.kafka.incident.explain_log.metadata_timeline import TopicSetting
 from modelcheck.kafka.incident.explain_log.observations import Back, Decided, Observed
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
 from modelcheck.kafka.incident.explain_log.run_search import ExplanationLimits, ExplanationSearch
-from spec.semantics import Step
+from spec.meaning.semantics import Step
 from tests.modelcheck.kafka.explain_log.walks import CHANGING, SAID, long_history, long_log, walk, with_logs
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here

@@ -23,8 +23,8 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Observed,
 )
 from modelcheck.kafka.incident.explain_log.product import RETURNS, STARTS
-from spec.ir import Scope
-from spec.semantics import Machine, State, Step, Taken
+from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.ir import Scope
 
 SAID = Evidence("a walk", "")
 CHANGING = "observed_settings"

@@ -1,0 +1,1 @@
+"""`modelcheck check`: its arguments, its questions, its cards and its files."""

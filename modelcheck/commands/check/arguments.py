@@ -1,0 +1,159 @@
+"""The arguments of `modelcheck check`, and which of them do not go together."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import modelcheck.commands.options.amounts as amounts
+from modelcheck.api import PREFERRED
+from modelcheck.commands.options.draw_options import add_draw_options, refuse_unused
+from modelcheck.commands.options.engine_options import SPARK, add_engine_options
+from modelcheck.commands.options.given import MODELS, add_overrides
+from modelcheck.commands.options.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
+from modelcheck.contract.engine import Keep
+from modelcheck.contract.result import MOST_WAYS
+from modelcheck.storage.files import have_folder
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, is_folder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("files", nargs="+", metavar="FILE", help=MODELS)
+    _add_questions(parser.add_argument_group("what to check"))
+    _add_limits(parser.add_argument_group("how far to go"))
+    _add_answers(parser.add_argument_group("what to show"))
+
+
+def _add_questions(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
+    add("--of", metavar="NAME", help="on this protocol or variant of the file")
+    add("--property", action="append", default=[], metavar="NAME", help="only this property")
+    add_overrides(group)
+    add(
+        "--strict",
+        action="store_true",
+        help="fail where a property holds of nothing, or no check uses a part of the model",
+    )
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add_engine_options(group)
+    add("--threads", type=amounts.threads, metavar="N", help="use N cores (all)")
+    add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
+    add(
+        "--no-ways",
+        action="store_true",
+        help="remember no way to each state (8 bytes less); if there is a run to show, search again",
+    )
+    add("--max-states", type=amounts.count, metavar="N", help="give up after N states (2000, 5M)")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
+    add("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
+    add("--resume", metavar="DIR", help="go on from a checkpoint, or a --run-dir, and keep it up to date")
+    add("--every", type=amounts.seconds, default=300, metavar="T", help="how often, besides at the end (5m)")
+
+
+def _add_answers(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("-v", "--trace", action="store_true", help="show expected violations and examples as stories too")
+    add(
+        "--explain",
+        action="store_true",
+        help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
+    )
+    add(
+        "--all",
+        type=amounts.ways,
+        nargs="?",
+        const=MOST_WAYS,
+        metavar="N",
+        help=f"show the distinct ways to violate each property, N at most ({MOST_WAYS})",
+    )
+    add("--timings", action="store_true", help="say at the end what the time went into")
+    add("-q", "--quiet", action="store_true", help="one line for each check")
+    add("--json", action="store_true", help="everything as JSON")
+    add_pipeline_options(group)
+    add(
+        "--itf",
+        type=Path,
+        metavar="PATH",
+        help="write the traces to this file (.itf.json), or into this folder, which is made",
+    )
+    add(
+        "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
+    )
+    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
+
+
+def refuse_conflicts(args: argparse.Namespace) -> None:
+    """Refuse what does not go together."""
+    if args.explain and args.quiet:
+        args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.all is not None:
+        _refuse_with_all(args)
+    refuse_unused(args)
+    if args.checkpoint is not None and args.resume is not None:
+        args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
+    kept = args.checkpoint is not None or args.resume is not None
+    written = args.itf or args.html or args.draw or pipeline_paths(args)
+    if args.estimate and (args.json or args.symmetry or written or kept):
+        args.refuse(
+            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
+            "nor a checkpoint"
+        )
+    if args.certificate is not None and changed(args):
+        args.refuse(
+            f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
+        )
+
+
+def _refuse_with_all(args: argparse.Namespace) -> None:
+    """Refuse what does not go together with telling all ways."""
+    if args.quiet:
+        args.refuse("--all tells more and --quiet tells less: give one of them")
+    if args.simulate is not None:
+        args.refuse("random runs see a part only: give --all without --simulate")
+    if args.estimate:
+        args.refuse("--estimate decides nothing, so there are no ways to tell: leave out --all")
+    if args.engine not in {None, *PREFERRED}:
+        engines = " or ".join(PREFERRED)
+        args.refuse(f"--all is for --engine {engines}, or for none: leave out --engine {args.engine}")
+
+
+def files(args: argparse.Namespace, output: Output) -> Files:
+    """Who writes the files that are asked for; refuses those that could not be written when all is done."""
+    made = Files(output, args.files, force=args.force)
+    itf = None if args.itf is None or is_folder(args.itf) else args.itf
+    made.refuse("certificate", args.certificate)
+    made.refuse("html", args.html)
+    made.refuse("itf", itf)
+    refuse_report(args, made)
+    if args.checkpoint is not None:
+        have_folder(Path(args.checkpoint))
+    return made
+
+
+def changed(args: argparse.Namespace) -> list[str]:
+    """The options given that ask something else than what the file does."""
+    options = {
+        "--of": args.of,
+        "--property": args.property,
+        "--scope": args.scope,
+        "--config": args.config,
+        "--release": args.release,
+        "--faults": args.faults,
+    }
+    return [option for option, given in options.items() if given]
+
+
+def keep(args: argparse.Namespace) -> Keep | None:
+    """Where the search is to be written down, if at all."""
+    folder = args.resume or args.checkpoint
+    if folder is None or args.engine == SPARK:  # whose levels are in files as it goes
+        return None
+    return Keep(Path(folder), args.every, resume=args.resume is not None)

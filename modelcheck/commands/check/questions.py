@@ -1,0 +1,55 @@
+"""What `modelcheck check` is asked: checks of the files, with what was typed in place of their own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from modelcheck.asking.models import pick_checks, pick_model
+from modelcheck.asking.overrides import free_check, only, put
+from modelcheck.commands.check.arguments import keep
+from modelcheck.commands.options.given import given_by
+from spec.diagnostics import Diagnostic, SpecError
+from spec.load import load
+from spec.model.ir import Check, ExpectVerdict, Model
+
+Question = tuple[Model, Check]
+
+
+def questions(args: argparse.Namespace) -> list[Question]:
+    """All that is to be checked; every file is read, and every mistake reported, before the first search."""
+    found = [each for name in args.files for each in _of_file(args, name)]
+    if keep(args) is not None:
+        refuse_several(found, "a checkpoint")
+    if args.certificate is not None:
+        refuse_several(found, "a certificate")
+    return found
+
+
+def _of_file(args: argparse.Namespace, name: str) -> list[Question]:
+    given, models = given_by(args), load(name)
+    if not any(model.checks for model in models):
+        model = pick_model(models, args.of)
+        return [(model, free_check(model, given))]
+    found = []
+    for model, check in pick_checks(models, args.check):
+        asked, question = put(models, model, check, args.of, given)
+        question = only(asked, question, args.property)
+        found.append((asked, _uncounted(question) if args.symmetry else question))
+    return found
+
+
+def _uncounted(check: Check) -> Check:
+    """The check without the counts it expects, which are not of orbits."""
+    return replace(check, expect=tuple(e for e in check.expect if isinstance(e, ExpectVerdict)))
+
+
+def refuse_several(found: Sequence[Question], what: str) -> None:
+    """Some things are of one check; they say so before the first search."""
+    if len(found) > 1:
+        names = ", ".join(check.name for _, check in found)
+        message = f"{what} is of one check, and these are {len(found)}: {names}"
+        raise SpecError(
+            [Diagnostic("R0910", found[0][0].source, None, message, help="name one with --check")]
+        )

@@ -1,0 +1,121 @@
+"""`modelcheck grade FILE --exercise NAME`: what a student's file is worth; and the files of the exercises."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import modelcheck.commands.options.amounts as amounts
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.contract.exits import Exit
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+from modelcheck.teaching.course.exercises import exercise, names
+from modelcheck.teaching.course.grading import Grade
+from modelcheck.teaching.course.guarded import MEMORY, SECONDS, graded
+from modelcheck.teaching.course.text import as_json, exercise_lines, grade_lines
+from spec.diagnostics import SpecError
+from spec.load import read
+from spec.source import Source
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.usage = "modelcheck grade [FILE] [--exercise NAME] [OPTION ...]"
+    add = parser.add_argument
+    add(
+        "file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed"
+    )
+    add("--exercise", metavar="NAME", help="which exercise of the course it is of")
+    add("--json", action="store_true", help="everything as JSON")
+    add("--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="end the grading then (60s)")
+    # Of the process that grades: this one, which only waits for it, has what every command has.
+    add(
+        "--max-memory",
+        dest="grading_memory",
+        type=amounts.bytes_,
+        default=MEMORY,
+        metavar="M",
+        help="give it so much memory (1G)",
+    )
+    files = parser.add_argument_group("the files of an exercise")
+    files.add_argument("--begin", type=Path, metavar="FILE", help="write what a student begins with")
+    files.add_argument(
+        "--whole", type=Path, metavar="FILE", help="for teachers: write it with its solution and mutants"
+    )
+    add_force(files)
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Grade a file: 0 with all points, 1 with fewer, 2 where the input is wrong, 3 where a limit ended it."""
+    writes = args.begin is not None or args.whole is not None
+    if args.exercise is None and (writes or args.file is not None):
+        args.refuse("name the exercise with --exercise NAME; `modelcheck grade` lists all")
+    if writes and args.file is not None:
+        args.refuse("either grade a FILE, or write one with --begin or --whole")
+    if writes:
+        return _write(args, output)
+    if args.file is None:
+        _list(args, output)
+        return Exit.EXPECTED
+    exercise(args.exercise)  # an unknown name is refused before anything is read
+    source = _handed_in(args.file, args.exercise)
+    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    progress.begin(f"{args.exercise}: reading {args.file}")
+
+    def tell(grade: Grade) -> None:
+        looked = sum(item.met is not None for item in grade.items)
+        progress.begin(f"{grade.exercise}: {looked} of {grade.of} looked at")
+
+    try:
+        grade = graded(args.exercise, source, seconds=args.max_time, memory=args.grading_memory, tell=tell)
+    finally:
+        progress.clear()
+    if args.json:
+        output.json(as_json(grade))
+    else:
+        output.lines(grade_lines(grade, output.width))
+    return grade.exit
+
+
+def _handed_in(file: str, name: str) -> Source:
+    """The text of a file; where there is none, it is said how to begin one."""
+    try:
+        return Source(file, read(file))
+    except SpecError as error:
+        if os.path.exists(file):  # noqa: PTH110 - which takes names that no file can have
+            raise
+        begin = f"`modelcheck grade --exercise {name} --begin {shlex.quote(file)}` writes what to begin with"
+        raise SpecError(tuple(replace(each, help=begin) for each in error.diagnostics)) from None
+
+
+def _write(args: argparse.Namespace, output: Output) -> int:
+    files, asked = Files(output, [], force=args.force), exercise(args.exercise)
+    files.refuse("rsm", args.begin, args.whole)
+    for path, text in ((args.begin, asked.begin), (args.whole, asked.source.text)):
+        if path is not None:
+            files.put(path, "rsm", text)
+    return files.exit()
+
+
+def _list(args: argparse.Namespace, output: Output) -> None:
+    found = [exercise(name) for name in (names() if args.exercise is None else (args.exercise,))]
+    if args.json:
+        output.json(
+            [
+                {
+                    "exercise": each.name,
+                    "title": each.title,
+                    "asked": [*map(str, each.parts)],
+                    "of": each.points,
+                }
+                for each in found
+            ]
+        )
+    else:
+        output.lines(exercise_lines(found, output.width))

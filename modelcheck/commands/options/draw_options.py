@@ -1,0 +1,96 @@
+"""`--draw FORMAT,… --out FOLDER`: the options of commands that write each run they find, and the writing."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from counterexamples.pictures.options import PictureOptions
+from counterexamples.trace import Trace
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+
+
+def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:
+    """The options, given what `--draw` does in words."""
+    parser.add_argument("--draw", type=_formats, default=(), metavar="FORMAT,…", help=what)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
+    add_picture_options(parser)
+    add_force(parser)
+
+
+def add_picture_options(parser: argparse._ActionsContainer) -> None:
+    """The options that say how a picture looks."""
+    parser.add_argument("--title", type=_title, metavar="TEXT", help="of pictures: this above them")
+    parser.add_argument(
+        "--columns", type=_columns, metavar="N", help="of storyboards: N frames in a line (up to 4)"
+    )
+    parser.add_argument(
+        "--no-caption",
+        dest="is_captioned",
+        action="store_false",
+        help="of pictures: without the sentences under the title",
+    )
+
+
+def refuse_unused(args: argparse.Namespace) -> None:
+    """Refuse a folder into which nothing is written, and what changes nothing in what is drawn."""
+    if args.out is not None and not args.draw:
+        args.refuse("--out is where --draw FORMAT writes")
+    refuse_unused_options(args, args.draw)
+
+
+def refuse_unused_options(args: argparse.Namespace, forms: Iterable[str]) -> None:
+    """Refuse an option of pictures that none of some formats takes."""
+    options = picture_options(args)
+    if not options.given:
+        return
+    from modelcheck.answers.formats import unused  # noqa: PLC0415 - as below
+
+    if (problem := unused(options, forms)) is not None:
+        args.refuse(problem)
+
+
+def picture_options(args: argparse.Namespace) -> PictureOptions:
+    """How pictures are to look."""
+    return PictureOptions(args.title, args.columns, args.is_captioned)
+
+
+def draw_asked(
+    args: argparse.Namespace, runs: Iterable[Trace], files: Files, output: Output, *, is_explained: bool
+) -> None:
+    """Write every run in each of the formats that were asked for."""
+    if not args.draw:
+        return
+    from modelcheck.answers.formats import RunView  # noqa: PLC0415 - what draws is loaded only to draw
+    from modelcheck.commands.options.drawn import draw  # noqa: PLC0415 - as above
+
+    options = picture_options(args)
+    views = [RunView(trace, is_explained=is_explained, options=options) for trace in runs]
+    draw(views, args.draw, args.out or Path(), files, output, seconds=args.max_time)
+
+
+def _title(text: str) -> str:
+    """A title that can be seen."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty title is none: leave it out for ours")
+    return text
+
+
+def _columns(text: str) -> int:
+    """How many frames stand in a line."""
+    if not re.fullmatch("[1-9][0-9]?", text):
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of frames from 1 to 99")
+    return int(text)
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    """The formats that an option names."""
+    from modelcheck.commands.options.drawn import formats  # noqa: PLC0415 - as above
+
+    try:
+        return formats(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,231 @@
+"""What only some ways to search understand, engines by name or random runs: said once, refused elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import randbelow
+from typing import Any
+
+import modelcheck.commands.options.amounts as amounts
+from modelcheck.contract.engine import Engine
+from modelcheck.engines.registry import ENGINES, engine
+from modelcheck.search.simulate import DEPTH, RandomRuns
+from spec.frozen import frozen
+
+SEEDS = 2**32  # as many may be drawn; any may be given
+SIMULATE = "simulate"  # random runs, the way to search that is no engine by name
+SPARK = "spark"
+
+
+@frozen
+class EngineOption:
+    """An option, the ways to search that take it, and what argparse is to know of it.
+
+    Where `is_keyword`, an engine is made with it as a keyword of the same name.
+    """
+
+    ways: tuple[str, ...]
+    about: Mapping[str, Any]
+    is_keyword: bool = True
+
+
+class _Conf(argparse.Action):
+    """A setting of Spark, added to those that are given."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Take KEY=VALUE apart."""
+        key, equals, value = str(values).partition("=")
+        if not equals or not key:
+            parser.error(f"{option_string} is KEY=VALUE, such as spark.executor.memory=8g, not `{values}`")
+        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), key: value})
+
+
+OPTIONS = {
+    "--seconds": EngineOption(
+        ("bmc", "ic3", "induction", "prove"),
+        {
+            "type": amounts.seconds,
+            "metavar": "T",
+            "help": "for each question to a solver: no limit, but with --engine prove 10s",
+        },
+    ),
+    "--depth": EngineOption(
+        ("bmc", "induction", SIMULATE),
+        {
+            "type": amounts.count,
+            "metavar": "D",
+            "help": f"steps of the runs looked at: of random ones ({DEPTH}), of all with --engine bmc (20);"
+            " with --engine induction how many steps a claim may need (4)",
+        },
+    ),
+    "--fewest-faults": EngineOption(
+        ("bmc",),
+        {
+            "action": "store_true",
+            "help": "with --engine bmc: first the fewest faults, then the fewest steps",
+        },
+    ),
+    "--optimise": EngineOption(
+        ("explicit",),
+        {
+            "action": "store_true",
+            "help": "with --engine explicit: compile well before the search begins, not beside it",
+        },
+    ),
+    "--seed": EngineOption(
+        (SIMULATE,),
+        {
+            "type": int,
+            "metavar": "S",
+            "help": "repeat the random runs of a seed (else one is drawn, and shown)",
+        },
+        is_keyword=False,
+    ),
+    "--shrink": EngineOption(
+        (SIMULATE,),
+        {
+            "action": "store_true",
+            "help": "make the random runs that are shown minimal, in a smaller scope",
+        },
+        is_keyword=False,
+    ),
+    "--master": EngineOption(
+        (SPARK,),
+        {
+            "metavar": "URL",
+            "help": "with --engine spark: local[2], spark://HOST:PORT, yarn or k8s://… (local[*])",
+        },
+    ),
+    "--shards": EngineOption(
+        (SPARK,),
+        {
+            "type": amounts.count,
+            "metavar": "N",
+            "help": "with --engine spark: split the states into N shards (two for each core)",
+        },
+    ),
+    "--run-dir": EngineOption(
+        (SPARK,),
+        {
+            "metavar": "PLACE",
+            "help": "with --engine spark: keep the levels in this folder, or at this URI (thrown away)",
+        },
+    ),
+    "--conf": EngineOption(
+        (SPARK,),
+        {
+            "action": _Conf,
+            "metavar": "KEY=VALUE",
+            "help": "with --engine spark: a setting of Spark; may be repeated",
+        },
+    ),
+    "--certificate": EngineOption(
+        ("prove",),
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "with --engine prove: write the proof, for `modelcheck certify`",
+        },
+        is_keyword=False,
+    ),
+}
+
+
+def add_engine_options(group: argparse._ArgumentGroup) -> None:
+    """The choice of a way to search, and the options that are of some ways only."""
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
+    either.add_argument(
+        "--simulate", type=amounts.count, metavar="N", help="take N random runs instead of searching"
+    )
+    either.add_argument(
+        "--estimate",
+        action="store_true",
+        help="how many states to expect, by smaller scopes; decides nothing",
+    )
+    either.add_argument(
+        "--next-scope",
+        action="store_true",
+        help="ask again with each bound one larger, alone and together: do the answers stay the same?",
+    )
+    for flag, option in OPTIONS.items():
+        group.add_argument(flag, **option.about)
+
+
+def engine_by(args: argparse.Namespace) -> Engine | None:
+    """The way to search that is asked for, if any, with its options. Refuses an option of another way."""
+    way = SIMULATE if args.simulate is not None else args.engine
+    keywords = keywords_of(args, way)
+    if way == SIMULATE:
+        seed = randbelow(SEEDS) if args.seed is None else args.seed
+        return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
+    if way == SPARK:
+        keywords |= _resumed(args)
+    return None if way is None else engine(way, **keywords)
+
+
+def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
+    """The options that were typed, as keywords of a way to search. Refuses one that is of other ways."""
+    given = _given(args)
+    for flag in given:
+        if way not in OPTIONS[flag].ways:
+            args.refuse(f"{flag} is for {_alternatives(OPTIONS[flag].ways)}")
+    return {_name(flag): value for flag, value in given.items() if OPTIONS[flag].is_keyword}
+
+
+def _resumed(args: argparse.Namespace) -> dict[str, Any]:
+    """Where a search on Spark goes on, if it does; its levels are its checkpoint."""
+    if args.checkpoint is not None:
+        args.refuse("--engine spark writes down every level in its --run-dir: leave out --checkpoint")
+    if args.resume is None:
+        return {}
+    if args.run_dir is not None:
+        args.refuse("--resume goes on in the folder of that run: give it alone, without --run-dir")
+    return {"run_dir": args.resume, "resume": True}
+
+
+def engine_again(args: argparse.Namespace) -> list[str]:
+    """The words of a command that asks for the same engine with the same options; none where none was."""
+    if args.engine is None:
+        return []
+    given = {flag: value for flag, value in _given(args).items() if OPTIONS[flag].is_keyword}
+    return ["--engine", args.engine, *(word for each in given.items() for word in _typed(*each))]
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of some ways that were typed, of those that the command takes."""
+    values = {flag: getattr(args, _name(flag), None) for flag in OPTIONS}
+    return {flag: value for flag, value in values.items() if value is not None and value is not False}
+
+
+def _typed(flag: str, value: object) -> list[str]:
+    """An option as it was typed, or could have been."""
+    match value:
+        case True:
+            return [flag]
+        case float():
+            return [flag, f"{value:g}"]
+        case dict():
+            return [word for key, each in value.items() for word in (flag, f"{key}={each}")]
+        case _:
+            return [flag, str(value)]
+
+
+def _name(flag: str) -> str:
+    """As argparse keeps it, and as an engine calls it."""
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def _alternatives(ways: tuple[str, ...]) -> str:
+    """`--engine bmc or prove, or --simulate N`."""
+    *others, last = [way for way in ways if way != SIMULATE] or [""]
+    engines = f"--engine {', '.join(others)} or {last}" if others else f"--engine {last}" if last else ""
+    return ", or ".join(filter(None, (engines, "--simulate N" if SIMULATE in ways else "")))

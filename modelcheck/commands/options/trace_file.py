@@ -1,0 +1,61 @@
+"""The trace that a command line names, and the model that it is a run of."""
+
+from __future__ import annotations
+
+import argparse
+
+from counterexamples.itf.read import Document, document
+from modelcheck.asking.models import pick_check, pick_model
+from modelcheck.asking.overrides import Overrides, apply, free_check
+from modelcheck.commands.options.given import MODEL
+from modelcheck.storage.files import LARGEST_TRACE, read_text
+from spec.load import load
+from spec.model.ir import Model, Scope
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which trace, of which model, in which scope."""
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        help="a trace in the Informal Trace Format (.itf.json); `-` reads it from the input",
+    )
+    parser.add_argument("file", metavar="FILE", help=f"the model it is a run of: {MODEL}")
+    add_model_arguments(parser)
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of which model of the file, in which scope."""
+    parser.add_argument(
+        "--of", metavar="NAME", help="which protocol or variant of the file (default: what the trace says)"
+    )
+    parser.add_argument(
+        "--check", metavar="NAME", help="take the scope from this check (for traces of other tools)"
+    )
+    parser.add_argument(
+        "--scope", nargs="+", default=[], metavar="NAME=N", help="give the scope (for traces of other tools)"
+    )
+    parser.add_argument(
+        "--config", nargs="+", default=[], metavar="NAME=VALUE", help="give the configuration"
+    )
+
+
+def read(args: argparse.Namespace) -> tuple[Document, Model, Scope | None]:
+    """The text of the trace, its model, and the scope that was given; None when the trace has to say it."""
+    return read_of(args.trace, load(args.file), args)
+
+
+def read_of(
+    name: str, models: tuple[Model, ...], args: argparse.Namespace
+) -> tuple[Document, Model, Scope | None]:
+    """The same for the trace in another file, a run of one of the models."""
+    found = document(read_text(name, largest=LARGEST_TRACE), name)
+    model = pick_model(models, args.of or found.model)
+    return found, model, _scope(model, args)
+
+
+def _scope(model: Model, args: argparse.Namespace) -> Scope | None:
+    given = Overrides(tuple(args.scope), tuple(args.config))
+    if args.check is not None:
+        return apply(model, pick_check(model, args.check), given).scope
+    return free_check(model, given).scope if given else None

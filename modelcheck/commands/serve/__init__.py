@@ -1,0 +1,1 @@
+"""The commands that answer other programs: editors and agents."""

@@ -1,0 +1,196 @@
+"""The server: tools with their schemas, each request answered by a process of its own within its time.
+
+The protocol is that of https://modelcontextprotocol.io, by its official Python SDK.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+import modelcheck.commands.serve.mcp.asked as asked
+from modelcheck.contract.exits import Exit
+from modelcheck.contract.version import VERSION
+from spec.diagnostics import suggest
+
+SECONDS = 30.0  # for a request that does not say
+OWN = "model.rsm"  # the name of a model that is given as a text
+MEANINGS = {
+    Exit.EXPECTED: "as expected",
+    Exit.VIOLATED: "a property is violated, or something else is not as expected",
+    Exit.WRONG: "the input is wrong",
+    Exit.UNKNOWN: "unknown: nothing is said to hold that was not searched to the end",
+    Exit.BUG: "a bug of modelcheck",
+}
+ABOUT = (
+    "Model checking for replicated logs. A verdict is for its scope only (`scope` of the answer says "
+    "which): quote it with the verdict. A run in an answer was replayed by the definition of the language."
+)
+
+File = Annotated[
+    str | None,
+    Field(description="a model file (.rsm), or the name of a protocol that comes with it, such as kafka"),
+]
+Text = Annotated[str | None, Field(description="in place of a file: the text of a model")]
+Check = Annotated[str | None, Field(description="which check of it, where it has several")]
+Of = Annotated[str | None, Field(description="which protocol or variant of the file to put it to")]
+Seconds = Annotated[float, Field(gt=0, description="time limit; less is searched where it is not enough")]
+
+
+@dataclass(frozen=True)  # without slots, in which pydantic takes fields for defaults
+class ToolAnswer:
+    """An answer: an exit code as on the command line, what it means, its text, its scope, and its data."""
+
+    exit: int
+    meaning: str
+    says: str
+    scope: str
+    seconds: float
+    data: dict[str, Any]
+
+
+def serve(folders: Sequence[Path], most_seconds: float, memory: int | None) -> None:
+    """Answer requests on the standard streams until the input ends; files are read below the folders only."""
+    tools = _Tools(folders, most_seconds, memory)
+    where = f"Files are read below {', '.join(map(str, folders))}." if folders else "No files are read."
+    about = f"{ABOUT} {where}"
+    server = _StrictServer("modelcheck", instructions=about, version=VERSION, log_level="WARNING")
+    server.add_tool(tools.check)
+    server.add_tool(tools.explain)
+    server.add_tool(tools.replay)
+    server.add_tool(tools.certificate)
+    server.add_tool(tools.certify)
+    server.run("stdio")
+
+
+class _StrictServer(MCPServer):
+    """A server for which a call that is wrong is an error: arguments that a tool does not have, too."""
+
+    async def list_tools(self) -> list[Any]:
+        """The tools, which take no other arguments than they say."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return list(tools)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:  # noqa: ANN401 - of the SDK
+        """What a tool answers; an error where the call or the input was wrong, or we have a bug."""
+        schemas = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        known: list[str] = list(schemas[name]["properties"]) if name in schemas else list(arguments)
+        for argument in arguments:
+            if argument not in known:
+                near = suggest(argument, known) or f"there are {', '.join(known)}"
+                raise ToolError(f"`{argument}` is no argument of {name}: {near}")
+        result = await super().call_tool(name, arguments, context)
+        answer = getattr(result, "structured_content", None) or {}
+        is_wrong = answer.get("exit") in {Exit.WRONG, Exit.BUG}
+        return result.model_copy(update={"is_error": True}) if is_wrong else result
+
+
+class _Tools:
+    """What can be asked; one search at a time, since each takes all the cores that there are."""
+
+    def __init__(self, folders: Sequence[Path], most_seconds: float, memory: int | None) -> None:
+        self._folders = [str(folder) for folder in folders]
+        self._most, self._memory = most_seconds, memory
+        self._turn = asyncio.Lock()
+
+    async def check(  # noqa: PLR0913, PLR0917 - as they are asked
+        self,
+        file: File = None,
+        text: Text = None,
+        check: Check = None,
+        of: Of = None,
+        properties: Annotated[list[str] | None, Field(description="only these properties")] = None,
+        scope: Annotated[dict[str, int] | None, Field(description="sizes, such as {'Broker': 3}")] = None,
+        config: Annotated[dict[str, bool | int | str] | None, Field(description="switches")] = None,
+        faults: Annotated[str | None, Field(description="how many: 2, any, or crash=1,isolate=any")] = None,
+        engine: Annotated[str | None, Field(description="explicit, bmc, induction, ic3, prove …")] = None,
+        traces: Annotated[bool, Field(description="the runs in the Informal Trace Format too")] = False,  # noqa: FBT002 - asked by its name
+        seconds: Seconds = SECONDS,
+    ) -> ToolAnswer:
+        """Run a check of a model: whether its properties hold within a scope, or the run that breaks them."""
+        question: dict[str, Any] = {
+            "check": check,
+            "of": of,
+            "properties": properties,
+            "scope": scope,
+            "config": config,
+        }
+        question |= {"faults": faults, "engine": engine, "traces": traces}
+        return await self._asked("check", question, seconds, file, text)
+
+    async def explain(
+        self, code: Annotated[str, Field(description="the code of a mistake, such as R0101")]
+    ) -> ToolAnswer:
+        """Say more about the code of a mistake in a model: what it means and what to try."""
+        return await self._asked("explain", {"code": code}, SECONDS, "", None)
+
+    async def replay(
+        self,
+        trace: Annotated[dict[str, Any] | str, Field(description="a trace in ITF: its JSON, or a file")],
+        file: File = None,
+        text: Text = None,
+        check: Check = None,
+        of: Of = None,
+    ) -> ToolAnswer:
+        """Replay a trace on a model, step by step: its story, or the place where the model does otherwise."""
+        return await self._asked("replay", {"trace": trace, "check": check, "of": of}, SECONDS, file, text)
+
+    async def certificate(
+        self,
+        check: Annotated[str, Field(description="which check of it")],
+        file: File = None,
+        text: Text = None,
+        seconds: Seconds = SECONDS,
+    ) -> ToolAnswer:
+        """Prove the claims of a check for every scope, and give a certificate that others can check."""
+        return await self._asked("certificate", {"check": check}, seconds, file, text)
+
+    async def certify(
+        self,
+        certificate: Annotated[str, Field(description="a file that a proof was written to")],
+        file: File = None,
+        seconds: Seconds = SECONDS,
+    ) -> ToolAnswer:
+        """Check a certificate again, by other means than made it."""
+        return await self._asked("certify", {"certificate": certificate, "file": file}, seconds, "", None)
+
+    async def _asked(
+        self, tool: str, question: Mapping[str, Any], seconds: float, file: str | None, text: str | None
+    ) -> ToolAnswer:
+        """The answer of a process that is ended when its time is over by far."""
+        if (file is None) == (text is None):
+            return _answer(Exit.WRONG, "give a file or a text, and not both", seconds)
+        seconds = min(seconds, self._most)
+        request = {"tool": tool, "file": file, "seconds": seconds, "memory": self._memory} | {
+            key: value for key, value in question.items() if value is not None
+        }
+        request["folders"] = self._folders
+        async with self._turn:
+            if text is None:
+                return await _answered(request, seconds, None)
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / OWN).write_text(text, encoding="utf-8")
+                own = {"file": OWN, "folders": [*self._folders, folder]}
+                return await _answered(request | own, seconds, folder)
+
+
+async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> ToolAnswer:
+    try:
+        found = await asked.answer(request, seconds, folder)
+    except asked.NoAnswer as none:
+        return _answer(Exit.UNKNOWN, str(none), seconds)
+    return ToolAnswer(**found, meaning=MEANINGS[Exit(found["exit"])], seconds=seconds)
+
+
+def _answer(exit_: Exit, says: str, seconds: float) -> ToolAnswer:
+    return ToolAnswer(int(exit_), MEANINGS[exit_], says, "", seconds, {})

@@ -1,0 +1,1 @@
+"""The commands that read a run: show, diff, shrink, graph, play."""

@@ -1,0 +1,79 @@
+"""`modelcheck play FILE`: a check as a page in which its model is played, step by step."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.overrides import one_check
+from modelcheck.asking.unmet import refuse_unstartable
+from modelcheck.commands.options.amounts import count
+from modelcheck.commands.options.given import MODEL, add_overrides, given_by
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+from spec.load import load
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help=MODEL)
+    what = parser.add_argument_group("what to play")
+    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
+    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
+    add_overrides(what)
+    how = parser.add_argument_group("where to")
+    how.add_argument(
+        "--precomputed",
+        type=count,
+        metavar="N",
+        help="carry the first N states in place of the model's kernel, for browsers without WebAssembly;"
+        " what cannot be compiled is played so in any case",
+    )
+    how.add_argument("--html", type=Path, required=True, metavar="FILE", help="write the page to this file")
+    add_force(how)
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Compile the check for a page; where it cannot be, the page has its first states with it."""
+    from modelcheck.answers.played import played, played_beforehand  # noqa: PLC0415 - half of the engine
+    from modelcheck.answers.precomputed import MOST_STATES  # noqa: PLC0415 - as above
+    from modelcheck.explicit.codegen.values.packing import TooWide  # noqa: PLC0415 - as above
+
+    files = Files(output, [args.file], force=args.force)
+    files.refuse("html", args.html)
+    model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a page to play with")
+    refuse_unstartable(model, check)
+    progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
+    progress.begin(f"{model.name} · {check.name}: compiling it for a page")
+    try:
+        page = None if args.precomputed else played(model, check)
+    except TooWide as wide:
+        page = None
+        progress.clear()
+        output.tell(f"modelcheck: {model.name} · {check.name} cannot be compiled for a page: {wide}")
+    finally:
+        progress.clear()
+    if page is None:
+        progress.begin(f"{model.name} · {check.name}: computing its states")
+        try:
+            page, made = played_beforehand(model, check, args.precomputed or MOST_STATES)
+        finally:
+            progress.clear()
+        output.tell(f"  The page carries {_carried(made)}.")
+    files.put(args.html, "html", page)
+    return files.exit()
+
+
+def _carried(made: Any) -> str:  # noqa: ANN401 - `Precomputed`, whose module is loaded late
+    """How much of a model a page has with it."""
+    if made.used["whole"]:
+        return f"all {made.count:,} states of the check"
+    return (
+        f"the first {made.count:,} states, and the steps from {made.used['known']:,} of them:"
+        " --precomputed N takes more, and a smaller --scope has fewer"
+    )

@@ -1,0 +1,104 @@
+"""`modelcheck show TRACE FILE`: a trace from a file, replayed on its model, as a story or a picture."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import modelcheck.commands.options.trace_file as trace_file
+from counterexamples.lines import count
+from counterexamples.pictures.rendered import NoRenderer
+from counterexamples.text import WIDTH
+from modelcheck.answers.formats import FORMATS, RunView, as_file, format_of, remarks
+from modelcheck.commands.options.draw_options import (
+    add_picture_options,
+    picture_options,
+    refuse_unused_options,
+)
+from modelcheck.storage.output import Output
+from modelcheck.storage.written import Files, add_force
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    trace_file.add_arguments(parser)
+    parser.add_argument(
+        "--as", dest="form", choices=FORMATS, metavar="FORMAT", help=f"in this format: {', '.join(FORMATS)}"
+    )
+    parser.add_argument(
+        "--html", dest="form", action="store_const", const="html", help="the same as --as html"
+    )
+    parser.add_argument(
+        "--out", metavar="PATH", help="write it to this file, whose suffix says the format if --as does not"
+    )
+    parser.add_argument(
+        "--steps", type=_steps, metavar="A..B", help="only these steps, and how things stand before them"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say why it goes wrong: what is false, which steps it takes, from when on nothing helps",
+    )
+    add_picture_options(parser)
+    add_force(parser)
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(args: argparse.Namespace, output: Output) -> int:
+    """Read, replay, tell. A trace that is no run of the model is wrong input."""
+    form = _form(args, output)
+    files = Files(output, [args.trace, args.file], force=args.force)
+    files.refuse(form, args.out)
+    found, model, scope = trace_file.read(args)
+    trace = found.replayed(model, scope).trace
+    if args.steps is not None and args.steps.stop - 1 > len(trace.steps):
+        args.refuse(f"--steps: the trace has no more than {count(len(trace.steps), 'step')}")
+    to_output = args.out is None
+    asked = RunView(
+        trace,
+        args.steps,
+        args.explain,
+        output.width if to_output else WIDTH,
+        to_output and output.is_ascii,
+        command=shlex.join(["modelcheck", "show", args.trace, args.file]),
+        options=picture_options(args),
+    )
+    try:
+        content = FORMATS[form].draw(asked)
+    except (NoRenderer, OSError) as refusal:
+        args.refuse(str(refusal))
+    if args.out is not None:
+        files.put(Path(args.out), form, as_file(content))
+    elif isinstance(content, tuple):
+        output.lines(content)
+    else:
+        output.file(content)
+    for remark in remarks(form, asked, content):
+        output.tell(f"modelcheck: {remark}")
+    return files.exit()
+
+
+def _form(args: argparse.Namespace, output: Output) -> str:
+    """The format that is asked for."""
+    form = args.form or ("text" if args.out is None else format_of(args.out))
+    if form is None:
+        suffixes = ", ".join(suffix for each in FORMATS.values() for suffix in each.suffixes)
+        args.refuse(f"--out: the name says no format: give one with --as, or a name that ends in {suffixes}")
+    form = str(form)
+    if args.out is None and FORMATS[form].is_binary and output.is_terminal:
+        args.refuse(f"{form} is nothing for a terminal: give a file with --out")
+    if args.steps is not None and not FORMATS[form].parts:
+        args.refuse(f"--steps: {form} has the whole run")
+    refuse_unused_options(args, [form])
+    return form
+
+
+def _steps(text: str) -> range:
+    """`40..60`, or a single step."""
+    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise argparse.ArgumentTypeError(f"`{text}` is no range of steps such as 40..60")
+    return range(first, last + 1)

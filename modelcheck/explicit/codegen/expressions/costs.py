@@ -1,0 +1,128 @@
+"""What an expression costs to compute: a rough number of instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import spec.model.ir as ir
+import spec.model.types as t
+from modelcheck.explicit.codegen.values.packing import packing
+from spec.model.ir import Scope
+from spec.model.op import Op
+from spec.model.totality import Totality
+from spec.model.walk import children
+
+PRICES = {
+    Op.IN: 4,
+    Op.SUBSET: 3,
+    Op.SIZE: 3,
+    Op.CONCAT: 8,
+    Op.TAKE: 8,
+    Op.DROP: 8,
+    Op.INDEX: 5,
+    Op.AT: 8,
+    Op.LAST: 6,
+    Op.COMMON: 10,
+    Op.STARTS: 8,
+    Op.ELEMENTS: 20,
+    Op.SUBSETS: 40,
+    Op.RANGE: 8,
+    Op.DIV: 10,
+    Op.MOD: 10,
+}
+SLOTTED = 12  # the price of one slot, where a set or bag is kept in slots
+
+
+class Costs:
+    """Rough costs of the expressions of a model within a scope, each looked at once."""
+
+    def __init__(self, model: ir.Model, scope: Scope) -> None:
+        self.scope = scope
+        self._totality = Totality()
+        self._totality.of_model(model)
+        self._known: dict[int, tuple[int, ir.Expr]] = {}
+
+    def of(self, expr: ir.Expr) -> int:
+        """How many instructions the expression takes, about."""
+        if id(expr) not in self._known:
+            self._known[id(expr)] = self._made(expr), expr
+        return self._known[id(expr)][0]
+
+    def is_harmless(self, expr: ir.Expr, most: int) -> bool:
+        """Whether it costs little and makes no error, so that it may be computed for nothing."""
+        return self.is_total(expr) and self.of(expr) <= most
+
+    def is_total(self, expr: ir.Expr) -> bool:
+        """Whether it makes no error of the model."""
+        return self._totality.of(expr)
+
+    def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
+        """About how many instructions some statements are."""
+        total = 0
+        for statement in statements:
+            match statement:
+                case ir.Assign(value=expr) | ir.Bound(value=expr) | ir.Assert(test=expr):
+                    total += self.of(expr) + 8
+                case ir.Branch():
+                    total += (
+                        self.of(statement.test)
+                        + self.of_statements(statement.then)
+                        + self.of_statements(statement.other)
+                    )
+                case ir.Each():
+                    total += 4 * self.of_statements(statement.body)
+                case ir.Choose():
+                    total += 20
+        return total + 20
+
+    def _made(self, expr: ir.Expr) -> int:
+        match expr:
+            case ir.Bind():
+                return self._bind(expr)
+            case ir.MapOf(body=body):
+                keys = expr.type.key if isinstance(expr.type, t.Map) else expr.type
+                return self._count(keys) * (self.of(body) + 2)
+            case ir.Const() | ir.Config() | ir.Local() | ir.Members():
+                own = 0
+            case ir.Var() | ir.Part() | ir.Is() | ir.Old() | ir.Fit():
+                own = 2
+            case ir.Apply(op=op, args=args):
+                own = 1 + PRICES.get(op, 1) + self._slots(args)
+            case ir.Did() | ir.And() | ir.Or() | ir.Make():
+                own = 1 + 2 * len(children(expr))
+            case ir.Implies() | ir.If() | ir.Let():
+                own = 1
+        return own + sum(map(self.of, children(expr)))
+
+    def _slots(self, args: tuple[ir.Expr, ...]) -> int:
+        """What it costs more when a collection has to be gone through."""
+        return sum(self._most(arg.type) * SLOTTED for arg in args if isinstance(arg.type, t.Bag | t.Set))
+
+    def _most(self, of: t.Type) -> int:
+        match of:
+            case t.Set(_, t.Limit() as limit) | t.Bag(_, t.Limit() as limit) | t.Seq(_, t.Limit() as limit):
+                return self.scope.most(limit)
+            case t.Set(t.Sort() | t.Enum() | t.Bool() | t.Nat() | t.Range() | t.Int()):
+                return 0
+            case t.Set() | t.Bag() | t.Seq():
+                return 4
+            case _:
+                return 0
+
+    def _bind(self, expr: ir.Bind) -> int:
+        domain, *parts = children(expr)
+        return self.of(domain) + self._count(domain.type) * (sum(map(self.of, parts)) + 5)
+
+    def _count(self, of: t.Type) -> int:
+        """How many members a collection of the type may have, or how many values a type has; a guess."""
+        match of:
+            case t.Set(inner, None):
+                return self._count(inner)
+            case t.Set() | t.Bag() | t.Seq():
+                return self._most(of)
+            case t.Option():
+                return 1
+            case t.Sort() | t.Nat() | t.Range() | t.Enum() | t.Bool():
+                return packing(of, self.scope, {}).codes
+            case _:
+                return 8

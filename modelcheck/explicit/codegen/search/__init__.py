@@ -1,0 +1,1 @@
+"""Steps, properties and the state table → the kernel of a search."""

@@ -1,0 +1,261 @@
+"""Blocks of packed states as code, for a search whose tables are elsewhere: deduplicate, merge, untag, take.
+
+A block is an array of states in the order of their hashes.  In it a state may have
+the bit for waiting: only a fault led to it.  The hashes are cut into any number
+of shards, so a block has the states of each of them together; and a table of one
+shard is filled in the order of the hashes, so that all that meets a block goes
+through memory from front to back.  Such a table does not wrap: after its slots
+there is some room, and a function that finds that full says -1.
+"""
+
+from __future__ import annotations
+
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.runtime import AHEAD, FAULT, WAITS, Runtime
+
+SPILL = 1 << 10  # slots after a table
+COUNT = V(64, "%count")
+STATES = [("ptr", "states"), ("i64", "count")]
+TABLE = [("ptr noalias", "table"), ("i64", "slots")]
+TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
+
+
+class Blocks(Runtime):
+    """Writes what is done with blocks."""
+
+    def functions(self) -> list[Function]:
+        """All functions."""
+        return [
+            self._deduplicate(),
+            self._merge(),
+            self._untag(),
+            self._take_all(),
+            self._take(),
+            self._tell_shards(),
+            self._ask(),
+            self._lead_to(),
+        ]
+
+    # ------------------------------------------------------------------- tables
+
+    def _deduplicate(self) -> Function:
+        """Put successors into a table of all shards; how many are new there, or -1."""
+        fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64")
+        full, new = fn.new("full"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            ahead = fn.add(index, i64(AHEAD))
+            with fn.when(fn.less(ahead, COUNT)):
+                self.prefetch(fn, fn.at("%entries", fn.mul(ahead, i64(self.entry))), i64(1))
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
+            at, there = self.find_in(fn, entry, i64(1), full)
+            with fn.when(fn.not_(there)):
+                fn.store(new, fn.add(fn.load(new), i64(1)))
+            self._put(fn, at, there, entry, by_fault)
+        fn.end(f"ret {fn.load(new)}")
+        fn.exit(full, "ret i64 -1")
+        return fn
+
+    def _merge(self) -> Function:
+        """Put a block into the table of its shard, what is new with a tag; how many are new, or -1."""
+        fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64")
+        full, new = fn.new("full"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            state = fn.at("%states", fn.mul(index, i64(self.words)))
+            own, by_fault = self._own(fn, state)
+            at, there = self.find_in(fn, own, V(64, "%shards"), full)
+            with fn.when(fn.not_(there)):
+                fn.store(new, fn.add(fn.load(new), i64(1)))
+                fn.write("%tags", V(8, "%tag"), at)
+            self._put(fn, at, there, own, by_fault)
+        fn.end(f"ret {fn.load(new)}")
+        fn.exit(full, "ret i64 -1")
+        return fn
+
+    def _untag(self) -> Function:
+        """Take the tags of all states of a block away; how many had one."""
+        fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64")
+        missed, struck = fn.new("missed"), fn.cell(64, i64(0))
+        with fn.loop(COUNT) as index:
+            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            self.untag_one(fn, own, struck, missed)
+        fn.end(f"ret {fn.load(struck)}")
+        fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
+        return fn
+
+    def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
+        """Take the tag of a state away, if it is in the table; count it where it had one."""
+        at, there = self.find_in(fn, state, V(64, "%shards"), missed)
+        with fn.when(there):
+            had = fn.is_set(fn.read("%tags", at, 8))
+            fn.store(struck, fn.add(fn.load(struck), fn.resize(had, 64)))
+            fn.write("%tags", const(8, 0), at)
+
+    def _take_all(self) -> Function:
+        """Make a block of a table of all shards, and empty the table; how many there were."""
+        fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64")
+        many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        with self.states_in(fn, "%table", fn.add(V(64, "%slots"), i64(SPILL))) as (_, slot):
+            self._append(fn, slot, many, last)
+            fn.write(slot, i64(0), self.words - 1)
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    def _take(self) -> Function:
+        """Make a block of what has a tag, and waits or does not; without the bit. How many there are."""
+        own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
+        fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64")
+        many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
+        with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
+            state, waits = self._own(fn, fn.at("%table", fn.mul(index, i64(self.words))))
+            tagged = fn.eq(fn.read("%tags", index, 8), V(8, "%tag"))
+            with fn.when(fn.and_(tagged, fn.eq(waits, V(1, "%waiting")))):
+                self._append(fn, state, many, last)
+        fn.end(f"ret {fn.load(many)}")
+        return fn
+
+    # ------------------------------------------------------------------- states
+
+    def _tell_shards(self) -> Function:
+        """Add to each shard's number how many states of a block it has."""
+        fn = Function(
+            "tell_shards", [*STATES, ("i64", "shards"), ("ptr noalias", "counts")], "void", "nounwind"
+        )
+        with fn.loop(COUNT) as index:
+            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            shard = self.shard_among(fn, own)
+            fn.write("%counts", fn.add(fn.read("%counts", shard), i64(1)), shard)
+        fn.end("ret void")
+        return fn
+
+    def _ask(self) -> Function:
+        """For each property of states, where the first of a block stands that has it; bit 63 for errors.
+
+        The first witness of each condition stands behind these.
+        """
+        fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
+        properties, every = len(self.context.of_states), len(self.context.noted)
+        open_ = fn.cell(64, i64((1 << every) - (1 << properties)))
+        with fn.loop(COUNT) as index:
+            state = fn.at("%states", fn.mul(index, i64(self.words)))
+            found = fn.call(64, "found", state)
+            if self.context.witnesses:
+                seen = fn.call(64, "witnessed", state, fn.load(open_))
+                fn.store(open_, fn.xor(fn.load(open_), seen))
+                found = fn.or_(found, seen)
+            with fn.when(fn.is_set(found)):
+                for place in [*range(every), 63]:
+                    hit = fn.is_set(fn.and_(found, i64(1 << place)))
+                    first = fn.eq(fn.read("%firsts", place), i64(NOWHERE))
+                    with fn.when(fn.and_(hit, first)):
+                        fn.write("%firsts", index, place)
+        fn.end("ret void")
+        return fn
+
+    def _lead_to(self) -> Function:
+        """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
+        params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
+        fn = Function("lead_to", params, "i64")
+        with fn.loop(COUNT) as index:
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
+            same = fn.and_(fn.is_zero(self.difference(fn, entry, "%state")), fn.eq(by_fault, V(1, "%fault")))
+            with fn.when(same):
+                fn.end(f"ret {index}")
+        fn.end("ret i64 -1")
+        return fn
+
+    # -------------------------------------------------------------------- parts
+
+    def _own(self, fn: Function, state: str) -> tuple[str, V]:
+        """A pointer to a copy of a state without the bit for waiting, and whether it had it."""
+        own = fn.array(self.words)
+        self.copy(fn, state, own)
+        word, bit = self.layout.mark(WAITS)
+        return own, fn.is_set(fn.and_(fn.read(state, word), i64(bit)))
+
+    def shard_among(self, fn: Function, state: str) -> V:
+        """Which of `%shards` shards a state belongs to."""
+        wide = fn.mul(fn.resize(fn.call(64, "hash", state), 128), fn.resize(V(64, "%shards"), 128))
+        return fn.resize(fn.lshr(wide, const(128, 64)), 64)
+
+    def prefetch(self, fn: Function, state: str, shards: V) -> None:
+        """Ask for the slot of a state that is needed soon."""
+        place = self._place(fn, fn.call(64, "hash", state), shards, V(64, "%slots"))
+        soon = fn.at("%table", fn.mul(place, i64(self.words)))
+        fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+
+    def _place(self, fn: Function, hash_: V, shards: V, slots: V) -> V:
+        """The place that a hash says in a table of its shard."""
+        wide = fn.mul(fn.resize(hash_, 128), fn.resize(shards, 128))
+        rest = fn.resize(fn.resize(wide, 64), 128)
+        return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)
+
+    def find_in(self, fn: Function, state: str, shards: V, full: InstructionBlock) -> tuple[V, V]:
+        """The number of a state's slot, or of the one where it belongs; and whether it is there."""
+        slots, last = V(64, "%slots"), self.words - 1
+        end = fn.add(slots, i64(SPILL))
+        at = fn.cell(64, self._place(fn, fn.call(64, "hash", state), shards, slots))
+        there = fn.cell(1, FALSE)
+        look, used, on, found, done = (fn.new(h) for h in ("look", "used", "on", "found", "looked"))
+        fn.goto(look)
+        fn.begin(look)
+        now = fn.load(at)
+        fn.leave_if(fn.eq(now, end), full)
+        slot = fn.at("%table", fn.mul(now, i64(self.words)))
+        fn.fork(fn.is_zero(fn.read(slot, last)), done, used)
+        with fn.remembering():
+            fn.begin(used)
+            fn.fork(self.is_in(fn, slot, state), found, on)
+            fn.begin(on)
+            fn.store(at, fn.add(now, i64(1)))
+            fn.goto(look)
+            fn.begin(found)
+            fn.store(there, TRUE)
+            fn.goto(done)
+        fn.begin(done)
+        return now, fn.load(there)
+
+    def _put(self, fn: Function, at: V, there: V, state: str, by_fault: V) -> None:
+        """Store a state in its slot; it waits there until something else than a fault leads to it."""
+        slot = fn.at("%table", fn.mul(at, i64(self.words)))
+        word, bit = self.layout.mark(WAITS)
+        had = fn.read(slot, word)
+        waits = fn.select(by_fault, i64(bit), i64(0))
+        kept = fn.select(by_fault, had, fn.and_(had, i64(~bit)))
+        for n in range(self.words):
+            if n != word:
+                fn.write(slot, fn.read(state, n), n)
+        fn.write(slot, fn.select(there, kept, fn.or_(fn.read(state, word), waits)), word)
+
+    def _append(self, fn: Function, state: str, many: Register, last: Register) -> None:
+        """Append a state, or insert it among the last ones, in the order of hashes."""
+        own, _ = self._own(fn, state)
+        hash_, place = fn.call(64, "hash", own), fn.cell(64, fn.load(many))
+        highest = fn.load(last)
+        with fn.when(fn.below(hash_, highest)):
+            self._make_room(fn, hash_, place)
+        fn.store(last, fn.select(fn.below(hash_, highest), highest, hash_))
+        target = fn.at("%out", fn.mul(fn.load(place), i64(self.words)))
+        self.move(fn, state, target)
+        fn.store(many, fn.add(fn.load(many), i64(1)))
+
+    def _make_room(self, fn: Function, hash_: V, place: Register) -> None:
+        """Move states with a higher hash one on."""
+        test, look, move, done = (fn.new(h) for h in ("test", "look", "move", "moved"))
+        fn.goto(test)
+        fn.begin(test)
+        now = fn.load(place)
+        fn.fork(fn.is_zero(now), done, look)
+        fn.begin(look)
+        before = fn.at("%out", fn.mul(fn.sub(now, i64(1)), i64(self.words)))
+        own, _ = self._own(fn, before)
+        fn.fork(fn.below(hash_, fn.call(64, "hash", own)), move, done)
+        fn.begin(move)
+        after = fn.at("%out", fn.mul(now, i64(self.words)))
+        self.move(fn, before, after)
+        fn.store(place, fn.sub(now, i64(1)))
+        fn.goto(test)
+        fn.begin(done)

@@ -1,0 +1,197 @@
+"""Inserting successors into the visited set, as code: new states get a number, those by a fault wait.
+
+`revisit` does what `insert` has done, with states that are all in their tables: by the same
+successors in the same order each gets the same number as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelcheck.explicit.codegen.arithmetic import V, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.runtime import (
+    AGAIN,
+    AHEAD,
+    BEYOND,
+    CHUNK,
+    CHUNK_SIZE,
+    COUNT,
+    FAILED,
+    FAULT,
+    FINE,
+    FIRSTS,
+    FRONTIER,
+    LOCAL,
+    NEW,
+    NUMBER,
+    OPEN,
+    ORDINALS,
+    PARENTS,
+    PENDING,
+    ROUND,
+    SHARDS,
+    SLOTS,
+    TABLE,
+    TRAPPED,
+    WAITING,
+    WAITS,
+    Runtime,
+)
+
+INSERT, REVISIT = "insert", "revisit"
+
+
+class Insertion(Runtime):
+    """Writes how successors get into the tables of their shards."""
+
+    def functions(self) -> list[Function]:
+        """All functions."""
+        names = (INSERT, REVISIT) if self.layout.marks > 1 else (INSERT,)
+        return [*map(self._insert, names), *map(self._round, names), self._rehash()]
+
+    def _insert(self, called: str) -> Function:
+        """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
+        params = [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")]
+        fn = Function(called, params, "void")
+        word, bit = self.layout.mark(WAITS)
+        table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
+        with fn.loop(V(64, "%count")) as index:
+            self._fetch(fn, table, slots, fn.add(index, i64(AHEAD)))
+            entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
+            meta = fn.read(entry, self.words)
+            address, there = self.find(fn, table, slots, entry)
+            slot = fn.pointer(address)
+            by_fault = fn.is_set(fn.lshr(meta, i64(FAULT)))
+            known, absent, wait, fresh, done = (
+                fn.new(h) for h in ("known", "absent", "wait", "fresh", "inserted")
+            )
+            if called == REVISIT:
+                fn.leave_if(fn.not_(there), done)
+                there = self.is_marked(fn, slot, AGAIN)
+            fn.fork(there, known, absent)
+            with fn.remembering():
+                fn.begin(known)
+                marked = fn.read(slot, word)
+                waits = fn.is_set(fn.and_(marked, i64(bit)))
+                wakes = fn.new("wakes")
+                fn.fork(fn.and_(waits, fn.not_(by_fault)), wakes, done)
+                fn.begin(wakes)
+                fn.write(slot, fn.and_(marked, i64(~bit)), word)
+                fn.goto(fresh)
+            with fn.remembering():
+                fn.begin(absent)
+                if called == REVISIT:
+                    self.put_mark(fn, slot, AGAIN)
+                else:
+                    self.move(fn, entry, slot)
+                fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
+                fn.fork(by_fault, wait, fresh)
+            with fn.remembering():
+                fn.begin(wait)
+                self.put_mark(fn, slot, WAITS)
+                self._wait(fn, entry, meta)
+                fn.goto(done)
+            with fn.remembering():
+                fn.begin(fresh)
+                self._number(fn, entry, meta)
+                if called == REVISIT:
+                    self._note_trapped(fn, slot)
+                else:
+                    self._note_found(fn, entry)
+                fn.write("%shard", fn.add(fn.read("%shard", LOCAL), i64(1)), LOCAL)
+                fn.goto(done)
+            fn.begin(done)
+        fn.end("ret void")
+        return fn
+
+    def _fetch(self, fn: Function, table: str, slots: V, ahead: V) -> None:
+        """Ask for the place in the table of a successor some way ahead."""
+        with fn.when(fn.less(ahead, V(64, "%count"))):
+            later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
+            place = self.slot(fn, fn.call(64, "hash", later), slots)
+            soon = fn.at(table, fn.mul(place, i64(self.words)))
+            fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
+
+    def _wait(self, fn: Function, entry: str, meta: V) -> None:
+        """What a fault leads to gets its place among those that wait."""
+        waiting = fn.read("%shard", WAITING)
+        place = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
+        self.move(fn, entry, place)
+        fn.write(place, fn.and_(meta, i64(~(1 << FAULT))), self.words)
+        fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
+
+    def _number(self, fn: Function, entry: str, meta: V) -> None:
+        """A new state gets the next number, its parent and its place in the frontier."""
+        local = fn.read("%shard", LOCAL)
+        parents = fn.read("%shard", PARENTS)
+        with fn.when(fn.is_set(parents)):
+            fn.write(fn.pointer(parents), fn.resize(meta, 32), local)
+            fn.write(
+                fn.pointer(fn.read("%shard", ORDINALS)),
+                fn.resize(fn.lshr(fn.shl(meta, i64(1)), i64(33)), 32),
+                local,
+            )
+        new = fn.read("%shard", NEW)
+        place = fn.at(fn.pointer(fn.read("%shard", FRONTIER)), fn.mul(new, i64(self.words)))
+        self.move(fn, entry, place)
+        fn.write("%shard", fn.add(new, i64(1)), NEW)
+
+    def _note_found(self, fn: Function, entry: str) -> None:
+        """Ask a new state for the properties, and whether it is a witness for what needs one."""
+        properties = len(self.context.of_states)
+        if properties or self.context.of_runs:
+            found = fn.call(64, "found", entry)
+            with fn.when(fn.is_set(found)):
+                self._note_each(fn, found, range(properties))
+                self._note(fn, fn.is_set(fn.lshr(found, i64(63))), FAILED)
+        if self.context.witnesses:
+            with fn.when(fn.is_set(fn.read("%shard", OPEN))):
+                seen = fn.call(64, "witnessed", entry, fn.read("%shard", OPEN))
+                self._note_each(fn, seen, range(properties, len(self.context.noted)))
+                fn.write("%shard", fn.xor(fn.read("%shard", OPEN), seen), OPEN)
+
+    def _note_each(self, fn: Function, found: V, places: Iterable[int]) -> None:
+        """Note a state for each property whose bit is set."""
+        for place in places:
+            self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
+
+    def _note_trapped(self, fn: Function, slot: str) -> None:
+        """See whether a state has no way back."""
+        open_ = fn.or_(self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND))
+        self._note(fn, fn.not_(open_), TRAPPED)
+
+    def _note(self, fn: Function, found: V, place: int) -> None:
+        """If something is found for the first time, keep the number of the state."""
+        with fn.when(fn.and_(found, fn.eq(fn.read("%shard", place), i64(NOWHERE)))):
+            fn.write("%shard", fn.add(fn.read("%shard", NUMBER), fn.read("%shard", LOCAL)), place)
+
+    def _round(self, called: str) -> Function:
+        """Take shards of a round until none is left: insert what the chunks have for each."""
+        fn = Function(f"{called}_round", [("ptr", "round")], "void")
+        with self.taken(fn, "shard_next", lambda: i64(SHARDS)) as index:
+            size = fn.read("%round", ROUND["shard_size"])
+            shard = fn.at(fn.pointer(fn.read("%round", ROUND["shard_table"])), fn.mul(index, size))
+            chunks = fn.pointer(fn.read("%round", ROUND["chunk_table"]))
+            with fn.loop(fn.read("%round", ROUND["chunks"])) as number:
+                chunk = fn.at(chunks, fn.mul(number, i64(CHUNK_SIZE)))
+                offsets = fn.at(chunk, CHUNK["offsets"])
+                first, behind = fn.read(offsets, index), fn.read(offsets, fn.add(index, i64(1)))
+                entries = fn.at(fn.pointer(fn.read(chunk, CHUNK["out"])), fn.mul(first, i64(self.entry)))
+                fn.emit(f"call void @{called}(ptr {shard}, ptr {entries}, {fn.sub(behind, first)})")
+        fn.end("ret void")
+        return fn
+
+    def _rehash(self) -> Function:
+        """Move the states of a table to an empty one of another size."""
+        params = [("ptr noalias", "old"), ("i64", "size"), ("ptr noalias", "new"), ("i64", "slots")]
+        fn = Function("rehash", params, "void")
+        own = fn.array(self.words)
+        with self.states_in(fn, "%old", V(64, "%size")) as (_, slot):
+            self.copy(fn, slot, own)
+            address, _ = self.find(fn, "%new", V(64, "%slots"), own)
+            target = fn.pointer(address)
+            self.move(fn, slot, target)
+        fn.end("ret void")
+        return fn

@@ -1,0 +1,44 @@
+"""The inner loops of the search as code, all of them: the same for every model but for words and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.expressions.parameters import Parameters
+from modelcheck.explicit.codegen.search.context import Context
+from modelcheck.explicit.codegen.search.expansion import Expansion
+from modelcheck.explicit.codegen.search.insertion import Insertion
+from modelcheck.explicit.codegen.search.questions import Questions
+from modelcheck.explicit.codegen.search.runtime import Runtime
+from modelcheck.explicit.codegen.states.layout import PackedLayout
+from spec.frozen import frozen
+
+
+@frozen
+class ActionFunctions:
+    """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
+
+    free: Sequence[str]
+    faults: Sequence[str]
+    probes: Sequence[str]
+
+
+def loops(
+    layout: PackedLayout,
+    context: Context,
+    parameters: Parameters,
+    named: ActionFunctions,
+    most: int,
+    *,
+    symmetric: bool,
+) -> list[Function]:
+    """The functions; `most` bounds the successors of a state."""
+    return [
+        Runtime(layout, context).hash(),
+        *Expansion(layout, context, parameters, symmetric=symmetric).functions(
+            named.free, named.faults, named.probes, most
+        ),
+        *Insertion(layout, context).functions(),
+        *Questions(layout, context).functions(named.free, named.faults),
+    ]

@@ -1,0 +1,420 @@
+"""The steps of an action as code: its parameters, guards and statements, and where each leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar, assert_never
+
+import modelcheck.explicit.codegen.expressions.quantifiers as quantifiers
+import spec.model.ir as ir
+from modelcheck.explicit.codegen.arithmetic import FALSE, InstructionBlock, V, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
+from modelcheck.explicit.codegen.expressions.fitting import Fitting
+from modelcheck.explicit.codegen.expressions.scene import Scene
+from modelcheck.explicit.codegen.search.context import PARENT, WENT, Context
+from modelcheck.explicit.codegen.states.layout import PackedLayout
+from modelcheck.explicit.codegen.states.state import StateBits
+from modelcheck.explicit.codegen.values.conversion import convert
+from modelcheck.explicit.codegen.values.packing import TooWide
+from modelcheck.explicit.codegen.values.values import Live
+from modelcheck.explicit.codegen.values.walks import Walk
+from spec.model.types import Map, Record, Tuple, Type, parts
+from spec.model.walk import chooses
+
+INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
+FEW = 4  # rounds of a `for` with a choice inside, at most
+MOST_ENDS = 1000  # of an action, each written by itself; those of our protocols have up to twelve
+BY_VALUE = 4  # words of a state that are passed in registers
+
+
+class Steps:
+    """Writes the function of one action: it makes every successor of a state by it.
+
+    With `probe`, it only finds out whether there is any step at all, whatever the budget.
+    """
+
+    called: ClassVar[str] = "step"
+
+    def __init__(
+        self,
+        action: ir.Action,
+        expressions: ExpressionWriter,
+        layout: PackedLayout,
+        context: Context,
+        *,
+        probe: bool = False,
+    ) -> None:
+        self.action = action
+        self.expressions = expressions
+        self.layout = layout
+        self.context = context
+        self.probe = probe
+        self.most = 1  # how many steps there can be
+        place = context.actions.index(action)
+        self.name = f"{'probe' if probe else self.called}.{place}"
+        params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
+        self.fn = fn = Function(self.name, params, "i1")
+        self.error, self.done = fn.new("error"), fn.new("done")
+        self.before = StateBits(fn, layout, "%before")
+        self.after = StateBits(fn, layout, fn.array(layout.words))
+        self.scene = Scene(fn, self.before, self.error)
+        self.broken = [fn.cell(1) for _ in context.of_steps]
+        self.next = self.done
+        self._ends = 0  # so far written
+        self._write()
+
+    def _write(self) -> None:
+        fn = self.fn
+        if self.action.is_fault and not self.probe:
+            self._pay()
+        self._bind(0, ())
+        fn.goto(self.done)
+        fn.begin(self.error)
+        if not self.probe:
+            self._fail()
+        fn.end("ret i1 true")
+        fn.exit(self.done, "ret i1 false")
+
+    def _fail(self) -> None:
+        """The step is an error of the model."""
+        self._find(self.context.errors + self.action.is_fault)
+
+    def _pay(self) -> None:
+        """Nothing happens when there may be no faults of the kind, or no more of them."""
+        self.fn.leave_if(self._is_spent(), self.done)
+
+    def _is_spent(self) -> V:
+        """Whether the budget for faults of the kind is spent."""
+        fn, most = self.fn, self.expressions.parameters.most(self.fn, self.action)
+        names = [field.name for field in self.layout.counters]
+        spent = i64(0)
+        if self.action.name in names:
+            spent = self.before.get(self.before.counter(names.index(self.action.name))).v
+        return fn.at_most(most, spent)
+
+    # --------------------------------------------------------------- parameters
+
+    def _bind(self, index: int, args: tuple[Live, ...]) -> None:
+        """Every choice of the parameters from one on."""
+        if index == len(self.action.params):
+            self._begin(args)
+            return
+        param = self.action.params[index]
+        walk = quantifiers.candidates(self.expressions, param.domain, param.case, self.scene, in_order=False)
+
+        def one(member: Live) -> None:
+            self.scene.slots[param.slot] = member
+            self._bind(index + 1, (*args, member))
+
+        self._candidates(walk, one, written_out=self._is_written_out(index, walk))
+
+    def _is_written_out(self, index: int, walk: Walk) -> bool:
+        cost = self.expressions.costs.of_statements(self.action.body) + sum(
+            self.expressions.costs.of(p.test if isinstance(p, ir.Guard) else p.value)
+            for p in self.action.head
+        )
+        later = 1
+        for param in self.action.params[index + 1 :]:
+            later *= 8 if not isinstance(param.domain, ir.Members) else 4
+        return walk.count * later * (cost + 10) <= INSTANCES
+
+    def _candidates(
+        self,
+        walk: Walk,
+        one: Callable[[Live], None],
+        start: Callable[[], None] | None = None,
+        *,
+        written_out: bool,
+    ) -> None:
+        """Run something for each candidate that is there; where it leaves, the next one follows."""
+        fn, outer = self.fn, self.next
+        most, each = self.most, 1
+
+        def attempt(index: V) -> None:
+            nonlocal each
+            self.most = 1
+            following = fn.new("next")
+            with fn.remembering():
+                if start is not None:
+                    start()
+                there, member = walk.candidate(index)
+                fn.leave_if(fn.not_(there), following)
+                self.next = following
+                one(member)
+            fn.goto(following)
+            fn.begin(following)
+            self.next = outer
+            each = max(each, self.most)
+
+        fn.rounds(walk.count, attempt, written_out=written_out, limit=walk.limit)
+        self.most = most * walk.count * each
+
+    def _begin(self, args: tuple[Live, ...]) -> None:
+        """The guards, then the body, for one choice of the parameters."""
+        fn, scene = self.fn, self.scene
+        for index, part in enumerate(self.action.head):
+            if isinstance(part, ir.Bound):
+                scene.slots[part.slot] = self.expressions.value(part.value, scene)
+            else:
+                self._guard(index, self.expressions.test(part.test, scene))
+        self.before.copy_to(self.after)
+        for cell in self.broken:
+            fn.store(cell, FALSE)
+        scene.now = self.after
+        self._run(self.action.body, lambda: self._finish(args))
+        scene.now = self.before
+
+    def _guard(self, index: int, passes: V) -> None:
+        fn = self.fn
+        if passes.const == 1:
+            return
+        if self.probe:
+            fn.leave_if(fn.not_(passes), self.next)
+            return
+        refused, on = fn.new("refused"), fn.new("on")
+        fn.fork(passes, on, refused)
+        with fn.remembering():
+            fn.begin(refused)
+            self._refuse(index)
+            fn.goto(self.next)
+        fn.begin(on)
+
+    def _refuse(self, index: int) -> None:
+        """A guard, by its place in the head, says no."""
+        number = self.context.guards.index((self.action.name, index))
+        self.fn.write("%ctx", i64(1), self.context.refused + number)
+
+    # --------------------------------------------------------------- statements
+
+    def _run(self, statements: Sequence[ir.Stmt], then: Callable[[], None]) -> None:
+        """Statements in order, then the rest; what follows a choice is run for each choice."""
+        for index, statement in enumerate(statements):
+            if chooses(statement):
+                rest = statements[index + 1 :]
+                self._choosing(statement, partial(self._run, rest, then))
+                return
+            self._plain(statement)
+        then()
+
+    def _plain(self, statement: ir.Stmt) -> None:
+        scene = self.scene
+        match statement:
+            case ir.Assign():
+                self._assign(statement)
+            case ir.Bound(slot=slot):
+                scene.slots[slot] = self.expressions.value(statement.value, scene)
+            case ir.Branch():
+                self._branch(statement, lambda: None)
+            case ir.Each():
+                self._for(statement)
+            case ir.Assert():
+                self._assert(statement)
+            case ir.Choose():
+                raise TypeError("a choice makes several steps")
+            case _:
+                assert_never(statement)
+
+    def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
+        """Each branch, followed by the rest."""
+        blocks = [self.fn.new(hint) for hint in ("then", "else", "after")]
+        test = self.expressions.test(statement.test, self.scene)
+        then, other = (partial(self._run, each, rest) for each in (statement.then, statement.other))
+        self._either(test, blocks, then, other)
+
+    def _either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
+        """Ways of which one is taken: there are as many steps as the most of them has."""
+        before, most = self.most, 0
+
+        def run(way: Callable[[], None]) -> None:
+            nonlocal most
+            self.most = before
+            way()
+            most = max(most, self.most)
+
+        self.fn.either(test, blocks, *(partial(run, way) for way in ways))
+        self.most = most
+
+    def _for(self, statement: ir.Each) -> None:
+        fn, scene = self.fn, self.scene
+        walk = quantifiers.candidates(self.expressions, statement.domain, statement.case, scene)
+
+        def one(index: V) -> None:
+            there, member = walk.candidate(index)
+            with fn.when(there):
+                scene.slots[statement.slot] = member
+                for each in statement.body:
+                    self._plain(each)
+
+        quantifiers.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
+
+    def _assign(self, statement: ir.Assign) -> None:
+        fn, scene = self.fn, self.scene
+        place = self.after.variable(statement.var)
+        of: Type = self.expressions.model.variables[statement.var].type
+        for step in statement.path:
+            match step, of:
+                case ir.Key(key), Map(_, inner):
+                    place = self.after.item(place, self.expressions.index(place.packing, key, scene))
+                    of = inner
+                case ir.At(index), Record() | Tuple():
+                    place, of = self.after.part(place, index), parts(of)[index]
+                case _:
+                    raise TypeError(f"{of} has no place {step}")
+        expr = statement.value
+        live = self.expressions.value(expr.of if isinstance(expr, ir.Fit) else expr, scene)
+        if isinstance(expr, ir.Fit):
+            writer = self.expressions
+            Fitting(fn, writer.scope, writer.unions, self.error, self._cut).check(live, expr.type)
+        self.after.put(place, convert(fn, live, place.packing))
+
+    def _cut(self, limit: str) -> InstructionBlock:
+        """A block that counts a step beyond the scope, and leaves it."""
+        fn = self.fn
+        here, block = fn.block, fn.new("cut")
+        with fn.remembering():
+            fn.begin(block, early=not here.ended)
+            self._exceed(limit)
+            fn.goto(self.next)
+        fn.block = here
+        return block
+
+    def _exceed(self, limit: str) -> None:
+        """A step is beyond the scope."""
+        self.fn.write("%ctx", i64(1), WENT)
+        if not self.probe:
+            self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
+
+    def _assert(self, statement: ir.Assert) -> None:
+        fn = self.fn
+        holds = self.expressions.test(statement.test, self.scene)
+        for prop, cell in zip(self.context.of_steps, self.broken, strict=True):
+            if prop.name == statement.name and prop.kind is ir.PropertyKind.ASSERT:
+                fn.store(cell, fn.or_(fn.load(cell), fn.not_(holds)))
+
+    # ------------------------------------------------------------------ choices
+
+    def _choosing(self, statement: ir.Stmt, rest: Callable[[], None]) -> None:
+        scene = self.scene
+        match statement:
+            case ir.Choose():
+                self._choose(statement, rest)
+            case ir.Branch():
+                self._branch(statement, rest)
+            case ir.Each():
+                walk = quantifiers.candidates(self.expressions, statement.domain, statement.case, scene)
+                if walk.count > FEW:
+                    raise TooWide(f"a choice inside a `for` over up to {walk.count} members")
+                self._for_choosing(statement, walk, 0, rest)
+            case _:
+                raise TypeError(f"{statement} has no choice in it")
+
+    def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
+        fn, scene = self.fn, self.scene
+        walk = quantifiers.candidates(
+            self.expressions, statement.domain, statement.case, scene, in_order=False
+        )
+        saved = StateBits(fn, self.layout, fn.array(self.layout.words))
+        self.after.copy_to(saved)
+        flags = [fn.cell(1, fn.load(cell)) for cell in self.broken]
+
+        def start() -> None:
+            saved.copy_to(self.after)
+            for cell, flag in zip(self.broken, flags, strict=True):
+                fn.store(cell, fn.load(flag))
+
+        def one(member: Live) -> None:
+            scene.slots[statement.slot] = member
+            if statement.where is not None:
+                fn.leave_if(fn.not_(self.expressions.test(statement.where, scene)), self.next)
+            rest()
+
+        cost = self.expressions.costs.of_statements(self.action.body) + 10
+        self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
+
+    def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
+        """The rounds of a `for` from one on; each branch of a round continues by itself."""
+        if index == walk.count:
+            rest()
+            return
+        there, member = walk.candidate(i64(index))
+
+        def run() -> None:
+            self.scene.slots[statement.slot] = member
+            self._run(statement.body, lambda: self._next_round(statement, walk, index + 1, rest))
+
+        blocks = [self.fn.new(hint) for hint in ("round", "past", "after")]
+        self._either(there, blocks, run, partial(self._for_choosing, statement, walk, index + 1, rest))
+
+    def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
+        """The rounds that follow a way through one; the next way then finds the names of its own round."""
+        slots = dict(self.scene.slots)
+        self._for_choosing(statement, walk, index, rest)
+        self.scene.slots.update(slots)
+
+    # ------------------------------------------------------------- where it leads
+
+    def _finish(self, args: tuple[Live, ...]) -> None:
+        """The step is taken: count it, ask the properties of steps, hand the successor over."""
+        fn = self.fn
+        self._ends += 1
+        if self._ends > MOST_ENDS:
+            raise TooWide(
+                f"more than {MOST_ENDS:,} ways through `{self.action.name}`, which choices multiply"
+            )
+        fn.write("%ctx", i64(1), WENT)
+        if self.probe:
+            return
+        self._count(self.context.taken + self.context.actions.index(self.action))
+        self._spend()
+        for number, prop in enumerate(self.context.of_steps):
+            with fn.when(self.expressions.parameters.asks(fn, prop)), fn.when(self._breaks(number, args)):
+                self._find(self.context.broken + 2 * number + self.action.is_fault)
+        words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
+        flag = i64(int(self.action.is_fault) << 63)
+        given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
+        shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
+        fn.emit(f"call void @emit(ptr %ctx, {flag}, {shown})")
+
+    def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
+        """Whether this step breaks a property of steps."""
+        prop = self.context.of_steps[number]
+        if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
+            return self._fails(prop.expr, args)
+        return self.fn.load(self.broken[number])
+
+    def _fails(self, expr: ir.Expr, args: tuple[Live, ...]) -> V:
+        """Whether a property of steps is false of this one; an error of asking is found instead."""
+        fn = self.fn
+        error, after, fails = fn.new("error"), fn.new("asked"), fn.cell(1, FALSE)
+        with fn.remembering():
+            scene = Scene(fn, self.after, error, {}, self.before, self.action.name, args)
+            fn.store(fails, fn.not_(self.expressions.test(expr, scene)))
+            fn.goto(after)
+        with fn.remembering():
+            fn.begin(error)
+            self._find(self.context.errors + 2 + self.action.is_fault)
+            fn.goto(after)
+        fn.begin(after)
+        return fn.load(fails)
+
+    def _spend(self) -> None:
+        names = [field.name for field in self.layout.counters]
+        if self.action.name in names:
+            one = self.expressions.parameters.counts(self.fn, self.action)
+            place = self.after.counter(names.index(self.action.name))
+            spent = self.after.get(place)
+            self.after.put(place, Live(place.packing, self.fn.add(spent.v, one)))
+
+    def _count(self, word: int) -> None:
+        self.fn.write("%ctx", self.fn.add(self.fn.read("%ctx", word), i64(1)), word)
+
+    def _find(self, word: int) -> None:
+        find_here(self.fn, word)
+
+
+def find_here(fn: Function, word: int) -> None:
+    """The state at hand is the first with something, unless one before it was."""
+    here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
+    fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)

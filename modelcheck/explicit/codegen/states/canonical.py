@@ -1,0 +1,322 @@
+"""The representative of a state's orbit as code: the least of its words over renamings of sorts.
+
+Few renamings are written out, each a few shifts and small tables.  Where there are
+many, members are first distinguished by signatures: numbers that say of a member what
+can be said without naming any, so that they go with it when it is renamed.  Then
+only the renamings that put the signatures in order are tried, which is one, but
+for members with the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import permutations, product
+from math import factorial, prod
+
+import spec.model.types as t
+from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
+from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.states.layout import PackedLayout
+from modelcheck.explicit.codegen.states.state import StateBits, offset_of
+from modelcheck.explicit.codegen.values.conversion import CollectionCell
+from modelcheck.explicit.codegen.values.members import candidate, entry, inserted, length, with_length
+from modelcheck.explicit.codegen.values.packing import (
+    Array,
+    Mask,
+    Optional,
+    Packing,
+    Product,
+    Sequence,
+    Slots,
+    TaggedUnion,
+    TooWide,
+)
+from modelcheck.explicit.codegen.values.values import (
+    Live,
+    assembled,
+    code,
+    container,
+    cut_out,
+    known_zero,
+    option_of,
+    placed,
+    some,
+    split,
+    tag_of,
+    tagged,
+    value,
+)
+from spec.frozen import frozen
+from spec.model.ir import Model, Scope
+
+WRITTEN_OUT = 6  # up to this many renamings are written out
+MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
+MOST_RENAMINGS = 5040
+SMALL_TABLE = 64  # bits: a table in a register
+
+Renaming = tuple[V, ...]  # the new number of each member
+
+
+def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
+    """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
+    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
+    own, other = fn.array(layout.words), fn.array(layout.words)
+    source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
+    StateBits(fn, layout, "%from").copy_to(source)
+    best = [fn.cell(64, fn.read(own, n)) for n in range(layout.words)]
+
+    def attempt(renamings: dict[str, Renaming]) -> None:
+        source.copy_to(target)
+        _rename_state(_Renamer(fn, model, renamings), model, source, target)
+        _keep_less(fn, best, [fn.read(other, n) for n in range(layout.words)])
+
+    sizes = {name: len(scope.sorts[name]) for name in sorts}
+    renamings = prod(factorial(size) for size in sizes.values())
+    if renamings > MOST_RENAMINGS:
+        raise TooWide(f"more than {MOST_RENAMINGS:,} renamings of each state")
+    if renamings <= WRITTEN_OUT:
+        for each in _all_renamings(sizes):
+            attempt(each)
+    else:
+        for cell in best:  # the state itself is one of those to be tried
+            fn.store(cell, i64(-1))
+        _looped(fn, sizes, _signatures(fn, model, source, sizes), attempt)
+    for n, cell in enumerate(best):
+        fn.write("%to", fn.load(cell), n)
+    fn.end("ret void")
+    return [fn]
+
+
+def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
+    """Every renaming but the one that changes nothing."""
+    first, *others = product(*(permutations(range(size)) for size in sizes.values()))
+    assert all(list(each) == sorted(each) for each in first)
+    for chosen in others:
+        yield {name: tuple(map(i64, each)) for name, each in zip(sizes, chosen, strict=True)}
+
+
+def _looped(
+    fn: Function,
+    sizes: dict[str, int],
+    signatures: dict[str, str],
+    attempt: Callable[[dict[str, Renaming]], None],
+) -> None:
+    """Try the renamings that put signatures in order."""
+    every = list(product(*(permutations(range(size)) for size in sizes.values())))
+    width = sum(sizes.values())
+    table = fn.table([number for row in every for chosen in row for number in chosen])
+    olds = fn.table([chosen.index(new) for row in every for chosen in row for new in range(len(chosen))])
+    with fn.loop(i64(len(every))) as index:
+        first, next_ = fn.mul(index, i64(width)), fn.new("next")
+        with fn.remembering():
+            renamings = {}
+            at = 0
+            for name, size in sizes.items():
+                places = [fn.add(first, i64(place)) for place in range(at, at + size)]
+                _leave_unless_ascending(fn, signatures[name], [fn.look_up(olds, p) for p in places], next_)
+                renamings[name] = places
+                at += size
+            attempt({name: tuple(fn.look_up(table, p) for p in at) for name, at in renamings.items()})
+            fn.goto(next_)
+        fn.begin(next_)
+
+
+def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: InstructionBlock) -> None:
+    """Go elsewhere when the words at these places are not in order."""
+    before = fn.read(words, places[0])
+    for place in places[1:]:
+        now = fn.read(words, place)
+        fn.leave_if(fn.below(now, before), to)
+        before = now
+
+
+def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, int]) -> dict[str, str]:
+    """For each sort the words with the signatures of its members."""
+    found = {}
+    for name, size in sizes.items():
+        found[name] = fn.array(size)
+        for member in range(size):
+            signature: V = i64(0)
+            for index, variable in enumerate(model.variables):
+                live = source.get(source.variable(index))
+                for said in _said_of(fn, live, variable.type, name, member, set(sizes)):
+                    signature = fn.mul(fn.xor(signature, said), i64(MIX))
+                    signature = fn.xor(signature, fn.lshr(signature, i64(29)))
+            fn.write(found[name], signature, member)
+    return found
+
+
+def _said_of(
+    fn: Function, live: Live, of: t.Type, sort: str, member: int, sorts: set[str], *, own: bool = False
+) -> Iterator[V]:
+    """What a variable says of a member without naming any; nothing where that is not easily said."""
+    match of, live.packing:
+        case t.Sort(name), _ if name == sort:
+            yield fn.resize(fn.eq(live.v, i64(member)), 64)
+        case t.Option(t.Sort(name)), Optional(packed) if name == sort:
+            there = fn.is_set(live.v)
+            is_it = fn.and_(there, fn.eq(some(fn, live, packed).v, i64(member)))
+            yield fn.add(fn.resize(there, 64), fn.resize(is_it, 64))
+        case t.Set(t.Sort(name)), Mask() if name == sort:
+            bit = fn.resize(fn.lshr(live.v, const(live.v.bits, member)), 1)
+            yield fn.add(fn.mul(fn.popcount(live.v), i64(2)), fn.resize(bit, 64))
+        case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
+            item = cut_out(fn, live.v, live.packing.offsets[member], packed)
+            yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
+        case _ if own and not sorts & set(t.sorts_in(of)):
+            whole = code(fn, live)
+            for low in range(0, max(live.packing.width, 1), 64):
+                yield fn.resize(fn.lshr(whole, const(whole.bits, low)), 64)
+        case _:
+            return
+
+
+def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:
+    """Keep the lesser of two states; the last word counts most."""
+    less, same = FALSE, TRUE
+    known = [fn.load(cell) for cell in best]
+    for mine, theirs in reversed(list(zip(words, known, strict=True))):
+        less = fn.or_(less, fn.and_(same, fn.below(mine, theirs)))
+        same = fn.and_(same, fn.eq(mine, theirs))
+    for cell, mine, theirs in zip(best, words, known, strict=True):
+        fn.store(cell, fn.select(less, mine, theirs))
+
+
+def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: StateBits) -> None:
+    for index, variable in enumerate(model.variables):
+        if renamer.concerns(variable.type):
+            live = source.get(source.variable(index))
+            target.put(target.variable(index), renamer.renamed(live, variable.type))
+
+
+@frozen
+class _Renamer:
+    """How values change when the members of sorts are renamed."""
+
+    fn: Function
+    model: Model
+    renamings: dict[str, Renaming]
+
+    def concerns(self, of: t.Type) -> bool:
+        """Whether values of a type may change."""
+        return not self.renamings.keys().isdisjoint(t.sorts_in(of))
+
+    def renamed(self, live: Live, of: t.Type) -> Live:
+        """The value with its members renamed."""
+        if not self.concerns(of):
+            return live
+        packing = live.packing
+        if self._is_known() and _has_table(of, packing):
+            return self._by_table(live, of)
+        return self._written(live, of)
+
+    def _written(self, live: Live, of: t.Type) -> Live:
+        """The same by instructions, or known where the value is."""
+        fn, packing = self.fn, live.packing
+        match of, packing:
+            case t.Sort(name), _:
+                return Live(packing, self._member(name, live.v))
+            case t.Option(inner), Optional(packed):
+                there = fn.is_set(live.v)
+                got = option_of(fn, self.renamed(some(fn, live, packed), inner))
+                return Live(packing, fn.select(there, got.v, const(live.v.bits, 0)))
+            case _, Product():
+                return self._parts(live, t.parts(of))
+            case t.Case(name), _:
+                union = next(each for each in self.model.unions if each.name == name)
+                return self.renamed(live, union)
+            case t.Union(_, cases), TaggedUnion():
+                return self._union(live, cases, packing)
+            case t.Map(key, inner), Array():
+                return self._map(live, key, inner, packing)
+            case t.Seq(inner), Sequence():
+                return self._sequence(live, inner, packing)
+            case ((t.Set(inner) | t.Bag(inner)), (Mask() | Slots())):
+                return self._members(live, inner)
+            case _:
+                raise TypeError(f"{packing} is no {of}")
+
+    def _is_known(self) -> bool:
+        return all(number.const is not None for renaming in self.renamings.values() for number in renaming)
+
+    def _member(self, sort: str, number: V) -> V:
+        """The new number of a member."""
+        fn, renaming = self.fn, self.renamings[sort]
+        found = renaming[-1]
+        for old, new in enumerate(renaming[:-1]):
+            found = fn.select(fn.eq(number, i64(old)), new, found)
+        return found
+
+    def _by_table(self, live: Live, of: t.Type) -> Live:
+        """Looked up in a table in one register: the new code of each code there is."""
+        fn, packing = self.fn, live.packing
+        table = 0
+        scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
+        for number in range(packing.codes):
+            known = value(scratch.fn, packing, i64(number))
+            new = code(scratch.fn, scratch._written(known, of)).const
+            if new is None:
+                raise AssertionError(f"the renamed value of a known {of} is not known")
+            table |= new << number * packing.width
+        by = fn.mul(code(fn, live), i64(packing.width))
+        found = fn.and_(fn.lshr(i64(table), by), i64((1 << packing.width) - 1))
+        return value(fn, packing, found)
+
+    def _parts(self, live: Live, types: Iterable[t.Type]) -> Live:
+        parts = [self.renamed(part, of) for part, of in zip(split(self.fn, live), types, strict=True)]
+        assert isinstance(live.packing, Product)
+        placed = zip(parts, live.packing.offsets, strict=True)
+        return Live(live.packing, assembled(self.fn, live.packing.width, placed))
+
+    def _union(self, live: Live, cases: tuple[t.Case, ...], packing: TaggedUnion) -> Live:
+        fn = self.fn
+        tag, found = tag_of(fn, live), live.v
+        for ordinal, (case, part) in enumerate(zip(cases, packing.cases, strict=True)):
+            if self.concerns(case):
+                new = self._parts(cut_out(fn, live.v, 0, part), t.parts(case))
+                whole = tagged(fn, packing, ordinal, new.v)
+                found = fn.select(fn.eq(tag, i64(ordinal)), whole, found)
+        return Live(packing, found)
+
+    def _map(self, live: Live, key: t.Type, inner: t.Type, packing: Array) -> Live:
+        fn, whole = self.fn, const(container(packing.width), 0)
+        moves = self.renamings.get(key.name) if isinstance(key, t.Sort) else None
+        for index, part in enumerate(split(fn, live)):
+            item = code(fn, self.renamed(part, inner))
+            behind = offset_of(fn, packing, i64(index) if moves is None else moves[index])
+            whole = fn.or_(whole, fn.shl(fn.resize(item, whole.bits), fn.resize(behind, whole.bits)))
+        return Live(packing, whole)
+
+    def _sequence(self, live: Live, inner: t.Type, packing: Sequence) -> Live:
+        fn, count, size = self.fn, length(self.fn, live), live.v.bits
+        entries = const(size, 0)
+        for index in range(packing.most):
+            new = placed(fn, self.renamed(entry(fn, live, i64(index)), inner), size, index * packing.of.width)
+            there = fn.less(i64(index), count)
+            entries = fn.or_(entries, fn.select(there, new, const(size, 0)))
+        return with_length(fn, packing, entries, count)
+
+    def _members(self, live: Live, inner: t.Type) -> Live:
+        fn, packing = self.fn, live.packing
+        assert isinstance(packing, Mask | Slots)
+        if live.v.const is not None:  # for a table, in which everything has to be known
+            found = known_zero(packing)
+            for number in range(packing.most):
+                there, member = candidate(fn, live, i64(number))
+                found = inserted(fn, found, self.renamed(member, inner)) if there.const else found
+            return found
+        new = CollectionCell(fn, packing)
+
+        def one(index: V) -> None:
+            there, member = candidate(fn, live, index)
+            with fn.when(there):
+                new.become(inserted(fn, new.value, self.renamed(member, inner)))
+
+        fn.rounds(packing.most, one, written_out=packing.most <= WRITTEN_OUT // 3)
+        return new.value
+
+
+def _has_table(of: t.Type, packing: Packing) -> bool:
+    """Whether the new code of each code fits a register."""
+    is_simple = isinstance(of, t.Sort | t.Option) or (isinstance(of, t.Set) and isinstance(packing, Mask))
+    return is_simple and packing.width << packing.width <= SMALL_TABLE

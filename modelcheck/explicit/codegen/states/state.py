@@ -1,0 +1,104 @@
+"""The words of a state as code: reading a part of it, and putting another in its place."""
+
+from __future__ import annotations
+
+from modelcheck.explicit.codegen.arithmetic import V, const, i64
+from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.states.layout import WORD, PackedLayout
+from modelcheck.explicit.codegen.values.packing import Array, Packing, Product
+from modelcheck.explicit.codegen.values.values import Live, code, cut_out, value
+from spec.frozen import frozen
+
+
+@frozen
+class BitPlace:
+    """A part of a state: what is there, and how far its lowest bit is from the state's."""
+
+    packing: Packing
+    offset: V
+
+
+@frozen
+class StateBits:
+    """The words of a state that a pointer points to."""
+
+    fn: Function
+    layout: PackedLayout
+    words: str
+
+    def variable(self, index: int) -> BitPlace:
+        """Where a variable stands."""
+        field = self.layout.variables[index]
+        return BitPlace(field.packing, i64(field.offset))
+
+    def counter(self, index: int) -> BitPlace:
+        """Where it stands how many faults of a kind there were."""
+        field = self.layout.counters[index]
+        return BitPlace(field.packing, i64(field.offset))
+
+    def part(self, whole: BitPlace, index: int) -> BitPlace:
+        """Where a field of a record, an item of a tuple or a value of a map stands."""
+        assert isinstance(whole.packing, Product | Array)
+        offset = self.fn.add(whole.offset, i64(whole.packing.offsets[index]))
+        return BitPlace(whole.packing.parts[index], offset)
+
+    def item(self, whole: BitPlace, index: V) -> BitPlace:
+        """Where the value of a key of a map stands."""
+        assert isinstance(whole.packing, Array)
+        return BitPlace(whole.packing.of, self.fn.add(whole.offset, offset_of(self.fn, whole.packing, index)))
+
+    def get(self, place: BitPlace) -> Live:
+        """The value that stands there."""
+        fn, width = self.fn, place.packing.width
+        if width == 0:
+            return value(fn, place.packing, i64(0))
+        first, shift, count = self._span(place)
+        whole = fn.resize(fn.read(self.words, first), WORD * count)
+        for n in range(1, count):
+            word = fn.resize(fn.read(self.words, self._next(first, n)), WORD * count)
+            whole = fn.or_(whole, fn.shl(word, const(WORD * count, WORD * n)))
+        return cut_out(fn, whole, shift, place.packing)
+
+    def put(self, place: BitPlace, live: Live) -> None:
+        """Put a value there, which is in the packing of the place."""
+        fn, width = self.fn, place.packing.width
+        if width == 0:
+            return
+        first, shift, count = self._span(place)
+        size = WORD * count
+        by = fn.resize(shift, size)
+        hole = fn.not_(fn.shl(const(size, (1 << width) - 1), by))
+        filling = fn.shl(fn.resize(code(fn, live), size), by)
+        for n in range(count):
+            at = self._next(first, n)
+            down = const(size, WORD * n)
+            kept = fn.and_(fn.read(self.words, at), fn.resize(fn.lshr(hole, down), WORD))
+            fn.write(self.words, fn.or_(kept, fn.resize(fn.lshr(filling, down), WORD)), at)
+
+    def copy_to(self, other: StateBits) -> None:
+        """Make another state equal to this one."""
+        for n in range(self.layout.words):
+            self.fn.write(other.words, self.fn.read(self.words, n), n)
+
+    def _span(self, place: BitPlace) -> tuple[V, V, int]:
+        """The first word of a place, how far into it the place begins, and how many words it may touch."""
+        fn, width = self.fn, place.packing.width
+        if self.layout.words == 1:
+            return i64(0), place.offset, 1
+        first = fn.lshr(place.offset, i64(6))
+        shift = fn.and_(place.offset, i64(63))
+        if shift.const is not None:
+            return first, shift, (shift.const + width + WORD - 1) // WORD
+        return first, shift, (width + 63 + WORD - 1) // WORD
+
+    def _next(self, first: V, n: int) -> V:
+        """The word `n` after the first, at most the last; only a place that ends before asks for more."""
+        if first.const is not None:
+            return i64(first.const + n)
+        at, last = self.fn.add(first, i64(n)), i64(self.layout.words - 1)
+        return self.fn.select(self.fn.below(last, at), last, at)
+
+
+def offset_of(fn: Function, array: Array, index: V) -> V:
+    """How far from the lowest bit of a map the value of a key begins."""
+    return fn.mul(fn.sub(i64(array.count - 1), index), i64(array.of.width))

@@ -1,0 +1,275 @@
+"""What Python programs and notebooks ask; `import modelcheck` has all of it, and loads it when it is used.
+
+A mistake in a model, a name or a value is a `SpecError`, whose text is the diagnostic that the
+command line would show.  What is public here keeps its names and meanings; whatever changes is
+in CHANGELOG.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from counterexamples.itf.read import document
+from counterexamples.pictures.options import PictureOptions
+from counterexamples.pictures.rendered import NoRenderer
+from counterexamples.trace import Trace
+from modelcheck.answers.formats import FORMATS, RunView, as_file, unused
+from modelcheck.api import Unmet
+from modelcheck.api import check as run_check
+from modelcheck.asking.models import pick_check, pick_checks, pick_model
+from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put
+from modelcheck.asking.sweep import Axis, Orders, Processes, SweepAnswer, SweepPoint, points
+from modelcheck.asking.unmet import broken_assumptions, cannot_start
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import Outcome, Unknown
+from modelcheck.contract.wording import verdict_name
+from modelcheck.engines.registry import ENGINES
+from modelcheck.storage.files import LARGEST_TRACE, read_text
+from modelcheck.teaching.course.exercises import exercise as exercise_of
+from modelcheck.teaching.course.exercises import written
+from modelcheck.teaching.course.grading import Grade
+from modelcheck.teaching.course.guarded import graded
+from spec.diagnostics import mistyped, suggest
+from spec.load import load as load_models
+from spec.load import read
+from spec.model.ir import Check, Model
+from spec.model.values import ModelError
+from spec.source import Source
+
+Subject = str | Path | Model | Sequence[Model]
+Value = str | int | bool
+Faults = int | str | Mapping[str, int | str | None]
+Row = dict[str, str | int | float | bool | None]
+
+
+def load(path: str | Path) -> tuple[Model, ...]:
+    """The models of a file, or of a protocol by its name: the base first, then its variants.
+
+    Raises SpecError with every mistake in it.
+    """
+    return load_models(path)
+
+
+def check(  # noqa: PLR0913 - each is given by its name
+    model: Subject,
+    check: str | Check | None = None,
+    *,
+    of: str | None = None,
+    properties: Sequence[str] = (),
+    scope: Mapping[str, int] | None = None,
+    config: Mapping[str, Value] | None = None,
+    faults: Faults | None = None,
+    release: str | None = None,
+    engine: str | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory: int | None = None,
+    symmetry: bool = False,
+    threads: int | None = None,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """The outcome of one check of a file, a protocol by its name, or models; a run in it is replayed.
+
+    The check may be left out where there is one.  What is given besides stands in place of the
+    check's own, as on the command line: `of` another variant, sizes of the `scope`, switches of the
+    `config`, `faults` as a number, `"any"` or by kind; then nothing is held against what it expects.
+    Takes as long as the search, unless `seconds`, `states` or `memory` (bytes) end it: what is
+    known by then is in the outcome, and the rest unknown.
+    Raises SpecError for what is wrong with the input, and Unsupported where the engine cannot.
+    """
+    if engine is not None and engine not in ENGINES:
+        help_ = suggest(engine, ENGINES) or f"the engines are {', '.join(ENGINES)}"
+        raise mistyped("engine", engine, f"there is no engine `{engine}`", help_)
+    models, given = _models(model), _given(scope, config, faults, release)
+    if isinstance(check, Check):
+        asked = next((each for each in models if check in each.checks), models[0])
+        asked, question = put(models, asked, check, of, given)
+    else:
+        asked, question = one_check(models, check, of, given, "an outcome")
+    question = only(asked, question, properties)
+    try:
+        return run_check(
+            asked,
+            question,
+            engine=engine,
+            limits=Limits(states, seconds, memory),
+            reporter=reporter,
+            symmetry=symmetry,
+            threads=threads,
+            with_witnesses=True,
+        )
+    except Unmet as unmet:
+        raise broken_assumptions(asked, question, unmet) from None
+    except ModelError as error:
+        raise cannot_start(asked, error) from None
+
+
+def sweep(  # noqa: PLR0913 - each is given by its name
+    model: Subject,
+    check: str | None = None,
+    *,
+    vary: Mapping[str, Sequence[Value]],
+    of: str | None = None,
+    properties: Sequence[str] = (),
+    scope: Mapping[str, int] | None = None,
+    config: Mapping[str, Value] | None = None,
+    faults: Faults | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    symmetry: bool = False,
+) -> list[Row]:
+    """A row for each property at each point of a grid, as `pandas.DataFrame` takes them.
+
+    `vary` gives names of the scope, of the configuration, or `faults`, each with its values; every
+    check of the model is asked, or the one that is named, on all cores at a time.  A row has the
+    model, the check, a column for each name that is varied, the property and its `verdict` (holds,
+    violated, unknown), `run_faults` and `run_steps` of the run that decides it, `states`,
+    `transitions` and `seconds` of its search, and why there is no answer (`problem`).
+    Raises SpecError for what is wrong with the input.
+    """
+    models = _models(model)
+    names = [] if check is None else [check]
+    checks = pick_checks(models, names) if any(each.checks for each in models) else []
+    axes = [Axis(name, tuple(map(as_typed, values))) for name, values in vary.items()]
+    given = _given(scope, config, faults, None)
+    asked = points(models, checks, axes, given, of=of, properties=properties)
+    answers = dict(Processes().answers(asked, Orders(Limits(states, seconds), symmetry)))
+    unanswered = SweepAnswer(None, "not answered: interrupted")
+    values = [tuple(each) for each in vary.values()]
+    return [
+        row
+        for number, point in enumerate(asked)
+        for row in _rows(point, _point(vary, values, point), answers.get(number, unanswered))
+    ]
+
+
+def draw(
+    trace: Trace,
+    form: str = "svg",
+    *,
+    steps: range | None = None,
+    explain: bool = False,
+    title: str | None = None,
+    columns: int | None = None,
+    caption: bool = True,
+) -> str | bytes:
+    """A run in a format of `modelcheck show --as`: svg, storyboard, text, mermaid, html …, or bytes of a png.
+
+    `steps` are those to draw, counted from 1, where the format can leave out some; with
+    `explain` it says why it goes wrong, which costs a search.  `title` stands in place of ours, without
+    a `caption` there are no sentences under it, and `columns` are the frames in a line of a storyboard.
+    Raises SpecError for a format or steps that there are not, or that nothing installed can draw.
+    """
+    if form not in FORMATS:
+        message = f"there is no format `{form}`"
+        raise mistyped(
+            "draw", form, message, suggest(form, FORMATS) or f"the formats are {', '.join(FORMATS)}"
+        )
+    last = len(trace.steps)
+    if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
+        raise mistyped("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
+    options = PictureOptions(title, columns, caption)
+    if (problem := unused(options, [form])) is not None:
+        raise mistyped("draw", form, f"{form} is not changed by all that is given", problem)
+    try:
+        return as_file(FORMATS[form].draw(RunView(trace, steps, explain, options=options)))
+    except (NoRenderer, OSError) as refusal:
+        raise mistyped("draw", form, str(refusal)) from None
+
+
+def replay(
+    trace: str | Path | Mapping[str, object],
+    model: Subject,
+    *,
+    of: str | None = None,
+    check: str | None = None,
+) -> Trace:
+    """The run in a file, or in the data of one, in the Informal Trace Format; replayed step by step.
+
+    It says itself of which model and scope it is, where modelcheck wrote it; else `of` and `check` do.
+    Raises SpecError with the place of what is no run of the model.
+    """
+    data = isinstance(trace, Mapping)
+    text = json.dumps(trace) if data else read_text(str(trace), largest=LARGEST_TRACE)
+    found = document(text, "the trace" if data else str(trace))
+    asked = pick_model(_models(model), of or found.model)
+    scope = None if check is None else apply(asked, pick_check(asked, check), Overrides()).scope
+    return found.replayed(asked, scope).trace
+
+
+def begin(exercise: str, parts: Mapping[str, str] | None = None) -> str:
+    """The model file that an exercise of the course begins with, perhaps with parts of it finished.
+
+    `parts` are expressions of the language, by the names of what is asked for.  Raises SpecError for
+    a name there is not.
+    """
+    return written(exercise_of(exercise), parts or {})
+
+
+def grade(path: str | Path, exercise: str, *, seconds: float = 60.0, memory: int = 1_000_000_000) -> Grade:
+    """What a file is worth as an exercise of the course: its points, and a hint for each that it misses.
+
+    Takes some seconds, in another process, which is ended when it takes more than `seconds` or `memory`.
+    Raises SpecError for what is wrong with the file.
+    """
+    source = Source(str(path), read(path))
+    return graded(exercise, source, seconds=seconds, memory=memory)
+
+
+def _models(model: Subject) -> tuple[Model, ...]:
+    match model:
+        case Model():
+            return (model,)
+        case str() | Path():
+            return load_models(model)
+        case _:
+            return tuple(model)
+
+
+def _given(
+    scope: Mapping[str, int] | None,
+    config: Mapping[str, Value] | None,
+    faults: Faults | None,
+    release: str | None,
+) -> Overrides:
+    """What stands in place of a check's own, as it would be typed."""
+    if isinstance(faults, Mapping):
+        faults = ",".join(f"{name}={'any' if most is None else most}" for name, most in faults.items())
+    return Overrides(
+        tuple(f"{name}={as_typed(value)}" for name, value in (scope or {}).items()),
+        tuple(f"{name}={as_typed(value)}" for name, value in (config or {}).items()),
+        None if faults is None else str(faults),
+        release,
+    )
+
+
+def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]], point: SweepPoint) -> Row:
+    """The values at a point as they were given, and not as texts."""
+    of = [{as_typed(value): value for value in each} for each in values]
+    return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
+
+
+def _rows(point: SweepPoint, values: Row, answer: SweepAnswer) -> Iterator[Row]:
+    """A row for each property; one without a property where there is no outcome."""
+    where: Row = {"model": point.model.name, "check": point.check.name, **values}
+    outcome = answer.outcome
+    if outcome is None:
+        nothing = dict.fromkeys(("run_faults", "run_steps", "states", "transitions", "seconds"))
+        yield {**where, "property": None, "verdict": "unknown", **nothing, "problem": answer.problem}
+        return
+    stats = outcome.findings.stats
+    counts = {"states": stats.states, "transitions": stats.transitions, "seconds": round(stats.seconds, 3)}
+    for result in outcome.findings.results:
+        run = outcome.trace(result.property)
+        yield {
+            **where,
+            "property": result.property,
+            "verdict": verdict_name(result.verdict),
+            "run_faults": None if run is None else run.faults,
+            "run_steps": None if run is None else len(run.steps),
+            **counts,
+            "problem": result.verdict.reason if isinstance(result.verdict, Unknown) else None,
+        }

@@ -1,0 +1,1 @@
+"""The course and the textbook: exercises graded, sentences judged, protocols compared."""

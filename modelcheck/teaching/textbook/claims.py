@@ -1,0 +1,90 @@
+"""Sentences about replication and the checks that decide them: `spec/protocols/claims.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from enum import Enum
+
+from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
+from spec.frozen import frozen
+from spec.reading import resource
+
+
+class ClaimJudgement(Enum):
+    """What all cases together say of a sentence."""
+
+    TRUE = "true"
+    CONDITIONAL = "true under a condition"
+    FALSE = "false"
+    OPEN = "not decided"
+
+
+@frozen
+class ClaimCase:
+    """A sentence under some circumstances: what is asked there, and what that is expected to say of it."""
+
+    when: str
+    asked: PropertyQuestion
+    expected: Bearing
+
+
+@frozen
+class Claim:
+    """A sentence, what it is about, who says so, and its cases.
+
+    It is said to be true under the `condition`, which the cases meet that are expected to bear it
+    out; without a condition (empty), to be true everywhere or false.
+    """
+
+    name: str
+    about: str
+    sentence: str
+    source: str
+    condition: str
+    cases: tuple[ClaimCase, ...]
+
+    def judged(self, bearings: Sequence[Bearing]) -> ClaimJudgement:
+        """Whether it is true, by what its cases say, in their order."""
+        if Bearing.OPEN in bearings:
+            return ClaimJudgement.OPEN
+        if Bearing.AGAINST not in bearings:
+            return ClaimJudgement.TRUE
+        met = [found for case, found in zip(self.cases, bearings, strict=True) if _meets(case)]
+        is_met = self.condition and met and Bearing.AGAINST not in met
+        return ClaimJudgement.CONDITIONAL if is_met else ClaimJudgement.FALSE
+
+    def words(self, judged: ClaimJudgement) -> str:
+        """A judgement of it, with its condition where there is one."""
+        return f"true if {self.condition}" if judged is ClaimJudgement.CONDITIONAL else judged.value
+
+    @property
+    def expected(self) -> ClaimJudgement:
+        """What it is expected to be."""
+        return self.judged([case.expected for case in self.cases])
+
+
+def _meets(case: ClaimCase) -> bool:
+    """Whether the condition is met in a case."""
+    return case.expected is Bearing.FOR
+
+
+def claims() -> tuple[Claim, ...]:
+    """All of them, in the order of the file. Raises KeyError for an entry that lacks something."""
+    text = resource("spec", "protocols", "claims.toml")
+    return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
+
+
+def _claim(entry: dict[str, object]) -> Claim:
+    cases = entry.pop("case")
+    assert isinstance(cases, list)
+    return Claim(**{"condition": "", **entry}, cases=tuple(map(_case, cases)))  # type: ignore[arg-type]
+
+
+def _case(entry: dict[str, object]) -> ClaimCase:
+    expected = Bearing.AGAINST if entry.pop("against", False) else Bearing.FOR
+    when = str(entry.pop("when"))
+    asked = PropertyQuestion(**entry)  # type: ignore[arg-type]
+    if asked.must not in {"hold", "fail"}:
+        raise ValueError(f"`{asked.must}`: a property must hold or fail")
+    return ClaimCase(when, asked, expected)

@@ -1,0 +1,134 @@
+"""The same questions to several protocols, and what decides them: `spec/protocols/comparison.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from modelcheck.asking.overrides import Overrides
+from modelcheck.teaching.textbook.asked import PropertyQuestion
+from spec.frozen import frozen
+from spec.library import goes_on_from
+from spec.reading import resource
+
+
+@frozen
+class Column:
+    """One that is compared: a protocol, or one under other settings; `about` says which settings."""
+
+    name: str
+    title: str
+    about: str
+
+
+@frozen
+class Possible:
+    """An answer, in words, and the conditions under which it is given."""
+
+    words: str
+    asked: tuple[PropertyQuestion, ...]
+
+
+@frozen
+class ComparisonCell:
+    """The answers that one may give to a question: the first that is borne out, and else `otherwise`.
+
+    Where nothing can be asked of it, `silent` says why.
+    """
+
+    possible: tuple[Possible, ...] = ()
+    otherwise: str = ""
+    silent: str = ""
+
+
+@frozen
+class ComparisonQuestion:
+    """What is asked of all, about runs with bounded faults; `source` is where the answer is published."""
+
+    name: str
+    text: str
+    faults: int
+    cells: Mapping[str, ComparisonCell]
+
+
+@frozen
+class Comparison:
+    """Columns and questions, in the order of the file."""
+
+    columns: tuple[Column, ...]
+    questions: tuple[ComparisonQuestion, ...]
+
+    def of(self, names: Sequence[str], faults: int) -> Comparison:
+        """Only some columns, in the order of their names, and questions about no more faults."""
+        by_name = {column.name: column for column in self.columns}
+        kept = tuple(question for question in self.questions if question.faults <= faults)
+        return Comparison(tuple(by_name[name] for name in names), kept)
+
+    @property
+    def asked(self) -> Iterator[PropertyQuestion]:
+        """All that has to be found out."""
+        for question in self.questions:
+            for column in self.columns:
+                for possible in question.cells[column.name].possible:
+                    yield from possible.asked
+
+    @property
+    def most_faults(self) -> int:
+        """How many faults the questions are about at most."""
+        return max((question.faults for question in self.questions), default=0)
+
+
+def comparison() -> Comparison:
+    """All of it. Raises KeyError or ValueError for an entry that lacks something, or has too much."""
+    text = resource("spec", "protocols", "comparison.toml")
+    data = tomllib.loads(text)
+    return Comparison(
+        tuple(Column(each["name"], each["title"], each["about"]) for each in data["column"]),
+        tuple(_question(entry, data["column"]) for entry in data["question"]),
+    )
+
+
+def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> ComparisonQuestion:
+    given = {cell["of"]: _cell(cell) for cell in entry["cell"]}
+    cells = {}
+    for column in columns:
+        name, like = column["name"], column.get("like", "")
+        cells[name] = given[name] if name in given else _like(given[like], like, column["config"])
+    if unknown := given.keys() - cells.keys():
+        raise ValueError(f"{entry['name']}: no column is called {', '.join(sorted(unknown))}")
+    return ComparisonQuestion(entry["name"], entry["text"], entry["faults"], cells)
+
+
+def _like(cell: ComparisonCell, model: str, config: Sequence[str]) -> ComparisonCell:
+    """The cell of another column, with other settings of its protocol, in whichever file it is asked of."""
+
+    def set_(asked: PropertyQuestion) -> PropertyQuestion:
+        settings = replace(asked.settings, config=(*asked.settings.config, *config))
+        return replace(asked, settings=settings) if goes_on_from(asked.model) == model else asked
+
+    possible = tuple(Possible(each.words, tuple(map(set_, each.asked))) for each in cell.possible)
+    return replace(cell, possible=possible)
+
+
+def _cell(entry: Mapping[str, Any]) -> ComparisonCell:
+    if "silent" in entry:
+        return ComparisonCell(silent=entry["silent"])
+    possible = tuple(Possible(each["words"], tuple(_asked(entry, each))) for each in entry["possible"])
+    return ComparisonCell(possible, entry["otherwise"])
+
+
+def _asked(cell: Mapping[str, Any], possible: Mapping[str, Any]) -> Iterator[PropertyQuestion]:
+    """What one answer asks: properties that must hold or fail, of a check that it names, or its cell."""
+    entry = {**cell, **possible}
+    settings = Overrides(
+        scope=(*cell.get("scope", ()), *possible.get("scope", ())),
+        config=(*cell.get("config", ()), *possible.get("config", ())),
+        faults=entry.get("faults"),
+    )
+    for must, names in (("hold", entry.get("holds", ())), ("fail", entry.get("fails", ()))):
+        for name in names:
+            yield PropertyQuestion(entry["model"], entry["check"], name, must, settings)
+    for each in possible.get("also", ()):
+        yield from _asked({"model": entry["model"], "check": entry["check"]}, each)

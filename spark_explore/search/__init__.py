@@ -1,0 +1,1 @@
+"""The fault-layered search, each level a job of Spark."""

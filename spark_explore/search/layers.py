@@ -1,0 +1,302 @@
+"""The fault-layered search on files; for each level it is chosen who expands and deduplicates it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from time import monotonic
+from typing import ClassVar
+
+from counterexamples.trace import Ending, Trace
+from modelcheck.contract.engine import Task
+from modelcheck.contract.report import Reporter
+from modelcheck.contract.result import End, Layer
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.search.space import PackedLevel as Stand
+from modelcheck.explicit.search.tally import CountsAndFinds, Find, FindKind
+from modelcheck.search.layers import Counts, LayeredSearch, Sums
+from spark_explore.search.blocks import FAILED, Expanded, filled
+from spark_explore.search.files import FileTarget, by_depth, write
+from spark_explore.search.local_level import Executors
+from spark_explore.search.runs import FarRuns
+from spark_explore.storage.pieces import FilePiece, count_states, piece_from_json, verify
+from spark_explore.storage.run import LEVELS, Json, RunFolder, RunLevel
+from spark_explore.storage.spent import CoreSeconds, as_json
+from spec.meaning.semantics import Machine
+
+Pieces = list[FilePiece]
+
+
+@dataclass(slots=True)
+class FoundStates:
+    """The states in which something was found, numbered as they came; `CountsAndFinds` knows the rest."""
+
+    size: int = 0
+    states: list[Words] = field(default_factory=list)
+    stands: list[Stand] = field(default_factory=list)  # of each of them
+    levels: list[Stand] = field(default_factory=list)
+    new: dict[int, int] = field(default_factory=dict)  # by the place of the property, until they are noted
+
+    def __len__(self) -> int:
+        return self.size
+
+    def grow(self, level: RunLevel) -> None:
+        """Count the states of another level."""
+        if level.count:
+            self.levels.append(Stand((self.size,), level.faults, level.depth))
+        self.size += level.count
+
+    def number(self, state: Words, faults: int, depth: int) -> int:
+        """The number of a state from now on."""
+        self.states.append(state)
+        self.stands.append(Stand((), faults, depth))
+        return len(self.states) - 1
+
+    def level(self, number: int) -> Stand:
+        """The layer and depth of a state."""
+        return self.stands[number]
+
+    def firsts(self, place: int) -> Iterator[int]:
+        """The state of the last level that has a property."""
+        return iter([self.new[place]] if place in self.new else [])
+
+    def failures(self) -> Iterator[int]:
+        """The state of the last level where asking makes an error."""
+        return self.firsts(FAILED)
+
+
+@dataclass(slots=True)
+class Counter:
+    """What all who expand have counted together, and the numbers of what they have found."""
+
+    context: list[int]
+
+
+class FileSearch(LayeredSearch[FilePiece, Find]):
+    """The search that the Spark engine makes; a `status` resumes it.
+
+    `executors` are asked for each level, given how many states there are to expand.
+    """
+
+    quiet: ClassVar[float] = 0.0  # a level is long enough
+
+    def __init__(
+        self,
+        task: Task,
+        machine: Machine,
+        kernel: Kernel,
+        reporter: Reporter,
+        run: RunFolder,
+        status: Json | None = None,
+    ) -> None:
+        self.tally = CountsAndFinds(kernel.context, task.properties, reporter)
+        super().__init__(task, machine, reporter, self.tally)
+        self.kernel = kernel
+        self.ready = kernel.seconds
+        self.files = run
+        self.executors: Callable[[int], Executors]
+        self._known = FoundStates()
+        self._seen = set[int]()  # the places of the conditions that have a witness
+        self._counter = Counter(kernel.context.new())
+        self._spent = CoreSeconds()
+        self._status = status
+        self._frontier: Pieces = []
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _stopped(self, end: End) -> None:
+        if end is End.SECONDS:  # as long again to show what was found, at most
+            self.since = monotonic()
+
+    # ---------------------------------------------------------- levels and layers
+
+    def _start(self) -> int | None:
+        if self._status is None:
+            self.entering = self._roots()
+            return 0
+        self._restore(self._status)
+        last = self.files.levels[-1]
+        self._frontier = list(last.new)
+        self._note(last.faults, last.depth)
+        return self._after(last.depth, is_any=bool(last.new))
+
+    def _roots(self) -> dict[int, Pieces]:
+        """The initial states, which enter the first layer at depth 0."""
+        layout, width = self.kernel.layout, 8 * self.kernel.layout.words
+        packed = {self.kernel.represent(layout.pack(state)) for state in self.machine.initial()}
+        block = b"".join(b"".join(word.to_bytes(8, "little") for word in state) for state in packed)
+        table = filled(self.kernel, 1, [block])
+        try:
+            states = table.take(waiting=False)
+        finally:
+            table.close()
+        assert len(states) == width * len(packed)
+        return by_depth([0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [states]))
+
+    def _advance(self, faults: int, depth: int) -> bool:
+        frontier = self._frontier
+        self._look_around(faults, depth, count_states(frontier))
+        woken = self.entering.pop(depth, [])
+        number = len(self.files.levels)
+        executors = self.executors(count_states(frontier) + count_states(woken))
+        done = executors.advance(number, frontier, woken, paid=self.may_pay(faults))
+        level = RunLevel(number, faults, depth, tuple(done.new), tuple(done.waiting))
+        self._spent.add(done.spent)
+        self._count(level, done.expanded, done.finds)
+        self.files.commit(level, self._status_now())
+        self._frontier = list(done.new)
+        return bool(done.new)
+
+    def _enter_layer(self) -> dict[int, Pieces]:
+        faults = len(self.layers) - 1
+        waiting: dict[int, Pieces] = {}
+        for level in self.files.levels:
+            if level.faults == faults and level.waiting:
+                waiting.setdefault(level.depth, []).extend(level.waiting)
+        depths = sorted(waiting)
+        if not depths:
+            return {}
+        executors = self.executors(sum(map(count_states, waiting.values())))
+        found = executors.deduplicate_waiting(len(self.files.levels), [waiting[depth] for depth in depths])
+        entering = by_depth(depths, found)
+        data = {str(depth): [piece.as_json() for piece in pieces] for depth, pieces in entering.items()}
+        self.files.write_json(layer_name(faults + 1), data)
+        return entering
+
+    def _leads_elsewhere(self) -> bool:
+        for level in self.files.levels:
+            if level.faults != self.layers[-1].faults or not level.count:
+                continue
+            elsewhere, expanded = self.executors(level.count).leads_elsewhere(level.new)
+            words = enumerate(self.kernel.context.new())
+            found = [0 if place in expanded.finds else word for place, word in words]
+            if elsewhere or self.tally.breaks_more(found):
+                return True
+        return False
+
+    # ------------------------------------------------------------------- counting
+
+    def _count(self, level: RunLevel, expanded: Expanded, finds: dict[int, Words]) -> None:
+        """Take up what a level has counted and found."""
+        context, own = self.kernel.context, self._counter.context
+        for place in range(context.taken, context.size):
+            own[place] += expanded.words[place]
+        for place, state in sorted(expanded.finds.items()):
+            if own[place] == NOWHERE:
+                own[place] = self._known.number(state, *self._before(level))
+        self._known.grow(level)
+        conditions = range(len(context.of_states), len(context.noted))
+        self._seen.update(place for place in finds if place in conditions)
+        self._known.new = {
+            place: self._known.number(state, level.faults, level.depth)
+            for place, state in sorted(finds.items())
+            if place not in conditions
+        }
+        self.tally.take([self._counter])
+
+    def _before(self, level: RunLevel) -> tuple[int, int]:
+        """The layer and depth of what was expanded for a level."""
+        return level.faults, level.depth - 1
+
+    def _take_note(self) -> None:
+        self.tally.note(self._known, [self._counter])
+        self._known.new = {}
+
+    # --------------------------------------------------------------------- status
+
+    def _status_now(self) -> Json:
+        """How far the search is, but for the levels."""
+        finds = self._known
+        return {
+            "context": self._counter.context,
+            "found": [
+                [list(s), at.faults, at.depth] for s, at in zip(finds.states, finds.stands, strict=True)
+            ],
+            "new": sorted(finds.new.items()),
+            "seen": sorted(self._seen),
+            "best": {name: _find(find) for name, find in self.tally.best.items()},
+            "error": None if self.tally.error is None else _find(self.tally.error),
+            "layers": [asdict(layer) for layer in self.layers],
+            "sums": list(self.sums),
+            "seconds": monotonic() - self.started,
+            "spent": as_json(self._spent),
+            "taken": dict(self.counts().taken),
+        }
+
+    def _restore(self, status: Json) -> None:
+        """Go on from there."""
+        finds = self._known
+        self._counter.context = status["context"]
+        for state, faults, depth in status["found"]:
+            finds.number(tuple(state), faults, depth)
+        finds.new = dict(status["new"])
+        self._seen = set(status["seen"])
+        for level in self.files.levels:
+            finds.grow(level)
+        self.tally.best = {name: _found(find) for name, find in status["best"].items()}
+        self.tally.error = None if status["error"] is None else _found(status["error"])
+        self.tally.take([self._counter])
+        self.layers = [Layer(**layer) for layer in status["layers"]]
+        free, paid, free_cut, paid_cut = status["sums"]
+        self.sums = (free, paid, free_cut, paid_cut)
+        self.go_on(status["seconds"])
+        self._spent = CoreSeconds(status["spent"])
+        last = self.files.levels[-1]
+        if last.faults:
+            entering = self.files.read_json(layer_name(last.faults))
+            gone = {level.depth for level in self.files.levels if level.faults == last.faults}
+            self.entering = {
+                int(depth): [piece_from_json(piece) for piece in pieces]
+                for depth, pieces in entering.items()
+                if int(depth) not in gone
+            }
+            width = 8 * self.kernel.layout.words
+            verify(self.files.store, chain.from_iterable(self.entering.values()), width)
+
+    # -------------------------------------------------------------------- telling
+
+    def trace_of(self, prop: str) -> Trace:
+        """The run that decides a property."""
+        return self._runs().trace(prop, self.tally.best[prop])
+
+    def error(self) -> Trace | None:
+        """The run to an error of the model, if it makes one."""
+        return None if self.tally.error is None else self._runs().error(self.tally.error)
+
+    def run_to(self, state: Words, level: RunLevel, ending: Ending, prop: str) -> Trace:
+        """The run to a state of a level."""
+        return self._runs().to(self._known.number(state, level.faults, level.depth), ending, prop)
+
+    def _runs(self) -> FarRuns:
+        return FarRuns(self.task, self.machine, self.kernel, self)
+
+    def found(self, number: int) -> tuple[Words, int, int]:
+        """A state in which something was found, its layer and depth."""
+        return self._known.states[number], self._known.stands[number].faults, self._known.stands[number].depth
+
+    def steps(self) -> Sums:
+        """How many steps were taken, and how many cut, so far."""
+        return self.tally.sums()
+
+    def counts(self) -> Counts:
+        """What was counted."""
+        noted = self.kernel.context.noted
+        return replace(self.tally.counts(self._known), seen=frozenset(noted[at].name for at in self._seen))
+
+
+def layer_name(faults: int) -> str:
+    """The name of the file that says what enters a layer."""
+    return f"{LEVELS}/layer-{faults:04}.json"
+
+
+def _find(find: Find) -> list[object]:
+    return [find.faults, find.depth, find.number, find.way.name, find.by_fault]
+
+
+def _found(data: Sequence[object]) -> Find:
+    faults, depth, number, way, by_fault = data
+    return Find(int(str(faults)), int(str(depth)), int(str(number)), FindKind[str(way)], bool(by_fault))

@@ -1,0 +1,197 @@
+"""One level in this process: for levels so small that a job would only cost time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from itertools import accumulate, chain
+from typing import Protocol
+from zlib import crc32
+
+from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from spark_explore.search.blocks import PERIODS, Expanded, Expander, deduplicate, deduplicate_waiting
+from spark_explore.search.files import FileTarget, write
+from spark_explore.search.marks import (
+    Aim,
+    Lookout,
+    Marked,
+    MarkedBlock,
+    Marks,
+    goals,
+    marked,
+    put,
+    tally,
+    wanted,
+)
+from spark_explore.storage.pieces import FilePiece, blocks, count_states, of_shard
+from spark_explore.storage.run import RunFolder, RunLevel, marks_name
+from spark_explore.storage.spent import LEVELS, CoreSeconds, Stopwatch, TimedStore
+from spec.frozen import frozen
+
+Pieces = Sequence[FilePiece]
+
+
+@frozen
+class Advance:
+    """A level: where its new states are and those that wait, what was counted before, what was found.
+
+    `spent` is what it took, by the names in `spent.py`.
+    """
+
+    new: list[FilePiece]
+    waiting: list[FilePiece]
+    expanded: Expanded
+    finds: dict[int, Words]
+    spent: CoreSeconds = field(default_factory=CoreSeconds)
+
+
+class Executors(Protocol):
+    """The executors of a search, in this process or on a cluster; the findings do not depend on which.
+
+    All may raise OSError and Damaged.
+    """
+
+    def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
+        """Expand a frontier; what is new of that and of the woken, against all that the run has seen."""
+        ...
+
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
+        """For each depth, what waits there, has not been seen, and does not wait at an earlier depth."""
+        ...
+
+    def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
+        """Whether a fault leads from a state to one that was not seen; and what was found on the way."""
+        ...
+
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+        """The first of some states with a step to another."""
+        ...
+
+    def goals(self, aim: Aim) -> list[Marks]:
+        """The marks of all levels: who is at the goal."""
+        ...
+
+    def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
+        """The marks of levels, with those of states that a step leads from to a mark of the levels seen.
+
+        And whether to look again from those states, for they may lead to each other.
+        """
+        ...
+
+
+class LocalExecutor:
+    """An executor in this process, with one core. Costs the memory of a level's candidates."""
+
+    def __init__(self, kernel: Kernel, run: RunFolder) -> None:
+        self._watch = Stopwatch()
+        self._kernel = self._watch.kernel(kernel)
+        self._run = run
+        self._store = TimedStore(run.store, self._watch)
+        self._width = 8 * kernel.layout.words
+
+    def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
+        """One level."""
+        self._watch.take()
+        with self._watch.on(LEVELS):
+            done = self._advance(level, frontier, woken, paid=paid)
+        return replace(done, spent=self._watch.take())
+
+    def _advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
+        kernel, store, width = self._kernel, self._store, self._width
+        candidates, expanded = self._expand(frontier, paid=paid)
+        candidates += blocks(store, woken, width)
+        deduplicated = deduplicate(kernel, 1, candidates, blocks(store, self._run.seen, width))
+        place = FileTarget(store, self._run.shards, level)
+        new, waiting = write(kernel, place, [deduplicated.new, deduplicated.waiting])
+        return Advance(new, waiting, expanded, deduplicated.finds)
+
+    def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[list[bytes], Expanded]:
+        expander = Expander(self._kernel, 1, count_states(frontier))
+        try:
+            found = blocks(self._store, frontier, self._width)
+            return list(expander.blocks(found, paid=paid)), expander.result()
+        finally:
+            expander.close()
+
+    def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
+        """What waits at each depth."""
+        store, width = self._store, self._width
+        each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
+        seen = [blocks(store, self._run.seen, width) for _ in range(0, len(each), PERIODS)]
+        place = FileTarget(store, self._run.shards, level)
+        return write(self._kernel, place, deduplicate_waiting(self._kernel, 1, each, seen))
+
+    def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
+        """Whether a fault leads from these states to new ones."""
+        candidates, expanded = self._expand(frontier, paid=True)
+        seen = blocks(self._store, self._run.seen, self._width)
+        return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
+
+    def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
+        """The first of some states with a step to another."""
+        expander = Expander(self._kernel, 1, 1)
+        try:
+            found = blocks(self._store, pieces, self._width)
+            return expander.predecessor_of(found, state, by_fault=by_fault)
+        finally:
+            expander.close()
+
+    def goals(self, aim: Aim) -> list[Marks]:
+        """The marks of all levels."""
+        store, width = self._store, self._width
+        found = (goals(self._kernel, aim, blocks(store, level.new, width)) for level in self._run.levels)
+        return [self._kept(aim, level, marks) for level, marks in zip(self._run.levels, found, strict=True)]
+
+    def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
+        """The marks of levels, and what steps add, until that is all."""
+        marks, questions = self._ahead(aim, at)
+        table = wanted(self._kernel, 1, questions)
+        try:
+            table.see(chain.from_iterable(map(self._with_marks, seen)))
+            more = True
+            while more:
+                table.see(self._with(at, marks))
+                before = marks.count(0)
+                for each in questions:
+                    put(self._kernel, marks, table.answer(each), aim)
+                more = marks.count(0) < before
+        finally:
+            table.close()
+        ends = accumulate(each.level.count for each in at)
+        own = [marks[end - each.level.count : end] for each, end in zip(at, ends, strict=True)]
+        return [self._kept(aim, each.level, part) for each, part in zip(at, own, strict=True)], False
+
+    def _ahead(self, aim: Aim, at: Sequence[Marked]) -> tuple[bytearray, list[bytes]]:
+        """The marks of levels with those that need no question; and the questions."""
+        lookout, found, questions = Lookout(self._kernel, aim), bytearray(), list[bytes]()
+        try:
+            for block, old in chain.from_iterable(map(self._with_marks, at)):
+                marks = bytearray(old)
+                questions += filter(None, lookout.ahead(block, marks, len(found)))
+                found += marks
+        finally:
+            lookout.close()
+        return found, questions
+
+    def _with_marks(self, at: Marked) -> Iterator[MarkedBlock]:
+        """The states of a level in blocks, each block with its marks."""
+        return marked(self._store, at.level.new, at.marks.pieces, self._width)
+
+    def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[MarkedBlock]:
+        """The states of levels with other marks."""
+        start = 0
+        for each in at:
+            for block in blocks(self._store, each.level.new, self._width):
+                count = len(block) // self._width
+                yield block, bytes(marks[start : start + count])
+                start += count
+
+    def _kept(self, aim: Aim, level: RunLevel, marks: bytes | bytearray) -> Marks:
+        """Write marks of a level beside its states."""
+        if not marks:
+            return Marks((), 0, 0)
+        shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]
+        piece = FilePiece(marks_name(aim.which), 0, 0, tuple(map(count_states, shards)), crc32(marks))
+        self._store.put(piece.name, [bytes(marks)])
+        return Marks((piece,), *tally(marks))

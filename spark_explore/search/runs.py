@@ -1,0 +1,61 @@
+"""Runs to states whose predecessors were not kept: they are searched level by level, from the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.states.layout import Words
+from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.explicit.search.runs import Replay
+from spark_explore.search.local_level import Executors
+from spark_explore.storage.pieces import count_states
+from spark_explore.storage.run import RunFolder
+from spec.meaning.semantics import Machine
+
+
+class LocatedSearch(Protocol):
+    """A search that knows where its states are."""
+
+    files: RunFolder
+    executors: Callable[[int], Executors]
+
+    def found(self, number: int) -> tuple[Words, int, int]:
+        """A state in which something was found, its layer and depth."""
+        ...
+
+
+class FarRuns(Replay):
+    """Runs to states of a search on files. Costs expanding a level for each step, at most two."""
+
+    def __init__(self, task: Task, machine: Machine, kernel: Kernel, search: LocatedSearch) -> None:
+        super().__init__(task, machine, kernel)
+        self._search = search
+
+    def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
+        """How a state was found: its predecessor is a level before it, in its layer or in the one before."""
+        state, faults, depth = self._search.found(number)
+        later: list[tuple[Words, bool]] = []
+        while depth:
+            predecessor = self._predecessor(faults, depth - 1, state, by_fault=False)
+            by_fault = predecessor is None
+            if predecessor is None:
+                faults -= 1
+                predecessor = self._predecessor(faults, depth - 1, state, by_fault=True)
+            if predecessor is None:
+                raise AssertionError("no state leads there")  # one did
+            later.append((state, by_fault))
+            state, depth = predecessor, depth - 1
+        return self._root(state), later[::-1]
+
+    def _predecessor(self, faults: int, depth: int, state: Words, *, by_fault: bool) -> Words | None:
+        """The first state of a level from which a step that is no fault, or a fault, leads to this one."""
+        pieces = self._search.files.at(faults, depth)
+        if not pieces:
+            return None
+        return self._search.executors(count_states(pieces)).predecessor(pieces, state, by_fault=by_fault)
+
+    def _root(self, state: Words) -> int:
+        packed = (self.kernel.layout.pack(each) for each in self.machine.initial())
+        return [self.kernel.represent(words) for words in packed].index(state)

@@ -1,0 +1,235 @@
+"""The folder of a run: what is asked, and for each finished level a manifest of the files that count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelcheck.contract.engine import CannotResume, Task
+from modelcheck.contract.version import VERSION
+from modelcheck.explicit.codegen.states.layout import layout
+from spark_explore.storage.pieces import Damaged, FilePiece, count_states, piece_from_json, verify
+from spark_explore.storage.store import Store, forget
+from spec.frozen import frozen
+from spec.model.values import encode
+
+FORMAT = 3
+ABOUT = "run.json"
+LEVELS = "levels"  # the manifests of finished levels, by number
+LEFT = "left"  # what one task leaves for another, by level
+MARKS = "marks"  # of states with a way back, by the property that asks for one
+STATES = "states"  # files of states, by level and by who wrote them
+Json = dict[str, Any]
+
+
+@frozen
+class RunLevel:
+    """The new states of a layer at a depth, and those that wait for a later layer."""
+
+    number: int
+    faults: int
+    depth: int
+    new: tuple[FilePiece, ...]
+    waiting: tuple[FilePiece, ...]
+
+    @property
+    def count(self) -> int:
+        """How many states are new."""
+        return count_states(self.new)
+
+
+@dataclass(slots=True)
+class RunFolder:
+    """The files of one search; `seen` is the visited set, in the order of levels.
+
+    `name` is of this run alone, also among those that ask the same.
+    """
+
+    store: Store
+    shards: int
+    name: str
+    levels: list[RunLevel] = field(default_factory=list)
+
+    @property
+    def seen(self) -> list[FilePiece]:
+        """Where all states found are."""
+        return [piece for level in self.levels for piece in level.new]
+
+    def at(self, faults: int, depth: int) -> list[FilePiece]:
+        """The states of a layer at a depth."""
+        found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
+        return [piece for pieces in found for piece in pieces]
+
+    def commit(self, level: RunLevel, status: Json) -> None:
+        """A level is finished: from now on its files count. Raises OSError."""
+        data = {
+            "number": level.number,
+            "faults": level.faults,
+            "depth": level.depth,
+            "new": [piece.as_json() for piece in level.new],
+            "waiting": [piece.as_json() for piece in level.waiting],
+            "status": status,
+        }
+        self.store.put(manifest_name(level.number), [sealed(data)])
+        self.levels.append(level)
+
+    def write_json(self, name: str, data: Json) -> None:
+        """Write JSON beside the levels. Raises OSError."""
+        self.store.put(name, [sealed(data)])
+
+    def read_json(self, name: str) -> Json:
+        """What `write_json` has written. Raises Damaged, OSError."""
+        return unsealed(name, self.store.read(name))
+
+
+def manifest_name(number: int) -> str:
+    """The name of the manifest of a level."""
+    return f"{LEVELS}/{number:06}.json"
+
+
+def new_name(level: int, shard: int | None) -> str:
+    """A fresh name for a file of states, so that a late or repeated task overwrites nothing."""
+    whose = "all" if shard is None else f"{shard:05}"
+    return f"{STATES}/{level:06}/{whose}-{uuid.uuid4().hex[:12]}"
+
+
+def left_folder(level: int) -> str:
+    """The folder of files that are not needed once a level is finished."""
+    return f"{LEFT}/{level:06}"
+
+
+def left_name(level: int) -> str:
+    """A fresh name in that folder."""
+    return f"{left_folder(level)}/{uuid.uuid4().hex[:12]}"
+
+
+def marks_folder(which: int) -> str:
+    """Where the marks are for a `recoverable`, by its number."""
+    return f"{MARKS}/{which:02}"
+
+
+def marks_name(which: int) -> str:
+    """A fresh name in that folder."""
+    return f"{marks_folder(which)}/{uuid.uuid4().hex[:12]}"
+
+
+def sealed(data: Json) -> bytes:
+    """A text of JSON after its checksum."""
+    text = json.dumps(data, separators=(",", ":")).encode()
+    return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
+
+
+def unsealed(name: str, data: bytes) -> Json:
+    """The inverse. Raises Damaged."""
+    digest, _, text = data.partition(b"\n")
+    if hashlib.sha256(text).hexdigest().encode() != digest:
+        raise Damaged(f"{name} is not as it was written")
+    found: Json = json.loads(text)
+    return found
+
+
+def manifests(store: Store) -> Iterator[Json]:
+    """What the manifests of the finished levels say, in their order. Raises Damaged, OSError."""
+    there = set(store.names(LEVELS))
+    number = 0
+    while (name := manifest_name(number)).rpartition("/")[2] in there:
+        yield unsealed(name, store.read(name))
+        number += 1
+
+
+def level_from_json(data: Mapping[str, Any]) -> RunLevel:
+    """A level as its manifest says."""
+    new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
+    return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
+
+
+# ------------------------------------------------------------------------ beginning
+
+
+def see_room(store: Store) -> None:
+    """See that a run can begin there. Raises OSError; CannotResume when there is one already."""
+    if store.names():
+        raise CannotResume("the run directory is not empty: go on with --resume, or name another")
+
+
+def begin(store: Store, task: Task, shards: int) -> RunFolder:
+    """A new run. Raises as `see_room`."""
+    see_room(store)
+    run = RunFolder(store, shards, uuid.uuid4().hex)
+    run.write_json(ABOUT, {"run": run.name, "shards": shards, **about(task)})
+    return run
+
+
+def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
+    """The run in a store, and what the last finished level says; None if there is none.
+
+    Costs reading all states once. Raises CannotResume, OSError, Damaged.
+    """
+    if not store.names():
+        raise CannotResume("there is no run in the run directory")
+    run, data = opened(store)
+    asked = about(task)
+    if data["identity"] != asked["identity"]:
+        raise CannotResume("the run directory is of another model, scope, check or version of modelcheck")
+    status = None
+    for manifest in manifests(store):
+        run.levels.append(level_from_json(manifest))
+        status = manifest["status"]
+    verify(
+        store, (piece for level in run.levels for piece in (*level.new, *level.waiting)), 8 * data["words"]
+    )
+    forget(store, LEFT)
+    return run, status
+
+
+def opened(store: Store) -> tuple[RunFolder, Json]:
+    """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
+    try:
+        data = unsealed(ABOUT, store.read(ABOUT))
+    except FileNotFoundError:
+        raise CannotResume("there is no run in the run directory") from None
+    if data["format"] != FORMAT:
+        raise CannotResume("the run directory is of another version of modelcheck")
+    return RunFolder(store, data["shards"], data["run"]), data
+
+
+def about(task: Task) -> Json:
+    """The question, so that only the same one is resumed and a reader knows what states mean."""
+    model, scope, budget = task.model, task.scope, task.budget
+    kinds = None if budget.kinds is None else dict(budget.kinds)
+    parts = (model.sorts, model.nats, model.unions, model.variables, model.actions, model.init)
+    asked = (
+        [sorted(each.items()) for each in (scope.sorts, scope.nats, scope.networks, scope.config)],
+        (budget.total, kinds),
+        task.properties,
+        task.witnesses,
+        task.symmetry,
+        task.stop_early,
+    )
+    packed = layout(model, scope, budget.counted)
+    identity = hashlib.sha256(repr((FORMAT, VERSION, parts, asked, packed)).encode()).hexdigest()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "identity": identity,
+        "file": model.source.name,
+        "text": model.source.text,
+        "model": model.name,
+        "check": task.check,
+        "scope": {
+            "sorts": {name: list(members) for name, members in scope.sorts.items()},
+            "nats": dict(scope.nats),
+            "networks": dict(scope.networks),
+            "config": {
+                entry.name: encode(entry.type, scope)(scope.config[entry.name]).hex()
+                for entry in model.configs
+            },
+        },
+        "budget": [budget.total, kinds],
+        "symmetry": list(task.symmetry),
+        "words": packed.words,
+    }

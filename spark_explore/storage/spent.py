@@ -1,0 +1,109 @@
+"""Where the time of a search goes: seconds of a core, by what is done in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from spark_explore.storage.store import Around, Store
+
+if TYPE_CHECKING:
+    from modelcheck.explicit.native.kernel import Kernel  # which loads a compiler, and a status needs none
+
+OF_KERNEL = {
+    "expand": "expand",
+    "deduplicate": "duplicates",
+    "take_all": "duplicates",
+    "merge": "settle",
+    "take": "settle",
+    "ask": "ask",
+    "untag": "seen",
+}
+LEVELS = "levels"  # whole levels in the process of the driver
+TASKS = "tasks"  # whole tasks of jobs, as the workers see them
+JOBS = "jobs"  # whole jobs, on all cores
+
+
+class CoreSeconds(defaultdict[str, float]):
+    """Seconds by what was done."""
+
+    def __init__(self, spent: Mapping[str, float] | None = None) -> None:
+        super().__init__(float, spent or {})
+
+    def add(self, spent: Mapping[str, float]) -> None:
+        """Count that too."""
+        for what, seconds in spent.items():
+            self[what] += seconds
+
+
+class Stopwatch:
+    """What this process has spent since it was last asked, by the names above and those of a store."""
+
+    def __init__(self) -> None:
+        self._spent = CoreSeconds()
+
+    @contextmanager
+    def on(self, what: str) -> Iterator[None]:
+        """Count what is done within."""
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[what] += perf_counter() - started
+
+    def take(self) -> CoreSeconds:
+        """What was spent, once."""
+        spent, self._spent = self._spent, CoreSeconds()
+        return spent
+
+    def kernel(self, kernel: Kernel) -> Kernel:
+        """The same kernel with functions that are counted."""
+        timed: dict[str, Any] = {
+            name: self._timed(what, kernel.call[name]) for name, what in OF_KERNEL.items()
+        }
+        counted = copy(kernel)
+        counted.call = {**kernel.call, **timed}
+        return counted
+
+    def _timed(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any) -> Any:  # noqa: ANN401 - whatever the function takes and gives
+            with self.on(what):
+                return call(*args)
+
+        return timed
+
+
+class TimedStore(Around):
+    """A store whose reading and writing is counted."""
+
+    def __init__(self, store: Store, watch: Stopwatch) -> None:
+        super().__init__(store)
+        self._watch = watch
+
+    def put(self, name: str, parts: Sequence[bytes]) -> None:
+        """Write a file."""
+        with self._watch.on("write"):
+            self._store.put(name, parts)
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Some of a file's bytes."""
+        with self._watch.on("read"):
+            return self._store.read(name, start, size)
+
+
+def as_json(spent: CoreSeconds) -> dict[str, float]:
+    """It as a value for JSON, to the millisecond."""
+    return {what: round(seconds, 3) for what, seconds in spent.items()}
+
+
+def line(spent: CoreSeconds) -> str:
+    """For people: what the cores spent their time on, the most first."""
+    parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
+    parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
+    parts["Java and waiting"] = spent[JOBS] - spent[TASKS]
+    said = (f"{what} {seconds:.1f}" for what, seconds in sorted(parts.items(), key=lambda part: -part[1]))
+    return f"{spent[LEVELS] + spent[JOBS]:.1f} s of cores: {' · '.join(said)}"

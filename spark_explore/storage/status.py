@@ -1,0 +1,101 @@
+"""How far a run is, from its files alone: to be asked while it works, or long after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from spark_explore.storage.pieces import Damaged, count_states
+from spark_explore.storage.run import RunLevel, level_from_json, manifests, opened
+from spark_explore.storage.spent import CoreSeconds
+from spark_explore.storage.spent import line as spent_line
+from spark_explore.storage.store import store_at
+from spec.frozen import frozen
+
+__all__ = ["Damaged", "LevelCounts", "Status", "counted", "lines", "status"]
+
+
+@frozen
+class Status:
+    """A run: what is asked, its finished levels, how long it has worked, and what it has found."""
+
+    about: dict[str, Any]
+    levels: tuple[RunLevel, ...]
+    seconds: float
+    decided: tuple[str, ...]
+    transitions: int
+    spent: CoreSeconds
+
+    @property
+    def states(self) -> int:
+        """How many states were found."""
+        return sum(level.count for level in self.levels)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the files that count have together."""
+        states = self.states + sum(count_states(level.waiting) for level in self.levels)
+        return 8 * int(self.about["words"]) * states
+
+    @property
+    def files(self) -> int:
+        """How many files of states count."""
+        return len({piece.name for level in self.levels for piece in (*level.new, *level.waiting)})
+
+
+def status(place: str) -> Status:
+    """How far the run at a path or URI is; an unfinished level is not shown. Raises CannotResume, OSError."""
+    store = store_at(place)
+    _, about = opened(store)
+    levels, last = [], dict[str, Any]()
+    for data in manifests(store):
+        levels.append(level_from_json(data))
+        last = data["status"]
+    taken = sum(last.get("taken", {}).values())
+    return Status(
+        about,
+        tuple(levels),
+        last.get("seconds", 0.0),
+        tuple(last.get("best", ())),
+        taken,
+        CoreSeconds(last.get("spent", {})),
+    )
+
+
+@frozen
+class LevelCounts:
+    """A level in numbers: its new states, and how often each action led from the level before to this."""
+
+    faults: int
+    depth: int
+    states: int
+    taken: dict[str, int]
+
+
+def counted(place: str) -> Iterator[LevelCounts]:
+    """The levels of a run in numbers, in order. Costs reading the manifests alone. Raises as `status`."""
+    before: dict[str, int] = {}
+    for data in manifests(store_at(place)):
+        level, taken = level_from_json(data), data["status"]["taken"]
+        own = {name: count - before.get(name, 0) for name, count in taken.items()}
+        yield LevelCounts(level.faults, level.depth, level.count, own)
+        before = taken
+
+
+def lines(found: Status) -> Iterator[str]:
+    """The status for people, a line for each layer of faults."""
+    about = found.about
+    check = f" · {about['check']}" if about["check"] else ""
+    yield f"{about['model']}{check}: {found.states:,} states · {found.transitions:,} transitions"
+    for faults in dict.fromkeys(level.faults for level in found.levels):
+        own = [level for level in found.levels if level.faults == faults]
+        last = own[-1]
+        yield (
+            f"  with {faults} fault{'s' * (faults != 1)}: {sum(level.count for level in own):,} states"
+            f" · depth {last.depth} · {last.count:,} in the last level"
+        )
+    if found.decided:
+        yield f"  decided: {', '.join(found.decided)}"
+    yield f"  {found.files:,} files · {found.bytes:,} bytes · {found.about['shards']} shards"
+    yield f"  worked for {found.seconds:.0f} s, by modelcheck {about['version']}"
+    yield f"  {spent_line(found.spent)}"

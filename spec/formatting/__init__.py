@@ -1,0 +1,1 @@
+"""A syntax tree → the text as `modelcheck fmt` writes it."""

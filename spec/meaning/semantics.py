@@ -1,0 +1,451 @@
+"""What a model means: its initial states, its steps, when its properties hold.
+
+This is the definition of the language, to be read beside the manual: expressions
+are in `spec/meaning/evaluate.py`, statements in `spec/meaning/execute.py`.  Every engine is
+compared with it and every counterexample is replayed by it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from spec.frozen import frozen
+from spec.meaning.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
+from spec.meaning.execute import BROKEN, CHOICES, ENDED, Choice, DeadEnd, body, fresh
+from spec.model.ir import (
+    Action,
+    Assume,
+    Bound,
+    Expr,
+    Guard,
+    Model,
+    Property,
+    PropertyKind,
+    Says,
+    Scope,
+    Value,
+)
+from spec.model.values import Cut, ModelError, encode, reader, show
+from spec.source import Span
+
+T = TypeVar("T")
+State = tuple[Value, ...]
+MEMO = 100_000  # values of one variable whose bytes are remembered
+MACHINES = 8  # the last ones, whose closures are kept for another of the same model and scope
+NO_START = "R0608"  # the code of the error that there is no initial state
+
+
+@frozen
+class Step:
+    """One way for the model to go on: an action, its parameters, and what was chosen on the way.
+
+    Where it was an error to ask what a parameter may be, `args` ends before that one.
+    """
+
+    action: str
+    args: tuple[Value, ...]
+    choices: tuple[Choice, ...] = ()
+
+
+@frozen
+class Taken:
+    """A step and the state after it; `broken` names the properties whose asserts are false on the way."""
+
+    step: Step
+    state: State
+    broken: tuple[str, ...] = ()
+
+
+@frozen
+class CutOff:
+    """A step that would leave the scope, and the limit it would exceed; it is not taken."""
+
+    step: Step
+    limit: str
+
+
+class Machine:
+    """A model within a scope, ready to run.
+
+    Each action and property becomes closures when it is first needed, which costs
+    about as much as some ten states, and nothing where one of the last machines was the same;
+    a machine that was used is equal to a new one.
+    """
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self.model = model
+        self.scope = scope
+        self._count = len(model.variables)
+        self._closures = closures = _closures(model, scope)
+        self._encoders = [_Memo(each) for each in closures.encoders]
+        self._readers = closures.readers
+        self._actions, self._properties = closures.actions, closures.properties
+
+    def initial(self) -> tuple[State, ...]:
+        """The distinct states a run may start in, at least one, in the order of the choices made.
+
+        Raises ModelError, also where there is none and where one is beyond the scope.
+        """
+        if self._closures.starts is None:
+            self._closures.starts = self._starts()
+        return self._closures.starts
+
+    def _starts(self) -> tuple[State, ...]:
+        layout = FrameLayout(self.scope, self._count)
+        frame = fresh([None] * self._count, self.model.init_slots)
+        for index, variable in enumerate(self.model.variables):
+            frame[index] = _within_scope(compiled(variable.init, layout), frame, variable.init)
+        dead_ends: list[DeadEnd] = []
+        run = body(self.model.init, layout, [each.type for each in self.model.variables], dead_ends)
+        ends = run(frame)
+        if not ends:
+            raise _no_start(dead_ends)
+        for end in ends:
+            if isinstance(end[ENDED], ModelError):
+                raise end[ENDED]
+            if isinstance(end[ENDED], Cut):
+                raise _start_is_cut(end[ENDED], self.model.init[0].span)
+        return tuple(dict.fromkeys(tuple(end[: self._count]) for end in ends))
+
+    def steps(
+        self,
+        state: State,
+        refused: set[tuple[str, int]] | None = None,
+        actions: Collection[str] | None = None,
+        args: tuple[Value, ...] | None = None,
+    ) -> Iterator[Taken | CutOff]:
+        """Every step from a state: actions as in the model, parameters and choices in canonical order.
+
+        `actions` limits it to some actions, `args` to these parameters; `refused`
+        collects the guards that said no, as (action, index in its head).  Costs one evaluation of the
+        guards for each binding of an action's parameters.  A ModelError carries
+        its step.
+        """
+        for action in self.model.actions:
+            if actions is None or action.name in actions:
+                yield from self._actions[action.name].steps(state, refused, args)
+
+    def can_go_on(self, state: State, actions: Collection[str] | None = None) -> bool:
+        """Whether something can happen in a state: a step, one that is cut, or an error of the model."""
+        try:
+            return next(self.steps(state, actions=actions), None) is not None
+        except ModelError:
+            return True
+
+    def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
+        """Every step that there would be if no guard refused any.
+
+        Ways that make an error of the model, as guards often prevent, are passed over.
+        """
+        for action in self.model.actions:
+            yield from self._actions[action.name].unguarded(state)
+
+    def holds(self, prop: Property, state: State) -> bool:
+        """Whether a property's (left) expression is true.
+
+        Of deadlock free: whether anything can happen, or else the run may end there.
+        """
+        if prop.kind is PropertyKind.DEADLOCK_FREE:
+            return self.can_go_on(state) or self.may_end(prop, state)
+        return self._properties[prop.name].holds(state)
+
+    def may_end(self, prop: Property, state: State) -> bool:
+        """Whether a deadlock free property allows runs to end in a state. Raises ModelError.
+
+        It is asked of states in which nothing can happen, and of no others.
+        """
+        return prop.expr is not None and self._properties[prop.name].holds(state)
+
+    def goal(self, prop: Property, state: State) -> bool:
+        """Whether the right side of a `leadsto` is true in a state."""
+        return self._properties[prop.name].reached(state)
+
+    def ask(self, prop: Property, state: State) -> None:
+        """Evaluate all that a property asks of a state, for the ModelError that it may raise."""
+        self.holds(prop, state)
+        if prop.goal is not None:
+            self.goal(prop, state)
+
+    def condition(self, asked: Property) -> Callable[[State], bool]:
+        """A condition of states that need be no property of the model, ready to be asked."""
+        return _Claim(asked, self.model, self.scope).holds
+
+    def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
+        """Whether a `step` property is true of a step."""
+        return self._properties[prop.name].holds_of(before, step, after)
+
+    def encode(self, state: State) -> bytes:
+        """The canonical bytes of a state, which are its identity."""
+        return b"".join([memo[value] for memo, value in zip(self._encoders, state, strict=True)])
+
+    def decode(self, data: bytes) -> State:
+        """The state of which those are the canonical bytes."""
+        values = []
+        at = 0
+        for read in self._readers:
+            value, at = read(data, at)
+            values.append(value)
+        return tuple(values)
+
+    def says(self, action: Action, step: Step, state: State) -> str:
+        """An action's sentence, with its values in the state before; its name where it has none."""
+        sentence = self._actions[action.name].says(step, state) if action.says else None
+        return self.name(step) if sentence is None else sentence
+
+    def name(self, step: Step) -> str:
+        """A step as people name it: `crash(b1)`, `deliver | m = Vote(term = 1)`."""
+        action = self._actions[step.action].action
+        known = [show(p.type, v, self.scope) for p, v in zip(action.params, step.args, strict=False)]
+        args = ", ".join([*known, "…"] if len(known) < len(action.params) else known)
+        choices = ", ".join(f"{c.name} = {show(c.type, c.value, self.scope)}" for c in step.choices)
+        return action.name + (f"({args})" if args else "") + (f" | {choices}" if choices else "")
+
+    def why_not(self, action: str, args: Sequence[Value], state: State) -> Guard | None:
+        """The first guard that refuses an action in a state; None when none does."""
+        return self._actions[action].why_not(args, state)
+
+    def assumption_failures(self) -> tuple[Assume, ...]:
+        """The assumptions that the configuration and sizes do not meet."""
+        layout = FrameLayout(self.scope, 0)
+        return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
+
+
+class _Closures:
+    """What the parts of a model became within a scope, and where it may start, as far as it was asked."""
+
+    def __init__(self, model: Model, scope: Scope) -> None:
+        self.model, self.scope = model, scope
+        self.actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
+        self.properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
+        self.encoders = [encode(variable.type, scope) for variable in model.variables]
+        self.readers = [reader(variable.type, scope) for variable in model.variables]
+        self.starts: tuple[State, ...] | None = None
+
+
+_KEPT: deque[_Closures] = deque(maxlen=MACHINES)
+
+
+def _closures(model: Model, scope: Scope) -> _Closures:
+    """Those of a machine made before, or none yet: a review replays some thirty runs of one model."""
+    for each in tuple(_KEPT):  # another thread may add one meanwhile
+        if each.model is model and each.scope == scope:
+            return each
+    made = _Closures(model, scope)
+    _KEPT.append(made)
+    return made
+
+
+class _OnDemand(dict[str, T]):
+    """Things by name, each made when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> T:
+        found = self[name] = self._make(name)
+        return found
+
+
+class _Memo(dict[Value, bytes]):
+    """The bytes of values seen before; states share most of theirs."""
+
+    def __init__(self, function: Callable[[Value], bytes]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, value: Value) -> bytes:
+        if len(self) >= MEMO:
+            self.clear()
+        found = self[value] = self._function(value)
+        return found
+
+
+def _within_scope(evaluate: Evaluator, frame: Frame, expr: Expr) -> Value:
+    try:
+        return evaluate(frame)
+    except Cut as cut:
+        raise _start_is_cut(cut, expr.span) from None
+
+
+def _start_is_cut(cut: Cut, span: Span) -> ModelError:
+    return ModelError("R0601", f"the initial state is already beyond the scope of {cut.limit}", span)
+
+
+def _no_start(dead_ends: Sequence[DeadEnd]) -> ModelError:
+    """That every branch of the `init` block ends in a `choose` without a member, and the last of these."""
+    last = max(dead_ends, key=lambda each: each.choose.span.start)
+    choose = last.choose
+    if not last.is_empty and choose.where is not None:
+        why, span = "no member satisfies the condition", choose.where.span
+    else:
+        why = "the set is empty" if choose.case is None else "the set has no member of that case"
+        span = choose.domain.span
+    return ModelError(NO_START, f"`choose {choose.name}` has no choice because {why}", span)
+
+
+# --------------------------------------------------------------------- actions
+
+
+class _Action:
+    """One action, compiled."""
+
+    def __init__(self, action: Action, model: Model, scope: Scope) -> None:
+        self.action = action
+        self._scope = scope
+        self._count = len(model.variables)
+        self._layout = layout = FrameLayout(scope, self._count)
+        self._params = [(self._count + p.slot, walked(p.domain, p.case, layout)) for p in action.params]
+        self._head = [_head(part, layout, self._count) for part in action.head]
+        self._body = body(action.body, layout, [variable.type for variable in model.variables])
+
+    def steps(
+        self, state: State, refused: set[tuple[str, int]] | None, only: tuple[Value, ...] | None
+    ) -> Iterator[Taken | CutOff]:
+        """All steps of this action: parameters × guards × choices."""
+        start = fresh(state, self.action.slots)
+        for args in self._bindings(start, (), only):
+            if self._is_ready(start, args, refused):
+                for frame in self._body(start.copy()):
+                    yield self._result(frame, args)
+
+    def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
+        """All steps of this action without its guards, but for those that make an error."""
+        start = fresh(state, self.action.slots)
+        try:
+            for args in self._bindings(start, (), None):
+                for frame in self._regardless(start):
+                    if not isinstance(frame[ENDED], ModelError):
+                        yield self._result(frame, args)
+        except ModelError:  # of the domain of a parameter: there are no more
+            return
+
+    def _bindings(
+        self, frame: Frame, args: tuple[Value, ...], only: tuple[Value, ...] | None
+    ) -> Iterator[tuple[Value, ...]]:
+        """Every choice of parameters, each put into its slot while it is looked at."""
+        index = len(args)
+        if index == len(self._params):
+            yield args
+            return
+        slot, walk = self._params[index]
+        for value in self._of_step(walk, frame, args):
+            if only is None or only[index : index + 1] == (value,):
+                frame[slot] = value
+                yield from self._bindings(frame, (*args, value), only)
+
+    def _regardless(self, frame: Frame) -> list[Frame]:
+        """What becomes of a frame without guards; nothing where a `let` of the head has no value."""
+        try:
+            for slot, evaluate in self._head:
+                if slot >= 0:
+                    frame[slot] = evaluate(frame)
+        except ModelError:
+            return []
+        return self._body(frame.copy())
+
+    def _is_ready(self, frame: Frame, args: tuple[Value, ...], refused: set[tuple[str, int]] | None) -> bool:
+        try:
+            for index, (slot, evaluate) in enumerate(self._head):
+                value = evaluate(frame)
+                if slot >= 0:
+                    frame[slot] = value
+                elif not value:
+                    if refused is not None:
+                        refused.add((self.action.name, index))
+                    return False
+        except ModelError as error:
+            error.step = Step(self.action.name, args)
+            raise
+        return True
+
+    def _of_step(
+        self, walk: Callable[[Frame], Iterable[Value]], frame: Frame, args: tuple[Value, ...]
+    ) -> Iterable[Value]:
+        try:
+            return walk(frame)
+        except ModelError as error:
+            error.step = Step(self.action.name, args)
+            raise
+
+    def _result(self, frame: Frame, args: tuple[Value, ...]) -> Taken | CutOff:
+        step = Step(self.action.name, args, frame[CHOICES])
+        match frame[ENDED]:
+            case None:
+                return Taken(step, tuple(frame[: self._count]), frame[BROKEN])
+            case Cut(limit=limit):
+                return CutOff(step, limit)
+            case error:
+                error.step = step
+                raise error
+
+    def why_not(self, args: Sequence[Value], state: State) -> Guard | None:
+        """The first guard that is false for these parameters."""
+        frame = self._with(args, state)
+        for part, (slot, evaluate) in zip(self.action.head, self._head, strict=True):
+            value = evaluate(frame)
+            if slot >= 0:
+                frame[slot] = value
+            elif not value and isinstance(part, Guard):
+                return part
+        return None
+
+    def says(self, step: Step, state: State) -> str | None:
+        """The sentence with the values of the state and the parameters; None where one cannot be had."""
+        try:
+            return sentence(self.action.says or (), self._layout, self._with(step.args, state))
+        except ModelError:
+            return None
+
+    def _with(self, args: Sequence[Value], state: State) -> Frame:
+        frame = fresh(state, self.action.slots)
+        for (slot, _), value in zip(self._params, args, strict=True):
+            frame[slot] = value
+        return frame
+
+
+def _head(part: Guard | Bound, layout: FrameLayout, count: int) -> tuple[int, Evaluator]:
+    """A `let`'s place in the frame and its value; -1 and its condition for a guard."""
+    if isinstance(part, Bound):
+        return count + part.slot, compiled(part.value, layout)
+    return -1, compiled(part.test, layout)
+
+
+def sentence(says: Says, layout: FrameLayout, frame: Frame) -> str:
+    """The text of a sentence with its values. Raises ModelError when a value cannot be had."""
+    return "".join(
+        part if isinstance(part, str) else show(part.type, compiled(part, layout)(frame), layout.scope)
+        for part in says
+    )
+
+
+# ------------------------------------------------------------------ properties
+
+
+class _Claim:
+    """One property, compiled."""
+
+    def __init__(self, prop: Property, model: Model, scope: Scope) -> None:
+        count = len(model.variables)
+        before = count + prop.slots  # after the state and the slots: the state before the step, then the step
+        self._slots: list[Value] = [None] * prop.slots
+        layout = FrameLayout(scope, count, old=before, step=before + count)
+        self._expr = None if prop.expr is None else compiled(prop.expr, layout)
+        self._goal = None if prop.goal is None else compiled(prop.goal, layout)
+
+    def holds(self, state: State) -> bool:
+        return bool(_asked(self._expr)([*state, *self._slots]))
+
+    def reached(self, state: State) -> bool:
+        return bool(_asked(self._goal)([*state, *self._slots]))
+
+    def holds_of(self, before: State, step: Step, after: State) -> bool:
+        return bool(_asked(self._expr)([*after, *self._slots, *before, step]))
+
+
+def _asked(expr: Evaluator | None) -> Evaluator:
+    if expr is None:
+        raise TypeError("such a property is not asked of a state")
+    return expr

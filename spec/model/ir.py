@@ -1,0 +1,600 @@
+"""The intermediate representation: all that an engine ever sees of a model.
+
+Names are resolved, types are checked, sugar is gone: functions are inlined,
+a process field `r.log` is a map from the sort, `wipe`, `flush` and networks
+are assignments, a fault that comes with a network is an action like any other.
+Still without bounds: a `Scope` gives those.
+
+Run-time values, by type (see `spec/model/values.py`): bool → bool; numbers → int;
+enum → its ordinal, an int; sort → its member's number, an int from 0;
+option → None or the value; record, tuple → tuple; union → tuple whose first
+item is the case's ordinal; seq → tuple; set → frozenset; bag → frozenset of
+(value, count); map → tuple, one value for each key in the order of the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum as PyEnum
+from typing import Any
+
+from spec.frozen import frozen
+from spec.model.op import Op, Quantifier
+from spec.model.rates import Rate
+from spec.model.roles import Shown
+from spec.model.types import Enum, Limit, Nat, Record, Sort, Type, Union
+from spec.source import Node, Source
+
+Value = Any  # see the module's docstring; typed per node by `Expr.type`
+
+
+# ------------------------------------------------------------------ expressions
+
+
+@frozen(kw_only=True)
+class _Expr(Node):
+    type: Type
+
+
+@frozen
+class Const(_Expr):
+    """A value written in the text."""
+
+    value: Value
+
+
+@frozen
+class Config(_Expr):
+    """The value a check gives to a config entry."""
+
+    name: str
+
+
+@frozen
+class Var(_Expr):
+    """The whole of a state variable, `Model.variables[index]`; in a `step`, after the step."""
+
+    index: int
+
+
+@frozen
+class Local(_Expr):
+    """A parameter or a bound name, by its slot in the frame of its action or property."""
+
+    slot: int
+
+
+@frozen
+class Apply(_Expr):
+    """A strict operation on its arguments."""
+
+    op: Op
+    args: tuple[Expr, ...]
+
+
+@frozen
+class And(_Expr):
+    """True when all parts are; evaluated in order, only as far as needed."""
+
+    parts: tuple[Expr, ...]
+
+
+@frozen
+class Or(_Expr):
+    """True when some part is; evaluated in order, only as far as needed."""
+
+    parts: tuple[Expr, ...]
+
+
+@frozen
+class Implies(_Expr):
+    """False only when `left` is true and `right` is not; `right` is evaluated only if needed."""
+
+    left: Expr
+    right: Expr
+
+
+@frozen
+class If(_Expr):
+    """`if c then a else b`; one branch is evaluated."""
+
+    test: Expr
+    then: Expr
+    other: Expr
+
+
+@frozen
+class Let(_Expr):
+    """`body` with `value` in `slot`."""
+
+    slot: int
+    name: str
+    value: Expr
+    body: Expr
+
+
+@frozen
+class Members(_Expr):
+    """All values of a scalar type (`of`), as a set."""
+
+    of: Type
+
+
+@frozen
+class Bind(_Expr):
+    """A quantifier, fold or comprehension over a finite domain, in the canonical order of its members.
+
+    `domain` is a set, bag (its distinct members), seq (its entries), or
+    option (its value, if any); `where` of None keeps everything.
+    `name` is for people.  `case` narrows a union: members of other cases are
+    passed over.
+    """
+
+    quantifier: Quantifier
+    slot: int
+    name: str
+    domain: Expr
+    where: Expr | None
+    body: Expr
+    case: int | None = None
+
+
+@frozen
+class MapOf(_Expr):
+    """`[k: K -> body]`: a map built key by key; `type` is the map's."""
+
+    slot: int
+    name: str
+    body: Expr
+
+
+@frozen
+class Make(_Expr):
+    """A record, tuple, seq, set, bag or case of a union from its parts (`type` says which).
+
+    For a case, `type` is the `Union` and `case` its ordinal.
+    """
+
+    parts: tuple[Expr, ...]
+    case: int | None = None
+
+
+@frozen
+class Part(_Expr):
+    """A field of a record, an item of a tuple, by position.
+
+    For a union, `case` says which case the value must be [R0607 when it is another];
+    None when all cases have the field at this position.
+    """
+
+    of: Expr
+    index: int
+    case: int | None = None
+
+
+@frozen
+class Is(_Expr):
+    """Whether a union's value is the case with that ordinal."""
+
+    of: Expr
+    case: int
+
+
+@frozen
+class Fit(_Expr):
+    """`of`, checked on its way into something stored of type `type`.
+
+    Beyond a scope (nat, limit by name) the step is cut; outside a declared
+    range or a limit by number it is an error of the model [R0601].
+    Checks numbers, options of them, and the lengths and elements of
+    collections, however deep.
+    """
+
+    of: Expr
+
+
+@frozen
+class Old(_Expr):
+    """In a `step` property: `of` evaluated before the step."""
+
+    of: Expr
+
+
+@frozen
+class Did(_Expr):
+    """In a `step` property: whether the step is this action, with these first arguments."""
+
+    action: str
+    args: tuple[Expr, ...]
+
+
+Expr = (
+    Const | Config | Var | Local | Apply | And | Or | Implies | If | Let | Members | Bind | MapOf | Make
+    | Part | Is | Fit | Old | Did
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------- statements
+
+
+@frozen
+class Key:
+    """A step of a path into a map: the entry of that key."""
+
+    key: Expr
+
+
+@frozen
+class At:
+    """A step of a path into a record or tuple: the part at that position."""
+
+    index: int
+
+
+@frozen
+class Assign(Node):
+    """The part of state variable `var` at `path` becomes `value` (already a `Fit`)."""
+
+    var: int
+    path: tuple[Key | At, ...]
+    value: Expr
+
+
+@frozen
+class Bound(Node):
+    """`let`: `slot` holds `value` from here on."""
+
+    slot: int
+    name: str
+    value: Expr
+
+
+@frozen
+class Branch(Node):
+    """`if` as a statement."""
+
+    test: Expr
+    then: tuple[Stmt, ...]
+    other: tuple[Stmt, ...]
+
+
+@frozen
+class Each(Node):
+    """`for`: the body once for each member, in canonical order; the domain is evaluated once, before."""
+
+    slot: int
+    name: str
+    domain: Expr
+    body: tuple[Stmt, ...]
+    case: int | None = None
+
+
+@frozen
+class Choose(Node):
+    """`choose`: one branch of the step for each member of `domain` that passes `where`.
+
+    No member, no step.  The chosen value is part of the step's name.
+    """
+
+    slot: int
+    name: str
+    domain: Expr
+    where: Expr | None
+    case: int | None = None
+
+
+@frozen
+class Assert(Node):
+    """A property of the moment: when false, the step violates the property named `name`."""
+
+    name: str
+    test: Expr
+
+
+Stmt = Assign | Bound | Branch | Each | Choose | Assert
+
+
+# ------------------------------------------------------------------ the model
+
+
+class Storage(PyEnum):
+    """What a crash does to a variable of a process."""
+
+    DURABLE = "durable"
+    VOLATILE = "volatile"
+    CACHED = "cached"
+    NONE = "state"  # not of a process
+
+
+@frozen
+class Variable(Node):
+    """A state variable. `name` is `leader`, or `Replica.log` for a process field: a map from the sort."""
+
+    name: str
+    type: Type
+    init: Expr
+    storage: Storage
+    ghost: bool
+    owner: str | None  # the sort of its process
+    network: str | None = None  # "set", "bag", "fifo" when declared as a network
+
+
+@frozen
+class Param(Node):
+    """A parameter of an action: ranges over the members of `domain`, as a `Bind` does."""
+
+    name: str
+    slot: int
+    type: Type
+    domain: Expr
+    case: int | None = None
+
+
+@frozen
+class Guard(Node):
+    """A condition for a step. `name` is None when the text gives none."""
+
+    name: str | None
+    test: Expr
+
+
+class Kind(PyEnum):
+    """Steps the protocol takes, steps that go wrong (and cost), steps that mend (and never cost)."""
+
+    ACTION = "action"
+    FAULT = "fault"
+    REPAIR = "repair"
+
+
+class Fairness(PyEnum):
+    """What may not be put off for ever."""
+
+    NONE = "none"
+    WEAK = "fair"
+    STRONG = "strong fair"
+
+
+Says = tuple["str | Expr", ...]
+"""A sentence with values in it, evaluated before the step (property: in the state)."""
+
+
+@frozen
+class Action(Node):
+    """Parameters × guards × a body run in order, atomically.
+
+    Locals live in a frame of `slots` slots: parameters first, then what `head`
+    and `body` bind.  `says` may read the parameters and the state.
+    """
+
+    name: str
+    kind: Kind
+    fairness: Fairness
+    params: tuple[Param, ...]
+    head: tuple[Guard | Bound, ...]
+    body: tuple[Stmt, ...]
+    slots: int
+    says: Says | None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it is something that goes wrong, and counts against a budget."""
+        return self.kind is Kind.FAULT
+
+
+class PropertyKind(PyEnum):
+    """What a property claims; `lemma` is an invariant that exists to help a proof."""
+
+    INVARIANT = "invariant"
+    LEMMA = "lemma"
+    STEP = "step"
+    REACHABLE = "reachable"
+    RECOVERABLE = "recoverable"
+    LEADSTO = "leadsto"
+    ALWAYS_EVENTUALLY = "always eventually"
+    DEADLOCK_FREE = "deadlock free"
+    ASSERT = "assert"  # made by `assert` statements of that name
+
+
+@frozen
+class Property(Node):
+    """A named claim; `goal` is leadsto's right side.
+
+    `expr` is None for assert; of deadlock free it says which states may be the end of a
+    run, and is None where none may.
+    """
+
+    name: str
+    kind: PropertyKind
+    expr: Expr | None
+    goal: Expr | None
+    slots: int
+    says: Says | None
+
+
+@frozen
+class ConfigEntry(Node):
+    """A switch of the model: its type, default, and the real key it stands for.
+
+    `defaults` are pairs (first version, value), ascending; `key` and `note` are for people.
+    Behind a `=` in the key stand the real values, in the order of the type.
+    """
+
+    name: str
+    type: Type
+    default: Value
+    key: str | None = None
+    note: str | None = None
+    defaults: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def key_name(self) -> str:
+        """The real key alone, or nothing."""
+        return (self.key or "").partition("=")[0]
+
+
+@frozen
+class Assume(Node):
+    """A condition on configs and sizes without which the model means nothing."""
+
+    name: str
+    test: Expr
+    slots: int
+
+
+@frozen
+class Scope:
+    """What makes a model finite, and its switches.
+
+    `sorts` gives the members' names (for people), so their number; `nats` the
+    greatest value; `networks` how many messages may be under way at once (in
+    each channel); `config` a value for every config entry.
+    """
+
+    sorts: Mapping[str, tuple[str, ...]]
+    nats: Mapping[str, int]
+    networks: Mapping[str, int]
+    config: Mapping[str, Value]
+
+    def limit(self, name: str) -> int:
+        """The bound that goes by that name: of a nat or of a network."""
+        return self.nats[name] if name in self.nats else self.networks[name]
+
+    def size(self, name: str) -> int:
+        """How many members the sort of that name has; of a nat or of a network, its bound."""
+        return len(self.sorts[name]) if name in self.sorts else self.limit(name)
+
+    def most(self, limit: Limit) -> int:
+        """How many elements a limit allows."""
+        return limit.of if isinstance(limit.of, int) else self.limit(limit.of)
+
+
+@frozen
+class Budget:
+    """How many faults a run may have. None: any number.
+
+    `total` bounds all together; `kinds`, when not None, lists the only faults
+    allowed and the most of each.
+    """
+
+    total: int | None
+    kinds: Mapping[str, int | None] | None = None
+
+    def allows(self, fault: str) -> bool:
+        """Whether there may be faults of that kind, if there may be any at all."""
+        return self.kinds is None or self.kinds.get(fault, 0) != 0
+
+    def allowed(self, model: Model) -> frozenset[str]:
+        """The faults of a model of which a run may have some."""
+        return frozenset(() if self.total == 0 else filter(self.allows, model.faults))
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """The kinds of faults that are allowed and bounded."""
+        return {name: most for name, most in (self.kinds or {}).items() if most}
+
+    @property
+    def bounds_kinds(self) -> bool:
+        """Whether it says of some kind how many there may be."""
+        return any(most is not None for most in (self.kinds or {}).values())
+
+    def actions(self, model: Model) -> tuple[Action, ...]:
+        """The actions of a model that a run may take: all but the faults that are not allowed."""
+        allowed = self.allowed(model)
+        return tuple(a for a in model.actions if not a.is_fault or a.name in allowed)
+
+
+@frozen
+class ExpectVerdict(Node):
+    """`expect P holds [for any number of faults]`, or `violated [with k faults] [in n steps]`."""
+
+    property: str
+    holds: bool
+    any_faults: bool = False
+    faults: int | None = None
+    steps: int | None = None
+
+
+@frozen
+class ExpectCount(Node):
+    """`expect states 353 [within k faults]`, transitions, levels, cut."""
+
+    what: str
+    count: int
+    faults: int | None = None
+
+
+@frozen
+class ExpectTaken(Node):
+    """`expect taken write 3996`: how many transitions are steps of that action."""
+
+    action: str
+    count: int
+
+
+Expect = ExpectVerdict | ExpectCount | ExpectTaken
+
+
+@frozen
+class Check(Node):
+    """A question with its bounds, and the answer it is expected to have."""
+
+    name: str
+    scope: Scope
+    budget: Budget
+    only: tuple[str, ...] | None  # properties to look at; None: all
+    expect: tuple[Expect, ...]
+    says: str | None
+    rates: tuple[Rate, ...] = ()  # of each action at most one
+    exact: tuple[str, ...] = ()  # bounds that are part of the question: a larger one makes another
+
+
+@frozen
+class Model:
+    """A protocol (or a variant of one), ready for an engine."""
+
+    name: str
+    source: Source
+    sorts: tuple[Sort, ...]
+    nats: tuple[Nat, ...]
+    enums: tuple[Enum, ...]
+    records: tuple[Record, ...]
+    unions: tuple[Union, ...]
+    configs: tuple[ConfigEntry, ...]
+    assumes: tuple[Assume, ...]
+    variables: tuple[Variable, ...]
+    init: tuple[Stmt, ...]  # run on the variables' `init` values; more than one start by `choose`
+    init_slots: int  # enough for `init` and for every variable's first value
+    actions: tuple[Action, ...]
+    properties: tuple[Property, ...]
+    checks: tuple[Check, ...]
+    display: tuple[Shown, ...] = ()  # each role at most once in the state and in each process
+
+    def __repr__(self) -> str:
+        """Its name and how much there is of it: all of it would fill pages."""
+        parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
+        counts = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
+        return f"<Model {self.name}: {counts}>"
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The names of its faults."""
+        return tuple(action.name for action in self.actions if action.is_fault)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The names of its actions and repairs, which no budget counts."""
+        return tuple(action.name for action in self.actions if not action.is_fault)
+
+    def action(self, name: str) -> Action:
+        """The action of that name. KeyError when there is none."""
+        for found in self.actions:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+    def property(self, name: str) -> Property:
+        """The property of that name. KeyError when there is none."""
+        for found in self.properties:
+            if found.name == name:
+                return found
+        raise KeyError(name)

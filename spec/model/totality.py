@@ -1,0 +1,291 @@
+"""Which expressions are sure to have a value, so that they cannot make an error of the model.
+
+Whoever knows that may leave a quantifier at the first member that decides it, or
+compute what is not needed.  Where these functions are not sure, they say no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spec.model.ir import (
+    Action,
+    And,
+    Apply,
+    Assert,
+    Assign,
+    Bind,
+    Bound,
+    Branch,
+    Choose,
+    Config,
+    Const,
+    Did,
+    Each,
+    Expr,
+    Fit,
+    Guard,
+    If,
+    Implies,
+    Is,
+    Key,
+    Let,
+    Local,
+    Make,
+    MapOf,
+    Members,
+    Model,
+    Old,
+    Or,
+    Part,
+    Stmt,
+    Var,
+)
+from spec.model.op import Op, Quantifier
+from spec.model.types import (
+    Bag,
+    Bool,
+    Enum,
+    Field,
+    Limit,
+    Map,
+    Nat,
+    Option,
+    Range,
+    Record,
+    Seq,
+    Set,
+    Sort,
+    Type,
+    Union,
+    walk_type,
+)
+from spec.model.walk import children
+
+_PARTIAL = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST}
+_OF_SOME = {Quantifier.MAX, Quantifier.MIN, Quantifier.ARGMAX, Quantifier.ARGMIN}  # an error without a member
+_PARTS_OF_STORED = {Op.LOOKUP, Op.INDEX, Op.AT, Op.LAST, Op.THE, Op.TAKE, Op.DROP, Op.LEAST, Op.GREATEST}
+
+
+class Totality:
+    """Which expressions have a value whatever the state; each is looked at once.
+
+    Within an action or property that `of_model` has seen, it is known which bound
+    names are sure to keep to their type; elsewhere none is taken to.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[bool, Expr]] = {}  # the expression too, so that its id stays its own
+
+    def of(self, expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
+        """Whether the expression has a value for sure; `kept` are slots whose values keep to their type."""
+        if id(expr) not in self._known:
+            self._known[id(expr)] = self._total(expr, kept), expr
+        return self._known[id(expr)][0]
+
+    def of_model(self, model: Model) -> None:
+        """Look at all expressions of a model in their places."""
+        self._statements(model.init, frozenset())
+        for action in model.actions:
+            self._action(action)
+        for prop in model.properties:
+            for expr in (prop.expr, prop.goal):
+                if expr is not None:
+                    self.of(expr)
+
+    # -------------------------------------------------------------- expressions
+
+    def _all(self, parts: Iterable[Expr], kept: frozenset[int]) -> bool:
+        known = [self.of(part, kept) for part in parts]  # also what an early end would pass over
+        return all(known)
+
+    def _total(self, expr: Expr, kept: frozenset[int]) -> bool:
+        match expr:
+            case Const() | Config() | Var() | Local() | Members():
+                return True
+            case Apply(op=op, args=args):
+                return self._all(args, kept) and not is_partial(op, args, kept)
+            case And() | Or() | Implies() | If() | Make() | Did() | Is() | Old():
+                return self._all(children(expr), kept)
+            case Let(slot=slot, value=value, body=body):
+                inner = kept | {slot} if keeps_to_type(value, kept) else kept
+                return all([self.of(value, kept), self.of(body, inner)])
+            case Bind():
+                return self._bind(expr, kept)
+            case MapOf(slot=slot, body=body):
+                return self.of(body, kept | {slot})
+            case Part(of=of, case=case):
+                return self.of(of, kept) and case is None
+            case Fit(of=of):
+                self.of(of, kept)
+                return False
+
+    def _bind(self, expr: Bind, kept: frozenset[int]) -> bool:
+        inner = kept | {expr.slot} if keeps_to_type(expr.domain, kept) else kept
+        parts = [expr.body] if expr.where is None else [expr.where, expr.body]
+        return all([self.of(expr.domain, kept), self._all(parts, inner), expr.quantifier not in _OF_SOME])
+
+    # --------------------------------------------------------------- statements
+
+    def _action(self, action: Action) -> None:
+        kept: frozenset[int] = frozenset()
+        for param in action.params:
+            self.of(param.domain, kept)
+            kept = kept | {param.slot} if keeps_to_type(param.domain, kept) else kept
+        for part in action.head:
+            match part:
+                case Guard(test=test):
+                    self.of(test, kept)
+                case Bound():
+                    kept = self._bound(part, kept)
+        self._statements(action.body, kept)
+
+    def _bound(self, statement: Bound, kept: frozenset[int]) -> frozenset[int]:
+        self.of(statement.value, kept)
+        return kept | {statement.slot} if keeps_to_type(statement.value, kept) else kept
+
+    def _statements(self, statements: Iterable[Stmt], kept: frozenset[int]) -> None:
+        for statement in statements:
+            match statement:
+                case Assign(path=path, value=value):
+                    self._all([step.key for step in path if isinstance(step, Key)], kept)
+                    self.of(value, kept)
+                case Bound():
+                    kept = self._bound(statement, kept)
+                case Branch(test=test, then=then, other=other):
+                    self.of(test, kept)
+                    self._statements(then, kept)
+                    self._statements(other, kept)
+                case Each(slot=slot, domain=domain, body=body):
+                    self.of(domain, kept)
+                    self._statements(body, kept | {slot} if keeps_to_type(domain, kept) else kept)
+                case Choose(slot=slot, domain=domain, where=where):
+                    self.of(domain, kept)
+                    kept = kept | {slot} if keeps_to_type(domain, kept) else kept
+                    if where is not None:
+                        self.of(where, kept)
+                case Assert(test=test):
+                    self.of(test, kept)
+
+
+def is_partial(op: Op, args: tuple[Expr, ...], kept: frozenset[int] = frozenset()) -> bool:
+    """Whether an operation may have no value for some arguments."""
+    match op:
+        case Op.LOOKUP:
+            whole, key = args
+            same = isinstance(whole.type, Map) and key.type == whole.type.key
+            return not (same and keeps_to_type(key, kept))
+        case Op.DIV | Op.MOD:
+            return not (isinstance(args[1], Const) and args[1].value != 0)
+        case _:
+            return op in _PARTIAL
+
+
+def keeps_to_type(expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
+    """Whether the value is sure to be one that its type allows, as all that is stored is.
+
+    What is computed may be beyond it: `epoch + 1` is of the type of `epoch`, and so is a
+    name bound to it, but for those in the slots `kept`.
+    """
+    if not _counts(expr.type):
+        return True
+    match expr:
+        case Var() | Config() | Members():
+            return True
+        case Local(slot=slot):
+            return slot in kept
+        case Apply(op=op, args=args) if op in _PARTS_OF_STORED:
+            return keeps_to_type(args[0], kept)
+        case Part(of=of) | Old(of=of):
+            return keeps_to_type(of, kept)
+        case If(then=then, other=other):
+            return keeps_to_type(then, kept) and keeps_to_type(other, kept)
+        case Let(slot=slot, value=value, body=body):
+            return keeps_to_type(body, kept | {slot} if keeps_to_type(value, kept) else kept)
+        case Bind(quantifier=Quantifier.ARGMAX | Quantifier.ARGMIN, domain=domain):
+            return keeps_to_type(domain, kept)
+        case Bind(quantifier=Quantifier.SET, slot=slot, domain=domain, body=body):
+            return keeps_to_type(body, kept | {slot} if keeps_to_type(domain, kept) else kept)
+        case _:
+            return False
+
+
+def _counts(of: Type) -> bool:
+    """Whether values of a type may have numbers, or more elements than a limit, in them."""
+    match of:
+        case Bool() | Enum() | Sort():
+            return False
+        case Option(inner) | Set(inner, None):
+            return _counts(inner)
+        case Map(_, inner):
+            return _counts(inner)
+        case Seq() | Bag() | Set():
+            return True
+        case _:
+            return True
+
+
+def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
+    """Whether the value is sure to fit that type but for the scope: to store it may cut the step."""
+    if keeps_to_type(expr) and expr.type == of:
+        return True
+    match of, expr:
+        case (Bool() | Enum() | Sort(), _) | (Option(), Const(value=None)):
+            return True
+        case _, If(then=then, other=other):
+            return fits_but_for_scope(then, of) and fits_but_for_scope(other, of)
+        case _, Let(body=body):
+            return fits_but_for_scope(body, of)
+        case Nat(), _:
+            return _is_from_zero(expr)
+        case Range(lo, hi), Const(value=value):
+            return bool(lo <= value <= hi)
+        case Option(inner), _ if not isinstance(expr.type, Option):
+            return fits_but_for_scope(expr, inner)
+        case ((Seq(_, limit) | Set(_, limit) | Bag(_, limit)), _) if limit and isinstance(limit.of, int):
+            return False
+        case ((Seq(inner) | Set(inner) | Bag(inner)), Make(parts=parts)):
+            return all(fits_but_for_scope(part, inner) for part in parts)
+        case ((Seq() | Set() | Bag()), Apply(op=Op.CONCAT | Op.UNION, args=args)):
+            return all(fits_but_for_scope(arg, of) for arg in args)
+        case ((Seq() | Set() | Bag()), Apply(op=Op.TAKE | Op.DROP | Op.MINUS | Op.INTERSECT, args=args)):
+            return fits_but_for_scope(args[0], of)
+        case Record(_, fields), Make(parts=parts):
+            return _fit_but_for_scope(parts, fields)
+        case Union(_, cases), Make(parts=parts, case=int(case)):
+            return _fit_but_for_scope(parts, cases[case].fields)
+        case _:
+            return False
+
+
+def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field]) -> bool:
+    return all(fits_but_for_scope(part, field.type) for part, field in zip(parts, fields, strict=True))
+
+
+def _is_from_zero(expr: Expr) -> bool:
+    """Whether a number is sure not to be below 0."""
+    match expr:
+        case Const(value=value):
+            return bool(value >= 0)
+        case Apply(op=Op.ADD | Op.MUL | Op.MIN2, args=args):
+            return all(map(_is_from_zero, args))
+        case Apply(op=Op.MAX2, args=args):
+            return any(map(_is_from_zero, args))
+        case Apply(op=Op.SIZE | Op.COUNT | Op.COMMON):
+            return True
+        case _:
+            lowest = expr.type.lo if isinstance(expr.type, Range) else 0
+            return isinstance(expr.type, Nat | Range) and lowest >= 0 and keeps_to_type(expr)
+
+
+def names_scope(of: Type) -> bool:
+    """Whether a value of the type may be beyond a scope: it has a nat, or a limit by name, in it."""
+    return any(map(_goes_to_scope, walk_type(of)))
+
+
+def _goes_to_scope(of: Type) -> bool:
+    match of:
+        case Nat() | Seq(_, Limit(str())) | Set(_, Limit(str())) | Bag(_, Limit(str())):
+            return True
+        case _:
+            return False

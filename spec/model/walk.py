@@ -1,0 +1,173 @@
+"""Ways through expressions and statements: what is directly in one, all that is in one, one with other parts.
+
+Those through types are in `spec/model/types.py`: `parts` and `walk_type`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from spec.model.ir import (
+    And,
+    Apply,
+    Assert,
+    Assign,
+    At,
+    Bind,
+    Bound,
+    Branch,
+    Choose,
+    Config,
+    Const,
+    Did,
+    Each,
+    Expr,
+    Fit,
+    If,
+    Implies,
+    Is,
+    Key,
+    Let,
+    Local,
+    Make,
+    MapOf,
+    Members,
+    Old,
+    Or,
+    Part,
+    Stmt,
+    Var,
+)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions that one is made of, in the order of their evaluation."""
+    match expr:
+        case Const() | Config() | Var() | Local() | Members():
+            return ()
+        case Apply(args=parts) | And(parts=parts) | Or(parts=parts) | Make(parts=parts) | Did(args=parts):
+            return parts
+        case Implies(left=left, right=right):
+            return (left, right)
+        case If(test=test, then=then, other=other):
+            return (test, then, other)
+        case Let(value=value, body=body):
+            return (value, body)
+        case Bind(domain=domain, where=where, body=body):
+            return (domain, body) if where is None else (domain, where, body)
+        case MapOf(body=body):
+            return (body,)
+        case Part(of=of) | Is(of=of) | Fit(of=of) | Old(of=of):
+            return (of,)
+        case _:
+            assert_never(expr)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """An expression and all that is in it, the whole before its parts."""
+    yield expr
+    for part in children(expr):
+        yield from walk(part)
+
+
+def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
+    """The expression with another in place of each that is directly in it; itself where none differs."""
+    old = children(expr)
+    new = tuple(map(other, old))
+    if all(one is two for one, two in zip(old, new, strict=True)):
+        return expr
+    match expr:
+        case Apply() | Did():
+            return replace(expr, args=new)
+        case And() | Or() | Make():
+            return replace(expr, parts=new)
+        case Implies():
+            return replace(expr, left=new[0], right=new[1])
+        case If():
+            return replace(expr, test=new[0], then=new[1], other=new[2])
+        case Let():
+            return replace(expr, value=new[0], body=new[1])
+        case Bind():
+            return replace(expr, domain=new[0], where=None if expr.where is None else new[1], body=new[-1])
+        case MapOf():
+            return replace(expr, body=new[0])
+        case Part() | Is() | Fit() | Old():
+            return replace(expr, of=new[0])
+        case Const() | Config() | Var() | Local() | Members():
+            raise AssertionError(expr)  # it has no parts that could differ
+        case _:
+            assert_never(expr)
+
+
+# ------------------------------------------------------------------- statements
+
+
+def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks of statements directly in a statement, in the order of the text."""
+    match statement:
+        case Branch(then=then, other=other):
+            return (then, other)
+        case Each(body=body):
+            return (body,)
+        case Assign() | Bound() | Choose() | Assert():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def walk_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Statements and all that are in them, in the order of the text."""
+    for statement in statements:
+        yield statement
+        for block in blocks(statement):
+            yield from walk_statements(block)
+
+
+def chooses(statement: Stmt) -> bool:
+    """Whether there is a `choose` in a statement, so that it has several ends."""
+    return any(isinstance(each, Choose) for each in walk_statements((statement,)))
+
+
+def expressions(statement: Stmt) -> tuple[Expr, ...]:
+    """The expressions directly in a statement, of an assignment its keys first."""
+    match statement:
+        case Assign(path=path, value=value):
+            return (*(step.key for step in path if isinstance(step, Key)), value)
+        case Bound(value=value):
+            return (value,)
+        case Branch(test=test) | Assert(test=test):
+            return (test,)
+        case Each(domain=domain):
+            return (domain,)
+        case Choose(domain=domain, where=where):
+            return (domain,) if where is None else (domain, where)
+        case _:
+            assert_never(statement)
+
+
+def with_expressions(statement: Stmt, other: Callable[[Expr], Expr]) -> Stmt:
+    """The statement with another in place of each expression directly in it, or in a statement in it."""
+
+    def step(old: Key | At) -> Key | At:
+        return replace(old, key=other(old.key)) if isinstance(old, Key) else old
+
+    def block(old: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(with_expressions(each, other) for each in old)
+
+    match statement:
+        case Assign(path=path, value=value):
+            return replace(statement, path=tuple(map(step, path)), value=other(value))
+        case Bound(value=value):
+            return replace(statement, value=other(value))
+        case Branch(test=test, then=then, other=otherwise):
+            return replace(statement, test=other(test), then=block(then), other=block(otherwise))
+        case Each(domain=domain, body=body):
+            return replace(statement, domain=other(domain), body=block(body))
+        case Choose(domain=domain, where=where):
+            return replace(statement, domain=other(domain), where=None if where is None else other(where))
+        case Assert(test=test):
+            return replace(statement, test=other(test))
+        case _:
+            assert_never(statement)
