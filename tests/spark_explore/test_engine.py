@@ -42,7 +42,13 @@ def asked(file: str, name: str) -> tuple[Model, Check]:
 
 
 def facts(model: Model, question: Check, engine: object, *, symmetry: bool = False) -> dict[str, object]:
-    found = check(model, question, engine=engine, symmetry=symmetry)  # type: ignore[arg-type]
+    found = check(
+        model,
+        question,
+        engine=engine,  # type: ignore[arg-type]
+        symmetry=symmetry,
+        with_witnesses=True,  # as `modelcheck check` asks
+    )
     return dict(Found(found.findings).facts)
 
 
