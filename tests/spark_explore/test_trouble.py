@@ -169,7 +169,7 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
     place = tmp_path / "run"
     model, question = asked("quorum", "n3_w2_r2")
     begun = SparkEngine(small=0, shards=2, run_dir=str(place))
-    check(model, question, engine=begun, limits=Limits(states=100))
+    check(model, question, engine=begun, limits=Limits(states=100), with_witnesses=True)
     before = contents(place)
     again = SparkEngine(small=0, run_dir=str(place), resume=True)
     text = model.source.text.replace("term := term + 1", "term := term + 1 + 0")
@@ -179,12 +179,12 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
 
     for changed in ((other, question), (model, larger), asked("quorum", "n3_w1_r2")):
         with pytest.raises(CannotResume, match=r"is of another model, scope, check or version of modelcheck"):
-            check(*changed, engine=again)
+            check(*changed, engine=again, with_witnesses=True)
     for name, value in (("VERSION", "0.0.0"), ("FORMAT", 0)):
         with monkeypatch.context() as patch:
             patch.setattr(runs, name, value)
             with pytest.raises(CannotResume, match=r"of another .*version of modelcheck"):
-                check(model, question, engine=again)
+                check(model, question, engine=again, with_witnesses=True)
     assert contents(place) == before
     assert facts(model, question, again) == facts(model, question, "explicit")
 
