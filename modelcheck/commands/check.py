@@ -104,7 +104,9 @@ def _run(
         data, exit_ = followup(outcomes, output)
         added |= data
         exits.add(exit_)
-    unused = () if unasked or len(outcomes) < 2 else never_used(outcomes)
+    is_part = bool(args.check or args.property or args.of)  # another check of the file may use the rest
+    is_told = len(outcomes) > 1 and not unasked and (args.strict or not is_part)
+    unused = never_used(outcomes) if is_told else ()
     exits |= _tell_all(args, output, outcomes, added, unused)
     write_files(args, files, outcomes, output)
     return exits
