@@ -21,6 +21,9 @@ MOST_MOVES = 3
 # these.
 SHARED = 2
 MOST_SHARED = 3
+LEADER_CHANGES = frozenset(
+    {"move", "elect", "elect_unclean", "elect_last_leader"}
+)  # actions of the controller
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
 UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {
