@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 
 import modelcheck.commands.check_arguments as arguments
@@ -21,6 +22,7 @@ from modelcheck.commands.check_answers import summary, tell_card, tell_runs, unu
 from modelcheck.commands.check_files import write_files
 from modelcheck.commands.check_questions import Question, questions
 from modelcheck.commands.engine_options import engine_by
+from modelcheck.commands.followups import FollowupProvider
 from modelcheck.commands.pipeline_options import write_report
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.coverage import never_used
@@ -52,7 +54,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
         return next_scope.run(args, output)
     arguments.refuse_conflicts(args)
-    for each in args.followups:
+    providers: Sequence[FollowupProvider] = args.followups
+    for each in providers:
         each.refuse_conflicts(args)
     files = arguments.files(args, output)
     outcomes: list[Outcome] = []
@@ -87,7 +90,8 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
-        followups = [each.followup(args, asked) for each in args.followups]
+        providers: Sequence[FollowupProvider] = args.followups
+        followups = [each.followup(args, asked) for each in providers]
     if args.estimate:
         return {_estimate(output, asked)}
     exits = set[Exit]()
@@ -104,8 +108,8 @@ def _run(
         data, exit_ = followup(outcomes, output)
         added |= data
         exits.add(exit_)
-    is_part = bool(args.check or args.property or args.of)  # another check of the file may use the rest
-    is_told = len(outcomes) > 1 and not unasked and (args.strict or not is_part)
+    is_part = bool(args.check or args.property or args.of)  # what is not asked may use the rest
+    is_told = len(outcomes) > 1 and (args.strict or not (is_part or unasked))
     unused = never_used(outcomes) if is_told else ()
     exits |= _tell_all(args, output, outcomes, added, unused)
     write_files(args, files, outcomes, output)

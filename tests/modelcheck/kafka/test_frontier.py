@@ -31,6 +31,7 @@ from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.diagnostics import SpecError
 from spec.source import Source
 from tests.pages import assert_sound
+from tests.unwatched import Unwatched
 
 DURABLE, WRITABLE = (next(g for g in GUARANTEES if g.name == name) for name in ("durable", "writable"))
 BOTH = (DURABLE, WRITABLE)
@@ -59,16 +60,8 @@ def subject(**point: str) -> PartitionModel:
 
 @pytest.fixture(scope="module")
 def asking() -> Iterator[Asking]:
-    with Asking(Effort(threads=1), _Nobody()) as found:
+    with Asking(Effort(threads=1), Unwatched()) as found:
         yield found
-
-
-class _Nobody:
-    def begin(self, title: str) -> None:
-        pass
-
-    def tell(self, event: object) -> None:
-        pass
 
 
 def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tuple[bool | None, ...]]:
