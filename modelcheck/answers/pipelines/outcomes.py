@@ -35,7 +35,7 @@ from modelcheck.contract.result import (
 from modelcheck.contract.wording import budget_words, config_words, scope_words, untested_words, verdict_words
 from spec.codes import codes
 from spec.frozen import frozen
-from spec.ir import Check, Guard, Model
+from spec.ir import Check, Model
 from spec.semantics import Machine
 from spec.source import Span
 
@@ -228,7 +228,7 @@ def _action(model: Model, name: str) -> FilePlace:
 
 def _guard(model: Model, name: str, guard: str) -> FilePlace:
     action = model.action(name)
-    spans = [each.span for each in action.head if isinstance(each, Guard) and each.name == guard]
+    spans = [each.span for each in action.guards if model.guard_name(each) == guard]
     return FilePlace(model.source, spans[0] if spans else action.span)
 
 
