@@ -152,11 +152,13 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
 
 
 def goes_on(place: Path) -> None:
-    """The run goes on, on the cluster, and finds what there is."""
+    """The run that `modelcheck check` began goes on, on the cluster, and finds what there is."""
     assert list((place / "levels").iterdir())
     again = SparkEngine(small=0, run_dir=str(place), resume=True)
 
-    assert facts(*asked(*WIDE), again) == facts(*asked(*WIDE), "explicit")
+    assert facts(*asked(*WIDE), again, with_witnesses=True) == facts(
+        *asked(*WIDE), "explicit", with_witnesses=True
+    )
 
 
 # ------------------------------------------------------------------ another's run
@@ -169,7 +171,7 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
     place = tmp_path / "run"
     model, question = asked("quorum", "n3_w2_r2")
     begun = SparkEngine(small=0, shards=2, run_dir=str(place))
-    check(model, question, engine=begun, limits=Limits(states=100), with_witnesses=True)
+    check(model, question, engine=begun, limits=Limits(states=100))
     before = contents(place)
     again = SparkEngine(small=0, run_dir=str(place), resume=True)
     text = model.source.text.replace("term := term + 1", "term := term + 1 + 0")
@@ -179,12 +181,12 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
 
     for changed in ((other, question), (model, larger), asked("quorum", "n3_w1_r2")):
         with pytest.raises(CannotResume, match=r"is of another model, scope, check or version of modelcheck"):
-            check(*changed, engine=again, with_witnesses=True)
+            check(*changed, engine=again)
     for name, value in (("VERSION", "0.0.0"), ("FORMAT", 0)):
         with monkeypatch.context() as patch:
             patch.setattr(runs, name, value)
             with pytest.raises(CannotResume, match=r"of another .*version of modelcheck"):
-                check(model, question, engine=again, with_witnesses=True)
+                check(model, question, engine=again)
     assert contents(place) == before
     assert facts(model, question, again) == facts(model, question, "explicit")
 
