@@ -256,7 +256,7 @@ def _claim_fair(machine: Machine, trace: Trace, loop: int) -> None:
         if action.is_fault:
             again = any(step.action == action.name for step in trace.steps[loop:])
             _claim(not again, f"the fault {action.name} would happen again and again")
-        elif action.fairness is not Fairness.NONE and action.name not in changing:
+        elif action.is_fair and action.name not in changing:
             possible = [_is_possible(machine, action.name, state) for state in states]
             broken = all(possible) if action.fairness is Fairness.WEAK else any(possible)
             _claim(not broken, f"{action.fairness.value} {action.name} is put off for ever")

@@ -41,21 +41,25 @@ class Neighbours:
 
 
 def late_faults(trace: Trace) -> Trace:
-    """The trace with each fault moved behind the steps that do not depend on it.
+    """The trace with each fault moved behind the steps that do not depend on it: see `late_steps`."""
+    return late_steps(trace, frozenset(trace.model.faults))
+
+
+def late_steps(trace: Trace, late: frozenset[str]) -> Trace:
+    """The trace with each step of these actions moved behind the other steps that do not depend on it.
 
     Two neighbours change places when they lead to the same state in either
     order, so the run ends as it did.  What repeats for ever stays as it is, and the last step
     where it is what is wrong.  Costs, at most, the steps of a state for each pair of steps.
     """
     neighbours = Neighbours(Machine(trace.model, trace.scope))
-    faults = set(trace.model.faults)
     states, steps, free = list(trace.states), list(trace.steps), _movable(trace)
     moved = True
     while moved:
         moved = False
         for at in range(free - 1):
             first, second = steps[at : at + 2]
-            if first.action not in faults or second.action in faults:
+            if first.action not in late or second.action in late:
                 continue
             between = neighbours.exchanged(states[at], first, second, states[at + 2])
             if between is not None:

@@ -13,7 +13,7 @@ from modelcheck.contract.engine import CannotResume, Engine, Family, Keep, Limit
 from modelcheck.contract.expected import mismatches, needs_counts
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.report import PhaseDone, Reporter, Silent, Stopped
-from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Violated, run_of
 from modelcheck.contract.witnesses import witnesses
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
@@ -212,10 +212,5 @@ def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
 def traces(findings: Findings) -> tuple[Trace, ...]:
     """Every run that findings show."""
     shown = [findings.error, None if findings.sample is None else findings.sample.run]
-    for result in findings.results:
-        match result.verdict:
-            case Holds(example=trace) | Violated(trace=trace):
-                shown.append(trace)
-            case _:
-                pass
+    shown += (run_of(result.verdict) for result in findings.results)
     return tuple(trace for trace in shown if trace is not None)

@@ -15,7 +15,6 @@ from modelcheck.contract.wording import (
     budget_words,
     config_words,
     engine_words,
-    is_fair,
     memory_words,
     scope_words,
     second_engine_words,
@@ -182,7 +181,7 @@ def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
     for words in untested_words(model, stats.untested):
         yield from wrapped(start, words, width)
     if stats.unused:
-        names = (name + " (fair)" * is_fair(model.action(name)) for name in stats.unused)
+        names = (name + " (fair)" * model.action(name).is_fair for name in stats.unused)
         yield from wrapped(start, f"never happened: {', '.join(names)}", width)
     if stats.unrefused:
         guards = ", ".join(f"{guard} of {action}" for action, guard in stats.unrefused)

@@ -24,6 +24,7 @@ from modelcheck.contract.result import (
     Unshown,
     UntestedPart,
     Violated,
+    run_of,
 )
 from modelcheck.contract.version import VERSION
 from modelcheck.contract.wording import verdict_name, verdict_words
@@ -62,7 +63,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "end": findings.end.name.lower(),
             "properties": [
                 _result(outcome, each)
-                | _why(_run(each), explained)
+                | _why(run_of(each.verdict), explained)
                 | _distinct(outcome.ways(each.property), explained)
                 for each in findings.results
             ],
@@ -113,15 +114,6 @@ def _cell(cell: ObligationCell) -> Json:
         "seconds": round(cell.seconds, 3),
         "not_a_run": trace_json(cell.shown),
     }
-
-
-def _run(result: Result) -> Trace | None:
-    """The run that a result shows, if any."""
-    match result.verdict:
-        case Holds(example=trace) | Violated(trace=trace):
-            return trace
-        case Unknown():
-            return None
 
 
 def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for

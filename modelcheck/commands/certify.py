@@ -8,12 +8,13 @@ from os.path import lexists
 from pathlib import Path
 
 import modelcheck.commands.options.amounts as amounts
-from counterexamples.lines import Piece, Role, count, line
+from counterexamples.lines import Piece, count, line
 from modelcheck.api import Unsupported, task_of
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_model
 from modelcheck.asking.unmet import refuse_unstartable
 from modelcheck.commands.options.given import MODEL
+from modelcheck.contract.assessment import MARKS
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Unknown, Violated
 from modelcheck.storage.files import read_text
@@ -31,12 +32,6 @@ from spec.library import is_meant
 from spec.load import load
 from spec.model.ir import Check, Model
 from spec.source import Source
-
-MARKS = {
-    Exit.EXPECTED: ("✓", Role.GOOD),
-    Exit.VIOLATED: ("✗", Role.BAD),
-    Exit.UNKNOWN: ("?", Role.UNSURE),
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis,
 from modelcheck.commands.options.amounts import add_limits
 from modelcheck.commands.options.engine_options import OPTIONS, keywords_of
 from modelcheck.commands.options.given import MODEL, add_overrides, given_by
-from modelcheck.contract.assessment import assess
+from modelcheck.contract.assessment import MARKS, assess
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.report import AnswersDone
@@ -29,7 +29,6 @@ CREWS = {  # who answers the points
     "spark": "spark_explore.sweep:SparkWorkers",
 }
 OF_SPARK = ("--master", "--conf")
-MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD)}
 UNANSWERED = SweepAnswer(None, "not answered")
 
 
@@ -127,7 +126,7 @@ class _SweepTable:
             yield from wrapped(label, answer.problem, width, Role.UNSURE)
             return
         stats, found = answer.outcome.findings.stats, assess(answer.outcome)
-        mark, role = MARKS.get(found.exit, ("?", Role.UNSURE))
+        mark, role = MARKS.get(found.exit, MARKS[Exit.UNKNOWN])
         cells = self._cells(values, f"{stats.states:,}", seconds_words(stats.seconds))
         yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(answer.outcome), width)
 

@@ -9,6 +9,12 @@ from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Vio
 from spec.frozen import frozen
 from spec.model.ir import ExpectVerdict
 
+MARKS = {  # before a line that says what something came to
+    Exit.EXPECTED: ("✓", Role.GOOD),
+    Exit.VIOLATED: ("✗", Role.BAD),
+    Exit.UNKNOWN: ("?", Role.UNSURE),
+}
+
 
 @frozen
 class Assessment:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from modelcheck.contract.result import Holds, Outcome, Result, UntestedPart, UnusedKind, UnusedPart
-from spec.model.ir import Action, Fairness, Guard, Model
+from spec.model.ir import Action
 from spec.source import Source, Span
 
 SEVERAL = 2  # checks of which some set a switch in another way
@@ -99,8 +99,7 @@ def _actions(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
                 idle[action.span] = action
     for span, action in idle.items():
         if not taken[span]:
-            is_fair = action.fairness is not Fairness.NONE
-            yield UnusedPart(UnusedKind.ACTION, action.name, outcomes[0].model.source, span, is_fair)
+            yield UnusedPart(UnusedKind.ACTION, action.name, outcomes[0].model.source, span, action.is_fair)
 
 
 def _guards(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
@@ -108,22 +107,16 @@ def _guards(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
     idle: dict[Span, str] = {}
     for outcome in outcomes:
         stats = outcome.findings.stats
-        for action, name, guard in guards_of(outcome.model):
-            if (action.name, name) in stats.refused:
-                refused.add(guard.span)
-            elif (action.name, name) in stats.unrefused:
-                idle[guard.span] = f"{action.name}.{name}"
+        for action in outcome.model.actions:
+            for guard in action.guards:
+                name = outcome.model.guard_name(guard)
+                if (action.name, name) in stats.refused:
+                    refused.add(guard.span)
+                elif (action.name, name) in stats.unrefused:
+                    idle[guard.span] = f"{action.name}.{name}"
     for span, name in idle.items():
         if span not in refused:
             yield UnusedPart(UnusedKind.GUARD, name, outcomes[0].model.source, span)
-
-
-def guards_of(model: Model) -> Iterator[tuple[Action, str, Guard]]:
-    """Every guard with its action, and its name: its text, where the model gives it none."""
-    for action in model.actions:
-        for guard in action.head:
-            if isinstance(guard, Guard):
-                yield action, guard.name or model.source.at(guard.span), guard
 
 
 def _configs(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:

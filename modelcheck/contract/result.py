@@ -83,6 +83,15 @@ class Unknown:
 Verdict = Holds | Violated | Unknown
 
 
+def run_of(verdict: Verdict) -> Trace | None:
+    """The run that decides a verdict and is shown, if one is."""
+    match verdict:
+        case Holds(example=trace) | Violated(trace=trace):
+            return trace
+        case Unknown():
+            return None
+
+
 @frozen
 class Result:
     """The verdict on one property; `by_faults` gives it for runs with at most 0, 1, 2 … faults."""
@@ -319,11 +328,7 @@ class Outcome:
 
     def trace(self, name: str) -> Trace | None:
         """The run that decides a property, if one does. Raises KeyError when it was not looked at."""
-        match self.verdict(name):
-            case Holds(example=trace) | Violated(trace=trace):
-                return trace
-            case Unknown():
-                return None
+        return run_of(self.verdict(name))
 
     def __repr__(self) -> str:
         """The outcome in a line: the model and its runs would fill pages."""

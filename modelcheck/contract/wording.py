@@ -18,7 +18,7 @@ from modelcheck.contract.result import (
     Verdict,
     Violated,
 )
-from spec.model.ir import Action, Budget, Check, Fairness, Model, PropertyKind, Scope
+from spec.model.ir import Budget, Check, Model, PropertyKind, Scope
 from spec.model.values import show
 from spec.source import Span
 
@@ -78,11 +78,6 @@ def untested_words(model: Model, parts: Iterable[UntestedPart]) -> Iterator[str]
     for (span, is_quantifier), names in by_part.items():
         how = "never has a member" if is_quantifier else "is never true"
         yield f"`{one_line(model.source.at(span))}` {how}, in {', '.join(names)}"
-
-
-def is_fair(action: Action) -> bool:
-    """Whether something is promised of an action."""
-    return action.fairness is not Fairness.NONE
 
 
 def _beyond(holds: Holds) -> str:

@@ -192,7 +192,7 @@ class FindingsOfSearch(Generic[S]):
         complete = self.end is End.COMPLETE
         allowed = self.task.budget.actions(self.task.model)
         guards = [
-            (action.name, guard.name or self.task.model.source.at(guard.span), index)
+            (action.name, self.task.model.guard_name(guard), index)
             for action in allowed
             for index, guard in enumerate(action.head)
             if isinstance(guard, Guard)

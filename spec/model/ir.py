@@ -380,6 +380,16 @@ class Action(Node):
         """Whether it is something that goes wrong, and counts against a budget."""
         return self.kind is Kind.FAULT
 
+    @property
+    def is_fair(self) -> bool:
+        """Whether something is promised of it: that it is taken, where it can be."""
+        return self.fairness is not Fairness.NONE
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """Its guards, in the order of the text."""
+        return tuple(each for each in self.head if isinstance(each, Guard))
+
 
 class PropertyKind(PyEnum):
     """What a property claims; `lemma` is an invariant that exists to help a proof."""
@@ -591,6 +601,10 @@ class Model:
             if found.name == name:
                 return found
         raise KeyError(name)
+
+    def guard_name(self, guard: Guard) -> str:
+        """What a guard is called: its own name, or its text where it has none."""
+        return guard.name or self.source.at(guard.span)
 
     def property(self, name: str) -> Property:
         """The property of that name. KeyError when there is none."""

@@ -212,7 +212,7 @@ def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
         help_ = f"each name has its own: `{name[1]}: T, …`, or `{name[1]} in S, …`"
-        return place.says(f"it is not said where `{name[1]}` comes from", help_)
+        return place.says(f"`{name[1]}` has no type and no set", help_)
     return None
 
 

@@ -211,9 +211,9 @@ def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Re
     root = assert_sound(review_page(review, "modelcheck review server.properties"))
 
     assert root.find("h1")[0].words == "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"
-    runs = ["#run-1", "#run-1", "#run-2"]  # one for two
+    runs = ["#run-1", "#run-1", "#run-2", "#run-3"]  # one for two
     assert links(root) == [
-        [name, run] for name, run in zip(("durable", "committed", "read"), runs, strict=True)
+        [name, run] for name, run in zip(("durable", "committed", "read", "consistent"), runs, strict=True)
     ]
     rows = {
         row.find("th")[0].words.partition(":")[0]: row
@@ -227,6 +227,7 @@ def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Re
     assert titles == [
         "durable: acknowledged records can be lost",
         "read: consumers can be given records that are not committed",
+        "consistent: replicas can differ below their high watermarks",
     ]
     card = root.find("section", "card")[0].words
     assert "durable:2: NOT met" in card

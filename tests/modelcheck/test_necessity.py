@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from spec.diagnostics import SpecError
 from spec.load import load, loads
 from spec.model.ir import Model
+from tests.consoles import console_example
 
 ROOT = Path(__file__).parent.parent.parent
 VOTES = """
@@ -537,9 +537,8 @@ def test_the_readme_shows_what_the_command_says(
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     page = ROOT / "modelcheck/README.md"
-    text = page.read_text(encoding="utf-8")
-    command, shown = re.findall(r"^\$ modelcheck (necessity .*)\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
-    main(command.split())
+    words, shown = console_example(page, "necessity .*")
+    main(words)
 
     in_document(page, shown, capsys.readouterr().out)
 

@@ -25,6 +25,7 @@ from modelcheck.processes.workers import Workers
 from spec.load import loads
 from spec.model.ir import Model
 from spec.model.values import ModelError
+from tests.consoles import console_example
 from tests.fuzz.of_sweeps import Here
 from tests.model_texts import model_texts
 
@@ -489,10 +490,7 @@ def test_the_readme_shows_what_next_scopes_come_to(
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     page = ROOT / "modelcheck/README.md"
-    text = page.read_text(encoding="utf-8")
-    command, shown = re.findall(r"^\$ modelcheck (.* --next-scope.*)\n((?:.*\n)*?)```$", text, re.MULTILINE)[
-        0
-    ]
-    main(command.split())
+    words, shown = console_example(page, ".* --next-scope.*")
+    main(words)
 
     in_document(page, shown, capsys.readouterr().out)

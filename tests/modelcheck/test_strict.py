@@ -217,6 +217,20 @@ def test_sarif_has_a_finding_for_each_and_strict_makes_it_an_error(run: Run, tmp
     }
 
 
+def test_sarif_points_at_a_guard_without_a_name_too(run: Run, tmp_path: Path) -> None:
+    text = model(THREE).replace(KEPT, "")
+    found = {}
+    for guard in ("once: tries < 4", "tries < 4"):
+        run(text.replace("once: tries < 4", guard), "--sarif", "found.sarif", "-q", "--strict")
+        found[guard] = {
+            (each["level"], each["locations"][0]["physicalLocation"]["region"]["startLine"])
+            for each in results(tmp_path / "found.sarif")
+            if each["ruleId"] == "never-refuses" and "jam" in each["message"]["text"]
+        }
+
+    assert found == {"once: tries < 4": {("error", 17)}, "tries < 4": {("error", 17)}}
+
+
 def test_junit_has_a_failure_for_what_no_check_uses(run: Run, tmp_path: Path) -> None:
     text = model(THREE).replace(KEPT, "")
     run(text, "--junit", "found.xml", "-q", "--strict")

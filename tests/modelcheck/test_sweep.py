@@ -17,6 +17,7 @@ from modelcheck.contract.exits import Exit
 from spec.diagnostics import SpecError
 from spec.load import load
 from spec.model.ir import Model
+from tests.consoles import console_example
 
 ROOT = Path(__file__).parent.parent.parent
 KAFKA = ROOT / "spec/protocols/kafka.rsm"
@@ -202,8 +203,7 @@ def test_the_readme_shows_what_a_sweep_says(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    page = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
-    command, shown = re.findall(r"^\$ modelcheck (sweep .*)\n((?:.*\n)*?)```$", page, re.MULTILINE)[0]
-    main(command.split())
+    words, shown = console_example(ROOT / "modelcheck/README.md", "sweep .*")
+    main(words)
 
     assert table(capsys.readouterr().out) == table(shown)

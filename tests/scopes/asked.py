@@ -13,7 +13,7 @@ from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import Posed
 from modelcheck.kafka.questions.search import Asking, Effort
 from tests.scopes.grid import RAISED, larger
-from tests.scopes.silent import Silent
+from tests.unwatched import Unwatched
 
 MOST = 6_000_000  # states of one search: nine seconds
 
@@ -97,7 +97,7 @@ class _Watched(Asking):
     """Asks, and remembers which bounds cut a search."""
 
     def __init__(self) -> None:
-        super().__init__(Effort(each=MOST, threads=1), Silent())
+        super().__init__(Effort(each=MOST, threads=1), Unwatched())
         self.cut: set[str] = set()
 
     def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import spec.model.ir as ir
 from modelcheck.asking.sweep import Axis
 from modelcheck.kafka.frontier.configurations import Base, grid
 from modelcheck.kafka.frontier.grid import Job, different
@@ -97,5 +96,5 @@ def _larger(posed: Posed, raised: Larger, *, moves: bool) -> Posed:
     has_records = scope.nats["Record"] > 0
     nats = {name: many + raised.nats.get(name, 0) * has_records for name, many in scope.nats.items()}
     nats["Epoch"] += most - question.moves
-    changed = ir.Scope(scope.sorts, nats, scope.networks, {**scope.config, "moves": most})
+    changed = replace(scope, nats=nats, config={**scope.config, "moves": most})
     return replace(posed, question=replace(question, moves=most), check=replace(posed.check, scope=changed))

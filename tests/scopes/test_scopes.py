@@ -19,7 +19,7 @@ from tests.configurations import read
 from tests.scopes.asked import Comparing
 from tests.scopes.grid import RAISED, jobs, larger
 from tests.scopes.record import model, questions, recorded
-from tests.scopes.silent import Silent
+from tests.unwatched import Unwatched
 
 Table = dict[str, dict[str, str]]
 
@@ -27,7 +27,7 @@ Table = dict[str, dict[str, str]]
 def reviewed(kafka: str, broker: str, *, replicas: int = 3) -> Table:
     """What a review prints for a producer with `acks=all`, by guarantee and row, and its sentences."""
     subject = subject_of(kafka, broker, replicas=replicas)
-    with Asking(Effort(threads=1), Silent()) as asking:
+    with Asking(Effort(threads=1), Unwatched()) as asking:
         found = ask_all(asking, subject, 2, ask_mixed(asking, subject, 2))
     table: Table = {}
     for each in found:
@@ -79,7 +79,7 @@ def test_three_moves_without_a_fault_lose_what_two_do_not() -> None:
 
 def test_a_request_is_lost_no_more_often_than_there_are_records() -> None:
     subject = subject_of("3.7", "", replicas=2, acks="0")
-    with Asking(Effort(threads=1), Silent()) as asking:
+    with Asking(Effort(threads=1), Unwatched()) as asking:
         found = ask_all(asking, subject, 2, ask_mixed(asking, subject, 2))
 
     lost = {each.guarantee.name: cell(each)[0] for each in found if each.kind == "request"}

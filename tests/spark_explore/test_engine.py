@@ -41,8 +41,16 @@ def asked(file: str, name: str) -> tuple[Model, Check]:
     return model, replace(question, only=tuple(n for n in names if n in (question.only or names)))
 
 
-def facts(model: Model, question: Check, engine: object, *, symmetry: bool = False) -> dict[str, object]:
-    found = check(model, question, engine=engine, symmetry=symmetry)  # type: ignore[arg-type]
+def facts(
+    model: Model, question: Check, engine: object, *, symmetry: bool = False, with_witnesses: bool = False
+) -> dict[str, object]:
+    found = check(
+        model,
+        question,
+        engine=engine,  # type: ignore[arg-type]
+        symmetry=symmetry,
+        with_witnesses=with_witnesses,
+    )
     return dict(Found(found.findings).facts)
 
 

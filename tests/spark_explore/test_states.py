@@ -125,6 +125,8 @@ def reference(model: Model, question: Check) -> InterpretedSearch:
 
 
 def test_a_status_loads_no_compiler_and_no_spark() -> None:
-    program = "import sys, spark_explore.storage.status; sys.exit(bool({'llvmlite', 'pyspark'} & {*sys.modules}))"
+    program = (
+        "import sys, spark_explore.storage.status; sys.exit(bool({'llvmlite', 'pyspark'} & {*sys.modules}))"
+    )
 
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0

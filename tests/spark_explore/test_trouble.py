@@ -152,11 +152,13 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
 
 
 def goes_on(place: Path) -> None:
-    """The run goes on, on the cluster, and finds what there is."""
+    """The run that `modelcheck check` began goes on, on the cluster, and finds what there is."""
     assert list((place / "levels").iterdir())
     again = SparkEngine(small=0, run_dir=str(place), resume=True)
 
-    assert facts(*asked(*WIDE), again) == facts(*asked(*WIDE), "explicit")
+    assert facts(*asked(*WIDE), again, with_witnesses=True) == facts(
+        *asked(*WIDE), "explicit", with_witnesses=True
+    )
 
 
 # ------------------------------------------------------------------ another's run

@@ -36,7 +36,7 @@ from modelcheck.contract.wording import budget_words, config_words, scope_words,
 from spec.codes import codes
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
-from spec.model.ir import Check, Guard, Model
+from spec.model.ir import Check, Model
 from spec.source import Span
 
 CAME = {Exit.EXPECTED: CaseStatus.PASSED, Exit.VIOLATED: CaseStatus.FAILED, Exit.UNKNOWN: CaseStatus.ERROR}
@@ -228,7 +228,7 @@ def _action(model: Model, name: str) -> FilePlace:
 
 def _guard(model: Model, name: str, guard: str) -> FilePlace:
     action = model.action(name)
-    spans = [each.span for each in action.head if isinstance(each, Guard) and each.name == guard]
+    spans = [each.span for each in action.guards if model.guard_name(each) == guard]
     return FilePlace(model.source, spans[0] if spans else action.span)
 
 

@@ -33,7 +33,7 @@ from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.processes.workers import Workers
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.model.ir import Check, Expr, Fit, Guard, Model
+from spec.model.ir import Check, Expr, Fit, Model
 from spec.model.totality import names_scope
 from spec.model.walk import expressions, walk, walk_statements
 from spec.source import Span
@@ -257,8 +257,8 @@ def _stands_in(guard: Span, expr: Expr | None) -> bool:
 
 def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: UnmutatedAnswer) -> bool:
     """Whether a guard never says no in a check; not where another guard of the action is called the same."""
-    guards = [each for each in model.action(action).head if isinstance(each, Guard)]
-    names = [guard.name or model.source.at(guard.span) for guard in guards]
+    guards = model.action(action).guards
+    names = [model.guard_name(guard) for guard in guards]
     own = next(name for name, guard in zip(names, guards, strict=True) if guard.span == part.span)
     return (action, own) in stands.unrefused and names.count(own) == 1
 

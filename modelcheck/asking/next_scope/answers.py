@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from counterexamples.lines import count
 from counterexamples.trace import Erred, Trace
 from modelcheck.asking.next_scope.larger import Bounds
-from modelcheck.contract.result import Holds, Outcome, Result, Unknown, Verdict, Violated
+from modelcheck.contract.result import Holds, Outcome, Result, Unknown, Verdict, Violated, run_of
 from modelcheck.contract.wording import fault_words
 from spec.frozen import frozen
 from spec.model.ir import ExpectVerdict, Model, PropertyKind
@@ -66,7 +66,7 @@ def compared(names: Bounds, own: Outcome, found: Outcome) -> LargerAnswer:
             result.property,
             _words(own.model, result, before),
             _words(own.model, result, result.verdict),
-            _run(result.verdict),
+            run_of(result.verdict),
         )
         if _cost(before)[:2] != _cost(result.verdict)[:2] or _is_weaker(found, result):
             changes.append(change)
@@ -80,17 +80,9 @@ def _error(run: Trace) -> ChangedAnswer:
     return ChangedAnswer("", "no error", f"the model makes an error, {code}", run)
 
 
-def _run(verdict: Verdict) -> Trace | None:
-    match verdict:
-        case Holds(example=trace) | Violated(trace=trace):
-            return trace
-        case Unknown():
-            return None
-
-
 def _cost(verdict: Verdict) -> tuple[bool, int | None, int | None]:
     """Whether it holds; and by the run that decides it, the faults and the steps."""
-    run = _run(verdict)
+    run = run_of(verdict)
     holds = isinstance(verdict, Holds)
     return (holds, None, None) if run is None else (holds, run.faults, len(run.steps))
 
@@ -101,7 +93,7 @@ def _is_comparable(before: Verdict, now: Verdict) -> bool:
         return False
     if isinstance(before, Holds) is not isinstance(now, Holds):
         return True
-    own, run = _run(before), _run(now)
+    own, run = run_of(before), run_of(now)
     if now.unshown is not None or before.unshown is not None:
         return False
     if isinstance(now, Violated) and not now.fewest:
@@ -119,7 +111,7 @@ def _is_weaker(found: Outcome, result: Result) -> bool:
 
 def _words(model: Model, result: Result, verdict: Verdict) -> str:
     """A verdict and its run: "is violated (1 fault, 5 steps)"."""
-    run = _run(verdict)
+    run = run_of(verdict)
     costs = "" if run is None else f" ({count(run.faults, 'fault')}, {count(len(run.steps), 'step')})"
     match verdict:
         case Holds() if result.kind is PropertyKind.REACHABLE:

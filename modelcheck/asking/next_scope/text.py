@@ -9,11 +9,11 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import trace_json
 from modelcheck.asking.next_scope.answers import ChangedAnswer, LargerAnswer
 from modelcheck.asking.next_scope.search import NextScopeRow
+from modelcheck.contract.assessment import MARKS
 from modelcheck.contract.exits import Exit
 
 Json = dict[str, object]
 Sentence = tuple[str, str, Role]  # its label, and what it says
-MARKS = {Exit.EXPECTED: ("✓", Role.GOOD), Exit.VIOLATED: ("✗", Role.BAD), Exit.UNKNOWN: ("?", Role.UNSURE)}
 WORDS = {
     Exit.EXPECTED: "with the same answers at the next scope",
     Exit.VIOLATED: "with other answers",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 
 import modelcheck.commands.check.arguments as arguments
@@ -20,6 +21,7 @@ from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_uns
 from modelcheck.commands.check.cards import summary, tell_card, tell_runs, unused_lines
 from modelcheck.commands.check.files import write_files
 from modelcheck.commands.check.questions import Question, questions
+from modelcheck.commands.followups import FollowupProvider
 from modelcheck.commands.options.engine_options import engine_by
 from modelcheck.commands.options.pipeline_options import write_report
 from modelcheck.contract.assessment import assess
@@ -52,7 +54,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
         return next_scope.run(args, output)
     arguments.refuse_conflicts(args)
-    for each in args.followups:
+    providers: Sequence[FollowupProvider] = args.followups
+    for each in providers:
         each.refuse_conflicts(args)
     files = arguments.files(args, output)
     outcomes: list[Outcome] = []
@@ -87,7 +90,8 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
-        followups = [each.followup(args, asked) for each in args.followups]
+        providers: Sequence[FollowupProvider] = args.followups
+        followups = [each.followup(args, asked) for each in providers]
     if args.estimate:
         return {_estimate(output, asked)}
     exits = set[Exit]()
@@ -104,7 +108,9 @@ def _run(
         data, exit_ = followup(outcomes, output)
         added |= data
         exits.add(exit_)
-    unused = () if unasked or len(outcomes) < 2 else never_used(outcomes)
+    is_part = bool(args.check or args.property or args.of)  # what is not asked may use the rest
+    is_told = len(outcomes) > 1 and (args.strict or not (is_part or unasked))
+    unused = never_used(outcomes) if is_told else ()
     exits |= _tell_all(args, output, outcomes, added, unused)
     write_files(args, files, outcomes, output)
     return exits

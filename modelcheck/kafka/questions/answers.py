@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from counterexamples.reorder import late_steps
 from counterexamples.trace import Trace
 from modelcheck.contract.result import Holds, Unknown, Unshown, Verdict, Violated
 from modelcheck.kafka.questions.answer_cache import Found
-from modelcheck.kafka.questions.partition import PartitionModel
+from modelcheck.kafka.questions.partition import LEADER_CHANGES, PartitionModel
 from modelcheck.kafka.questions.question import (
     ANY,
     MOVE,
@@ -79,7 +80,7 @@ def _answer(
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
-        loss = min(losses, key=shown_first)
+        loss = _as_told(min(losses, key=shown_first))
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := left_open(verdict)) is not None]
     if unsure:
@@ -93,6 +94,11 @@ def _answer(
     held = [question.faults if bounded else v.extent.faults for v in verdicts if isinstance(v, Holds)]
     survived = min((most for most in held if most is not None), default=None)
     return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
+
+
+def _as_told(loss: Trace) -> Trace:
+    """The run with its faults, and who leads after them, as late as can be: first what is written."""
+    return late_steps(loss, frozenset(loss.model.faults) | LEADER_CHANGES)
 
 
 def left_open(verdict: Verdict) -> tuple[int, str] | None:

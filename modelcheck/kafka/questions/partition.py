@@ -15,12 +15,14 @@ MOST_BROKERS = 7
 _MOST_WANTED = 9  # in-sync replicas in the model: more than there can be
 _MOST_MISSING = 3  # replicas, where there are more than are modelled
 # Followers that cut their logs to their own high watermark lose acknowledged records by three moves and no
-# fault; a fourth changes no answer (`python -m tests.scopes`).
+# fault, and by two they do not; `python -m tests.scopes` asks with a fourth.
 MOST_MOVES = 3
 # Questions with fewer faults and moves have the scope of this many: of as many as there are brokers, within
 # these.
 SHARED = 2
 MOST_SHARED = 3
+# What the controller does to the leadership, by the names of the model.
+LEADER_CHANGES = frozenset({"move", "elect", "elect_unclean", "elect_last_leader"})
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
 UNASKED: Mapping[str, str | int | bool] = {"rolls": 0, "clean_restart_known": True}
 _TRUNCATION = {

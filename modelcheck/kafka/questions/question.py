@@ -16,8 +16,8 @@ from spec.frozen import frozen
 from spec.source import Source, Span
 
 # NOTE(two records): with one record a log that is cut and written again is as long as before, so no review
-# asked with one finds a consumer that was given the record of a deposed leader; with two it does.  A third
-# changes no answer: `tests/modelcheck/kafka/test_scope.py` asks again with each bound one larger.
+# asked with one finds a consumer that was given the record of a deposed leader; with two it does.
+# `python -m tests.scopes` asks with a third.
 RECORDS = 2
 
 

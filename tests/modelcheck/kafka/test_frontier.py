@@ -30,7 +30,9 @@ from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.diagnostics import SpecError
 from spec.source import Source
+from tests.consoles import console_example
 from tests.pages import assert_sound
+from tests.unwatched import Unwatched
 
 DURABLE, WRITABLE = (next(g for g in GUARANTEES if g.name == name) for name in ("durable", "writable"))
 BOTH = (DURABLE, WRITABLE)
@@ -59,16 +61,8 @@ def subject(**point: str) -> PartitionModel:
 
 @pytest.fixture(scope="module")
 def asking() -> Iterator[Asking]:
-    with Asking(Effort(threads=1), _Nobody()) as found:
+    with Asking(Effort(threads=1), Unwatched()) as found:
         yield found
-
-
-class _Nobody:
-    def begin(self, title: str) -> None:
-        pass
-
-    def tell(self, event: object) -> None:
-        pass
 
 
 def known(answers: tuple[Answer, ...], faults: int) -> dict[tuple[str, str], tuple[bool | None, ...]]:
@@ -375,9 +369,8 @@ def test_the_page_of_the_package_shows_what_a_frontier_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     page = Path(__file__).parents[3] / "modelcheck/README.md"
-    text = page.read_text(encoding="utf-8")
-    command, shown = re.findall(r"^\$ modelcheck (frontier .*)\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
-    _, out, _ = run(*command.split()[1:])
+    words, shown = console_example(page, "frontier .*")
+    _, out, _ = run(*words[1:])
 
     in_document(page, shown, out.partition("\n\nUp to ")[0] + "\n")
 

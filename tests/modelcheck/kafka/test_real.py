@@ -19,6 +19,7 @@ from modelcheck.kafka.questions.search import Asking, Effort
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
+from tests.unwatched import Unwatched
 
 REAL = Path(__file__).parent / "real"
 MANIFEST: dict[str, dict[str, Any]] = tomllib.loads((REAL / "manifest.toml").read_text(encoding="utf-8"))
@@ -50,19 +51,11 @@ def review(name: str) -> Settings:
     return resolve(read_files([str(REAL / name)]))
 
 
-class _Nobody:
-    def begin(self, title: str) -> None:
-        pass
-
-    def tell(self, event: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def survived() -> Iterator[Callable[[PartitionModel], dict[str, int]]]:
     """How many faults of any kind each guarantee survives, of one at most; equal questions are asked once."""
     known: dict[str, dict[str, int]] = {}
-    with Asking(Effort(threads=1), _Nobody()) as asking:
+    with Asking(Effort(threads=1), Unwatched()) as asking:
 
         def found(asked: PartitionModel) -> dict[str, int]:
             key = f"{len(asked.names)} {asked.ephemeral} {sorted(asked.config.items())}"

@@ -101,11 +101,11 @@ def test_kafka_0_8_loses_acknowledged_records_with_two_faults(review: Run) -> No
     assert [step["action"] for step in loss["steps"]] == [
         "produce",
         "isolate",
-        "commit",
         "session_loss",
         "elect_unclean",
+        "commit",
     ]
-    assert "the producer is told that it is stored" in loss["steps"][2]["says"]
+    assert "the producer is told that it is stored" in loss["steps"][4]["says"]
     assert [each["changes"][0]["setting"] for each in found["remedies"]["found"]] == [
         "min.insync.replicas=2",
         "unclean.leader.election.enable=false",
@@ -235,17 +235,17 @@ def test_the_report_on_a_producer_alone(review: Run, golden: Callable[[str, str]
 
 
 def test_what_loses_no_record_is_not_called_a_loss(review: Run) -> None:
-    """Followers that cut their logs by KIP-101's rule alone differ after two moves; no record is lost."""
+    """With min.insync.replicas=2 two replicas take no writes once one is down; no record is lost."""
     given = {
         "server.properties": "zookeeper.connect=z\ndefault.replication.factor=2\nmin.insync.replicas=2\n",
         "producer.properties": files(replicas=2, acks="all")["producer.properties"],
     }
-    _, printed = review("1.0.0", given, "--faults", "0")
+    _, printed = review("3.7", given, "--faults", "1")
 
     assert "✓ durable " in printed
-    assert "✗ consistent  replicas can differ" in printed
-    assert "The run against `consistent` (0 faults, 9 steps; no run has fewer faults)" in printed
-    assert "loss" not in printed.split("Assumed")[0]
+    assert "✗ writable    with 1 fault writes can stop" in printed
+    assert "The run against `writable` (1 fault, 1 step; no run has fewer faults)" in printed
+    assert "loss" not in printed.split("Used")[0]
 
 
 def test_verbose_tells_why_each_setting_counts(review: Run) -> None:

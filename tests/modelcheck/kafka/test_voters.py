@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 
 from modelcheck.cli import main
-from modelcheck.contract.report import Silent
 from modelcheck.kafka.questions.outages.combined import combined
 from modelcheck.kafka.questions.outages.controllers import Quorum, quorum
 from modelcheck.kafka.questions.partition import partition
@@ -22,6 +21,7 @@ from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from modelcheck.kafka.settings.resolution.voters import Voters
 from spec.source import Source
+from tests.unwatched import Unwatched
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
 THREE = "controller.quorum.voters=1@a:9093,2@b:9093,3@c:9093\n"
@@ -66,16 +66,9 @@ def test_files_that_name_different_numbers_contradict_each_other() -> None:
     assert found.voters.count.value == 3
 
 
-class Nobody(Silent):
-    """Who is told what is asked, and does nothing with it."""
-
-    def begin(self, title: str) -> None:
-        """Nothing."""
-
-
 def asked(text: str, named: Voters | None = None) -> Quorum:
     found = settings(text)
-    with Asking(Effort(), Nobody()) as asking:
+    with Asking(Effort(), Unwatched()) as asking:
         answer = quorum(asking, named or found.voters)
     assert answer is not None
     return answer
@@ -99,7 +92,7 @@ def test_of_more_controllers_than_anybody_has_it_is_not_asked() -> None:
 
 
 def test_without_voters_nothing_is_asked() -> None:
-    with Asking(Effort(), Nobody()) as asking:
+    with Asking(Effort(), Unwatched()) as asking:
         assert quorum(asking, None) is None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family, Task
 from spec.frozen import frozen
-from spec.model.ir import Action, Fairness, Guard, Property, PropertyKind
+from spec.model.ir import Action, Guard, Property, PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STATES
 from spec.model.totality import Totality
 
@@ -128,4 +128,4 @@ def of_fair_runs(task: Task) -> list[Property]:
 
 def fair(actions: Sequence[Action]) -> list[Action]:
     """The actions that fairness is promised of, in their order."""
-    return [action for action in actions if action.fairness is not Fairness.NONE]
+    return [action for action in actions if action.is_fair]
