@@ -208,7 +208,8 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.reporter.tell(LayerDone(layer))
         self.entering = self._enter_layer()
         if not self.entering:
-            self.fixpoint = not self.task.budget.bounds_kinds and self._adds_nothing(faults)
+            bounds = (self.task.budget.kinds or {}).values()
+            self.fixpoint = all(most is None for most in bounds) and self._adds_nothing(faults)
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""

@@ -124,10 +124,9 @@ class Members(_Expr):
 class Bind(_Expr):
     """A quantifier, fold or comprehension over a finite domain, in the canonical order of its members.
 
-    `domain` is a set, bag (its distinct members), seq (its entries), or
-    option (its value, if any); `where` of None keeps everything.
-    `name` is for people.  `case` narrows a union: members of other cases are
-    passed over.
+    `domain` is a set, bag (its distinct members), seq (its entries), or option (its value, if any);
+    `where` of None keeps everything.  `name` is for people.  `case` narrows a union: members of other
+    cases are passed over.
     """
 
     quantifier: Quantifier
@@ -407,10 +406,9 @@ class PropertyKind(PyEnum):
 
 @frozen
 class Property(Node):
-    """A named claim; `goal` is leadsto's right side.
+    """A named claim; `goal` is the right side of leadsto, `expr` None for assert.
 
-    `expr` is None for assert; of deadlock free it says which states may be the end of a
-    run, and is None where none may.
+    Of deadlock free, `expr` says in which states a run may end; None where it may end in none.
     """
 
     name: str
@@ -455,9 +453,8 @@ class Assume(Node):
 class Scope:
     """What makes a model finite, and its switches.
 
-    `sorts` gives the members' names (for people), so their number; `nats` the
-    greatest value; `networks` how many messages may be under way at once (in
-    each channel); `config` a value for every config entry.
+    `sorts` gives the members' names (for people), so their number; `nats` the greatest value; `networks`
+    how many messages may be under way at once (in each channel); `config` a value for every config entry.
     """
 
     sorts: Mapping[str, tuple[str, ...]]
@@ -501,11 +498,6 @@ class Budget:
     def counted(self) -> Mapping[str, int]:
         """The kinds of faults that are allowed and bounded."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
-
-    @property
-    def bounds_kinds(self) -> bool:
-        """Whether it says of some kind how many there may be."""
-        return any(most is not None for most in (self.kinds or {}).values())
 
     def actions(self, model: Model) -> tuple[Action, ...]:
         """The actions of a model that a run may take: all but the faults that are not allowed."""
@@ -597,10 +589,7 @@ class Model:
 
     def action(self, name: str) -> Action:
         """The action of that name. KeyError when there is none."""
-        for found in self.actions:
-            if found.name == name:
-                return found
-        raise KeyError(name)
+        return {each.name: each for each in self.actions}[name]
 
     def guard_name(self, guard: Guard) -> str:
         """What a guard is called: its own name, or its text where it has none."""
@@ -608,7 +597,4 @@ class Model:
 
     def property(self, name: str) -> Property:
         """The property of that name. KeyError when there is none."""
-        for found in self.properties:
-            if found.name == name:
-                return found
-        raise KeyError(name)
+        return {each.name: each for each in self.properties}[name]
