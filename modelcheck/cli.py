@@ -78,7 +78,7 @@ COMMANDS = {
     "fmt": ("format model files", "modelcheck.commands.fmt"),
     "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
 }
-FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see `commands/followups.py`
+FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see `commands/check/followups.py`
 SHELLS = ("bash", "zsh", "tcsh")
 EXITS = (
     "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown,"

@@ -163,7 +163,7 @@ def test_every_function_of_the_language_is_in_the_manual() -> None:
 
 
 def test_every_keyword_is_in_the_manual() -> None:
-    grammar = (ROOT / "spec" / "grammar.rsm.lark").read_text(encoding="utf-8")
+    grammar = (ROOT / "spec/syntax/grammar.rsm.lark").read_text(encoding="utf-8")
     rules = re.sub(r"//.*", "", grammar)
     keywords = set(re.findall(r'"([a-z]+)"', rules))
 

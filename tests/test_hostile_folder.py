@@ -115,7 +115,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(tests / "modelcheck" / "kafka" / "files" / "clusters" / "power_loss", made / "cluster")
     shutil.copy(tests / "modelcheck" / "symbolic" / "certificates" / "quorum.json", made)
     shutil.copy(ROOT / "spec" / "protocols" / "quorum.rsm", made)
-    shutil.copy(ROOT / "modelcheck" / "asking" / "course" / "exercises" / "acks.rsm", made)
+    shutil.copy(ROOT / "modelcheck/teaching/course/exercises/acks.rsm", made)
     (made / "t.itf.json").write_text(write(divergence()), encoding="utf-8")
     (made / "c.yaml").write_text("KAFKA_MIN_INSYNC_REPLICAS: 2\n", encoding="utf-8")
     script = made.parent / "bin" / "modelcheck"

@@ -194,7 +194,7 @@ def _digest(grammar: str) -> str:
 
 
 def _read(name: str) -> str:
-    return resource("spec", name)
+    return resource("spec.syntax", name)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from modelcheck.asking.estimate import estimate
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.commands.check.cards import summary, tell_card, tell_runs, unused_lines
 from modelcheck.commands.check.files import write_files
+from modelcheck.commands.check.followups import FollowupProvider
 from modelcheck.commands.check.questions import Question, questions
-from modelcheck.commands.followups import FollowupProvider
 from modelcheck.commands.options.engine_options import engine_by
 from modelcheck.commands.options.pipeline_options import write_report
 from modelcheck.contract.assessment import assess

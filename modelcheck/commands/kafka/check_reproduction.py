@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from modelcheck.commands.check.followups import Followup, Result
 from modelcheck.commands.check.questions import Question, refuse_several
-from modelcheck.commands.followups import Followup, Result
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome, Violated
