@@ -12,6 +12,7 @@ from modelcheck.kafka.questions.partition import LEADER_CHANGES, PartitionModel
 from modelcheck.kafka.questions.question import (
     ANY,
     MOVE,
+    FaultKind,
     Guarantee,
     Posed,
     Question,
@@ -27,7 +28,7 @@ from modelcheck.kafka.questions.question import (
     posed,
     surprise,
     under_any,
-    under_kinds,
+    under_kind,
     under_moves,
     under_these,
 )
@@ -136,8 +137,10 @@ def ask_all(
     for group, any_ in zip(groups(), mixed, strict=True):
         moved = [under_moves(partition, group)] if partition.moves else []
         rows = [answer for question in moved for answer in ask(asking, partition, question)]
-        rows += _rows(asking, partition, any_, faults)
-        mild = _expected(asking, partition, any_, rows)
+        levels = _levels(asking, partition, any_)
+        rows += _rows(asking, partition, any_, levels, faults)
+        mild = [answer for level in levels for answer in level.asked if answer in level.shortest]
+        mild += (answer for level in levels for answer in _as_short(asking, partition, level.shortest, rows))
         found += rows
         has_moves = partition.moves_among_faults > 0
         found += [
@@ -146,17 +149,20 @@ def ask_all(
     return tuple(found)
 
 
-def _rows(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], faults: int) -> list[Answer]:
-    """For each kind of fault; what survives a number of any kinds survives as many of one."""
-    found = [
-        Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
-        for each in mixed
-        if each.survives(faults)
-        for kind in (fault_kinds(partition) if faults else ())
-    ]
-    if left := tuple(each.guarantee for each in mixed if not each.survives(faults)):
-        for question in under_kinds(partition, left, faults):
-            found += ask(asking, partition, question)
+def _rows(
+    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], levels: Sequence[Level], faults: int
+) -> list[Answer]:
+    """For each kind of fault; what survives a number of several kinds survives as many of one."""
+    found: list[Answer] = []
+    for kind in fault_kinds(partition) if faults else ():
+        of_several = [*mixed, *(answer for level in levels if kind in level.kinds for answer in level.asked)]
+        survivors = {answer.guarantee: answer for answer in of_several if answer.survives(faults)}
+        found += [
+            Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
+            for each in survivors.values()
+        ]
+        if left := tuple(each.guarantee for each in mixed if each.guarantee not in survivors):
+            found += ask(asking, partition, under_kind(left, kind, faults))
     return found
 
 
@@ -184,34 +190,49 @@ def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
     return tuple(_answer(question, each, found, asked.growing) for each in question.guarantees)
 
 
-def _expected(
-    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], rows: Sequence[Answer]
-) -> list[Answer]:
-    """The losses by the mildest faults, the shortest of these, by what is expected first.
+@frozen
+class Level:
+    """Kinds of faults that are as mild, and what is known of mixtures of them.
 
-    A search among the milder faults says how short a run can be; then each mixture of them is a
-    small search, up to that of the shortest run.  A mixture of one kind has a row of its own,
-    but for moves of the leadership.
+    `asked` are the answers of a search among them, `shortest` those that have the shortest runs by the
+    fewest faults.
     """
-    found: list[Answer] = []
+
+    kinds: tuple[FaultKind, ...]
+    asked: tuple[Answer, ...]
+    shortest: tuple[Answer, ...]
+
+
+def _levels(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) -> list[Level]:
+    """The losses by the mildest faults, and the shortest of these.
+
+    Where the loss among all faults is as mild, no run of milder faults is shorter.
+    """
+    found: list[Level] = []
     for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
-        left = [answer.guarantee for answer in mixed if answer.lost_with == faults]
-        for milder in milder_kinds(partition):
+        left = [answer for answer in mixed if answer.lost_with == faults]
+        for kinds in milder_kinds(partition):
             if not left:
                 break
-            group = tuple(left)
-            asked = ask(asking, partition, under_these(partition, group, milder, faults))
-            shortest = [answer for answer in asked if answer.lost_with == faults]
-            found += shortest
-            found += _as_short(asking, partition, shortest, rows)
-            left = [each for each in left if each not in {answer.guarantee for answer in shortest}]
+            worst = harm(kind.fault for kind in kinds)
+            shortest = [a for a in left if a.loss is not None and harm(a.loss.fault_counts()) <= worst]
+            group = tuple(answer.guarantee for answer in left if answer not in shortest)
+            asked = ask(asking, partition, under_these(partition, group, kinds, faults)) if group else ()
+            shortest += (answer for answer in asked if answer.lost_with == faults)
+            found.append(Level(kinds, asked, tuple(shortest)))
+            decided = {answer.guarantee for answer in shortest}
+            left = [answer for answer in left if answer.guarantee not in decided]
     return found
 
 
 def _as_short(
     asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
-    """Runs that are as short, and as mild, by faults that are more expected."""
+    """Runs that are as short, and as mild, by faults that are more expected.
+
+    Each mixture is a small search, up to that of the shortest run.  A mixture of one kind has a row of
+    its own, but for moves of the leadership.
+    """
     found: list[Answer] = []
     left = {answer.guarantee: answer.loss for answer in shortest if answer.loss is not None}
     faults = max((loss.faults for loss in left.values()), default=0)

@@ -217,10 +217,9 @@ def under_these(
     return Question(group, ANY, _together(kinds, faults), partition.moves_among_faults)
 
 
-def under_kinds(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> tuple[Question, ...]:
-    """For each kind, whether `faults` faults of it break some of the guarantees."""
-    kinds = fault_kinds(partition) if faults else ()
-    return tuple(Question(group, kind.name, _together((kind,), faults)) for kind in kinds)
+def under_kind(group: tuple[Guarantee, ...], kind: FaultKind, faults: int) -> Question:
+    """Whether `faults` faults of one kind break some of the guarantees."""
+    return Question(group, kind.name, _together((kind,), faults))
 
 
 def under_moves(partition: PartitionModel, group: tuple[Guarantee, ...]) -> Question:

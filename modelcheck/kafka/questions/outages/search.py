@@ -29,7 +29,6 @@ from modelcheck.kafka.questions.question import (
     Posed,
     Question,
     as_check,
-    group_of,
     posed,
     varying_family,
 )
@@ -204,8 +203,8 @@ def _readable(
     most = partition.replicas
     found = next((a for a in answers if a.guarantee == _DURABLE and a.kind == kind.name), None)
     if found is not None and found.survives(most) is None and most <= MOST_LOSING:
-        question = Question(group_of(_DURABLE), kind.name, ir.Budget(most, {kind.fault: None}))
-        found = next(a for a in ask(asking, partition, question) if a.guarantee == _DURABLE)
+        question = Question((_DURABLE,), kind.name, ir.Budget(most, {kind.fault: None}))
+        (found,) = ask(asking, partition, question)
     readable = replace(electable, name="readable")
     if found is None:
         return readable
