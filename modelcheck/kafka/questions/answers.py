@@ -137,10 +137,10 @@ def ask_all(
     for group, any_ in zip(groups(), mixed, strict=True):
         moved = [under_moves(partition, group)] if partition.moves else []
         rows = [answer for question in moved for answer in ask(asking, partition, question)]
-        levels = _levels(asking, partition, any_)
-        rows += _rows(asking, partition, any_, levels, faults)
-        mild = [answer for level in levels for answer in level.asked if answer in level.shortest]
-        mild += (answer for level in levels for answer in _as_short(asking, partition, level.shortest, rows))
+        milder = _milder(asking, partition, any_)
+        rows += _rows(asking, partition, any_, milder, faults)
+        mild = [answer for each in milder for answer in each.asked if answer in each.shortest]
+        mild += (answer for each in milder for answer in _as_short(asking, partition, each.shortest, rows))
         found += rows
         has_moves = partition.moves_among_faults > 0
         found += [
@@ -150,12 +150,16 @@ def ask_all(
 
 
 def _rows(
-    asking: Asking, partition: PartitionModel, mixed: Sequence[Answer], levels: Sequence[Level], faults: int
+    asking: Asking,
+    partition: PartitionModel,
+    mixed: Sequence[Answer],
+    milder: Sequence[MilderFaults],
+    faults: int,
 ) -> list[Answer]:
     """For each kind of fault; what survives a number of several kinds survives as many of one."""
     found: list[Answer] = []
     for kind in fault_kinds(partition) if faults else ():
-        of_several = [*mixed, *(answer for level in levels if kind in level.kinds for answer in level.asked)]
+        of_several = [*mixed, *(answer for each in milder if kind in each.kinds for answer in each.asked)]
         survivors = {answer.guarantee: answer for answer in of_several if answer.survives(faults)}
         found += [
             Answer(each.guarantee, kind.name, each.survived, None, complete=True, states=0)
@@ -191,7 +195,7 @@ def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
 
 
 @frozen
-class Level:
+class MilderFaults:
     """Kinds of faults that are as mild, and what is known of mixtures of them.
 
     `asked` are the answers of a search among them, `shortest` those that have the shortest runs by the
@@ -203,12 +207,12 @@ class Level:
     shortest: tuple[Answer, ...]
 
 
-def _levels(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) -> list[Level]:
+def _milder(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) -> list[MilderFaults]:
     """The losses by the mildest faults, and the shortest of these.
 
     Where the loss among all faults is as mild, no run of milder faults is shorter.
     """
-    found: list[Level] = []
+    found: list[MilderFaults] = []
     for faults in sorted({answer.lost_with for answer in mixed if answer.lost_with}):
         left = [answer for answer in mixed if answer.lost_with == faults]
         for kinds in milder_kinds(partition):
@@ -219,7 +223,7 @@ def _levels(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) 
             group = tuple(answer.guarantee for answer in left if answer not in shortest)
             asked = ask(asking, partition, under_these(partition, group, kinds, faults)) if group else ()
             shortest += (answer for answer in asked if answer.lost_with == faults)
-            found.append(Level(kinds, asked, tuple(shortest)))
+            found.append(MilderFaults(kinds, asked, tuple(shortest)))
             decided = {answer.guarantee for answer in shortest}
             left = [answer for answer in left if answer.guarantee not in decided]
     return found

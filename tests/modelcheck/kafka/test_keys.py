@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
-from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, known, meant
+from modelcheck.kafka.settings.keys.catalogue import MODELLED, OUTSIDE, find, is_irrelevant, known, meant
 from modelcheck.kafka.settings.keys.irrelevant import IRRELEVANT
 from modelcheck.kafka.settings.keys.key import BadValueError, parse
-from modelcheck.kafka.settings.keys.outside import OUTSIDE
 from modelcheck.kafka.settings.keys.versions import LINES, of, version
+
+ROOT = Path(__file__).parent.parent.parent.parent
 
 # Defaults as Kafka's sources have them, by key and release.
 DEFAULTS = [
@@ -40,6 +44,44 @@ DEFAULTS = [
     ("eligible.leader.replicas.version", "4.0", "0"),
     ("eligible.leader.replicas.version", "4.1", "1"),
 ]
+
+
+KEYS = ROOT / "modelcheck/kafka/settings/keys"
+COLUMNS: dict[str, type] = {
+    "name": str,
+    "topic_name": str,
+    "other_names": list,
+    "type": str,
+    "readers": list,
+    "first": str,
+    "last": str,
+    "defaults": dict,
+    "of_model": bool,
+    "low": int,
+    "does": str,
+    "why": str,
+    "absent": str,
+}
+
+
+@pytest.mark.parametrize("name", ["modelled", "outside"])
+def test_a_table_of_keys_has_the_columns_that_are_read(name: str) -> None:
+    rows = tomllib.loads((KEYS / f"{name}.toml").read_text(encoding="utf-8"))["key"]
+    names = [known for row in rows for known in (row["name"], *row.get("other_names", ()))]
+
+    assert len(names) == len(set(names))
+    for row in rows:
+        assert {column: type(value) for column, value in row.items()}.items() <= COLUMNS.items()
+        assert {"name", "type", "readers", "does"} <= row.keys()
+        assert all(release == str(version(release)) for release in row.get("defaults", {}))
+
+
+def test_a_key_without_influence_is_in_one_row() -> None:
+    table = tomllib.loads((KEYS / "irrelevant.toml").read_text(encoding="utf-8"))
+    of_one = [name for row in ("broker_only", "topic_only", "producer_only", "shared") for name in table[row]]
+
+    assert len(of_one) == len(set(of_one))
+    assert all(isinstance(name, str) and name == name.strip() for row in table.values() for name in row)
 
 
 @pytest.mark.parametrize(("key", "release", "expected"), DEFAULTS)
