@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from modelcheck.kafka.files.messages.layouts import detect
 from modelcheck.kafka.files.messages.lines import read_log_file
 from modelcheck.kafka.files.messages.templates import TEMPLATES, Says
 
+FILES = Path(__file__).parent.parent.parent.parent.parent / "modelcheck/kafka/files"
 PUBLIC = tomllib.loads((Path(__file__).parent / "public_lines.toml").read_text(encoding="utf-8"))
 
 
@@ -47,6 +49,18 @@ def test_a_line_is_like_one_template() -> None:
         assert like[0].literal in read.message
         assert read.logger in like[0].loggers
         assert read.level in like[0].level
+
+
+def test_the_table_has_the_columns_that_are_read() -> None:
+    table = tomllib.loads((FILES / "messages/templates.toml").read_text(encoding="utf-8"))
+    needed = {"says", "literal", "message", "since", "loggers", "level", "source"}
+    named = {
+        name for row in table["template"] for name in re.findall(r"\{([A-Z]+)\}", "".join(row["message"]))
+    }
+
+    assert all(needed <= row.keys() <= needed | {"until"} for row in table["template"])
+    assert named <= table["parts"].keys()
+    assert not any("{" + name + "}" in each.message for each in TEMPLATES for name in table["parts"])
 
 
 def test_each_template_says_where_it_comes_from_and_its_releases() -> None:
