@@ -1,8 +1,4 @@
-"""Runs as a notebook shows them: a picture, and the story below it.
-
-`Trace` finds these functions by name when a notebook asks for them, so that a
-trace depends on nothing that draws it.
-"""
+"""Runs as a notebook shows them: a picture, and the story below it."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from html import escape
 from counterexamples.lines import Line, Role, clean
 from counterexamples.pictures.depict import MOST_STEPS, picture
 from counterexamples.pictures.svg import svg
-from counterexamples.text import headline, story
+from counterexamples.text import story
 from counterexamples.trace import Trace
 
 STYLES = {  # legible on white and on black
@@ -26,11 +22,6 @@ STYLES = {  # legible on white and on black
     Role.GOOD: "color:#1f883d;font-weight:bold",
     Role.UNSURE: "color:#9a6700;font-weight:bold",
 }
-
-
-def as_line(trace: Trace) -> str:
-    """What a trace shows, in a sentence."""
-    return clean(headline(trace))
 
 
 def as_svg(trace: Trace) -> str:

@@ -9,7 +9,7 @@ from counterexamples.compare import RunComparison, Stretch, between
 from counterexamples.diff import Change
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, size, wrapped
-from counterexamples.text import MARGIN, MARKS, bounds, change_lines, headline, step_lines
+from counterexamples.text import MARGIN, MARKS, bounds, change_lines, step_lines
 from counterexamples.trace import Example, Stops, Trace
 from spec.meaning.semantics import Machine
 
@@ -64,7 +64,7 @@ class _Run:
         """What the run shows."""
         role = Role.GOOD if isinstance(self.trace.ending, Example | Stops) else Role.BAD
         yield line(Piece(f"{self.label:<{LABEL}}", Role.STRONG), name)
-        yield from wrapped(line(" " * LABEL), headline(self.trace), self.width, role)
+        yield from wrapped(line(" " * LABEL), self.trace.headline(), self.width, role)
 
     def steps(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
         """Some of its steps; `other` is how much higher the other run counts them."""

@@ -14,16 +14,10 @@ from counterexamples.diff import Became, Change, Exchanged, Spliced, StatePlace,
 from counterexamples.ending import ending
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, plain, size, wrapped
 from counterexamples.trace import (
-    BadAssert,
-    BadState,
-    BadStep,
-    Deadlocked,
-    Erred,
     Example,
     Lasso,
     Stops,
     Trace,
-    Trapped,
 )
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
@@ -53,7 +47,7 @@ def story(
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     role = Role.GOOD if isinstance(trace.ending, Example | Stops) else Role.BAD
-    yield from wrapped((), headline(trace), width, role if trace.is_run else Role.UNSURE)
+    yield from wrapped((), trace.headline(), width, role if trace.is_run else Role.UNSURE)
     if not bounds_shown:
         yield from bounds(trace, width)
     yield ()
@@ -136,49 +130,6 @@ def said_by_check(trace: Trace) -> str:
     first, space, rest = found.says.partition(" ")
     first = first.capitalize() if first.isalpha() and first.islower() else first
     return first + space + rest if is_expected else ""
-
-
-def headline(trace: Trace) -> str:
-    """The trace in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, isolate)"."""
-    name = trace.property or trace.model.name
-    if not trace.is_run:
-        return _no_run(trace, name)
-    match trace.ending:
-        case BadState() | BadStep() | BadAssert() | Lasso() | Trapped():
-            what = f"{name} is violated"
-        case Deadlocked():
-            what = f"{name} is violated: nothing can happen any more"
-        case Erred(code):
-            what = f"the model makes an error ({code})"
-        case Example():
-            what = f"{name} is reached"
-        case Stops():
-            what = f"a run of {trace.model.name}"
-            return f"{what}: {count(len(trace.steps), 'step')}, {_faults(trace)}"
-        case _:
-            assert_never(trace.ending)
-    return f"{what} in {count(len(trace.steps), 'step')}, {_faults(trace)}"
-
-
-def _no_run(trace: Trace, name: str) -> str:
-    """The same of steps that no run need come to."""
-    steps = "a step" if len(trace.steps) == 1 else count(len(trace.steps), "step")
-    match trace.ending:
-        case BadState():
-            what = f"after which {name} is false"
-        case Erred(code):
-            what = f"after which the model makes an error ({code})"
-        case _:
-            what = f"of which the last breaks {name}" if len(trace.steps) > 1 else f"that breaks {name}"
-    return f"not a run: a state that the claims allow, and {steps} from it {what}"
-
-
-def _faults(trace: Trace) -> str:
-    counts = trace.fault_counts()
-    if not counts:
-        return "with no faults"
-    kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
-    return f"with {count(sum(counts.values()), 'fault')} ({kinds})"
 
 
 # ----------------------------------------------------------------- start, steps

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 from collections import Counter
 from collections.abc import Mapping
-from importlib import import_module
+from typing import assert_never
 
+from counterexamples.lines import clean, count
 from spec.frozen import frozen
 from spec.meaning.semantics import State, Step
 from spec.model.ir import Model, Scope
@@ -111,14 +112,45 @@ class Trace:
             counts.append(counts[-1] + (step.action in names))
         return tuple(counts)
 
+    def headline(self) -> str:
+        """The run in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, isolate)"."""
+        name = self.property or self.model.name
+        if not self.is_run:
+            return self._headline_of_steps(name)
+        match self.ending:
+            case BadState() | BadStep() | BadAssert() | Lasso() | Trapped():
+                what = f"{name} is violated"
+            case Deadlocked():
+                what = f"{name} is violated: nothing can happen any more"
+            case Erred(code):
+                what = f"the model makes an error ({code})"
+            case Example():
+                what = f"{name} is reached"
+            case Stops():
+                return f"a run of {self.model.name}: {count(len(self.steps), 'step')}, {self._faults()}"
+            case _:
+                assert_never(self.ending)
+        return f"{what} in {count(len(self.steps), 'step')}, {self._faults()}"
+
+    def _headline_of_steps(self, name: str) -> str:
+        """The same of steps that no run may reach."""
+        steps = "a step" if len(self.steps) == 1 else count(len(self.steps), "step")
+        match self.ending:
+            case BadState():
+                what = f"after which {name} is false"
+            case Erred(code):
+                what = f"after which the model makes an error ({code})"
+            case _:
+                what = f"of which the last breaks {name}" if len(self.steps) > 1 else f"that breaks {name}"
+        return f"not a run: a state that the claims allow, and {steps} from it {what}"
+
+    def _faults(self) -> str:
+        counts = self.fault_counts()
+        if not counts:
+            return "with no faults"
+        kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
+        return f"with {count(sum(counts.values()), 'fault')} ({kinds})"
+
     def __repr__(self) -> str:
         """The run in a sentence: all its states would fill pages."""
-        return f"<Trace: {import_module('counterexamples.notebook').as_line(self)}>"
-
-    def _repr_svg_(self) -> str:
-        """What a notebook shows of it."""
-        return str(import_module("counterexamples.notebook").as_svg(self))
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows of it, where it can unfold text."""
-        return str(import_module("counterexamples.notebook").as_html(self))
+        return f"<Trace: {clean(self.headline())}>"

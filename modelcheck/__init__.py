@@ -2,7 +2,7 @@
 
 >>> import modelcheck
 >>> modelcheck.check("raft", "elections")
-<Outcome raft · elections: as expected>
+<Outcome raft · elections: holds>
 
 Each name is loaded when it is first used, so the import costs nothing.
 """

@@ -16,6 +16,7 @@ from counterexamples.pictures.options import PictureOptions
 from counterexamples.pictures.rendered import NoRenderer
 from counterexamples.trace import Trace
 from modelcheck.answers.formats import FORMATS, RunView, as_file, unused
+from modelcheck.answers.notebook import register
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
@@ -43,6 +44,8 @@ Subject = str | Path | Model | Sequence[Model]
 Value = str | int | bool
 Faults = int | str | Mapping[str, int | str | None]
 Row = dict[str, str | int | float | bool | None]
+
+register()
 
 
 def load(path: str | Path) -> tuple[Model, ...]:

@@ -68,10 +68,6 @@ READERS = {  # the modules that may, with the reason; NOTE(reading) is about all
     "modelcheck.kafka.reproduce.installation": "archives, whose bytes are read through it",
     "spark_explore.cluster.shipping": "sources of ours",
 }
-SHOWN_IN_NOTEBOOKS = (  # a notebook asks a value how it is shown, so the value has to know who shows it
-    ("counterexamples.trace", "counterexamples.notebook"),
-    ("modelcheck.contract.result", "modelcheck.answers.notebook"),
-)
 BESIDE_THE_CHECKER = ("modelcheck.kafka", "modelcheck.commands", "modelcheck.cli")
 MOST_BESIDE = 20  # files and folders in `modelcheck/`
 MOST_LINES = 600  # of a file
@@ -123,7 +119,6 @@ def read(root: Path) -> Tree:
     graph.add_edges_from((a, b) for a, names in imports.items() for b in names if b in files)
     named = graph.copy()
     named.add_edges_from((a, b) for a, module in parsed.items() for b in loaded(module) if b in files)
-    named.remove_edges_from(SHOWN_IN_NOTEBOOKS)
     roots = frozenset(name for name, path in files.items() if path.name == "__init__.py")
     return Tree(texts, parsed, imports, roots, graph, named)
 

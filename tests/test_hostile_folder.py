@@ -242,4 +242,4 @@ def test_a_script_of_a_user_may_have_modules_beside_it(tmp_path: Path) -> None:
 
     done = run(tmp_path, "script.py")
 
-    assert done.stdout.endswith("as expected> 7\n"), done.stderr
+    assert done.stdout.endswith("violated: safe> 7\n"), done.stderr

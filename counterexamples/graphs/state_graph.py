@@ -15,7 +15,6 @@ from itertools import pairwise
 from counterexamples.diff import places
 from counterexamples.graphs.drawn_graph import Arc, DrawnGraph, Vertex, dot
 from counterexamples.pictures.roles import NamedPart, roles
-from counterexamples.text import headline
 from counterexamples.trace import BadAssert, BadStep, Deadlocked, Erred, Example, Lasso, Stops, Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State, Step
@@ -60,7 +59,7 @@ def path_dot(trace: Trace) -> str:
     """The states and steps of a trace alone, in DOT. Costs one look at every place of each state."""
     graph = of_trace(trace)
     since = {after: before for before, after in reversed([*pairwise(graph.path)])}
-    return dot(drawn(graph, headline(trace), since=since))
+    return dot(drawn(graph, trace.headline(), since=since))
 
 
 def of_trace(trace: Trace) -> StateGraph:

@@ -16,7 +16,7 @@ from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
-from counterexamples.text import bounds, headline, said_by_check, start_words
+from counterexamples.text import bounds, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind, Storage, Var
 from spec.model.types import Option
@@ -74,7 +74,7 @@ class _Drawing:
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
         loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
-        title, shows = said_by_check(trace), headline(trace)
+        title, shows = said_by_check(trace), trace.headline()
         return Picture(
             title or shows,
             plain(bounds(trace, 10_000, by_key=True)).strip(),

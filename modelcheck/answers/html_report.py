@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from counterexamples.html.page import Card, PageItem, Verdict, page
 from counterexamples.lines import Role, count
-from counterexamples.text import headline
 from counterexamples.trace import Erred, Example, Stops, Trace
 from modelcheck.answers.card import facts
 from modelcheck.answers.matrix import shown_steps
@@ -30,7 +29,7 @@ def trace_page(trace: Trace, *, command: str = "") -> str:
     claims = trace.property and not isinstance(trace.ending, Stops)
     title = f"{about}: {trace.property}" if claims else about
     role = Role.UNSURE if isinstance(trace.ending, Stops) else _role(trace)
-    return page([item(trace, title, headline(trace), role, command)], title=title)
+    return page([item(trace, title, trace.headline(), role, command)], title=title)
 
 
 def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:
@@ -69,7 +68,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
     about, budget = f"{outcome.model.name} · {outcome.check.name}", budget_words(outcome.check.budget)
     error = outcome.findings.error
     if error is not None:
-        message = error.ending.message if isinstance(error.ending, Erred) else headline(error)
+        message = error.ending.message if isinstance(error.ending, Erred) else error.headline()
         yield "", item(error, f"{about}: the model makes an error", message, Role.BAD, command, budget)
     for result in outcome.findings.results:
         ways = outcome.ways(result.property)
@@ -121,7 +120,7 @@ def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):
         title = f"{about}: {cell.claim} {cell.place}, not a run"
-        yield cell.claim, item(steps, title, headline(steps), Role.UNSURE, command)
+        yield cell.claim, item(steps, title, steps.headline(), Role.UNSURE, command)
 
 
 def _standing_of(result: Result) -> Role:

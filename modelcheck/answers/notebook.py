@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from html import escape
 
-from counterexamples.lines import plain
 from counterexamples.notebook import as_html as run_as_html
+from counterexamples.notebook import as_svg as run_as_svg
 from counterexamples.notebook import pre
-from counterexamples.text import WIDTH, headline
-from modelcheck.answers.card import brief, card
+from counterexamples.text import WIDTH
+from counterexamples.trace import Trace
+from modelcheck.answers.card import card
 from modelcheck.api import traces
 from modelcheck.contract.result import Outcome
 
 
-def as_line(outcome: Outcome) -> str:
-    """The outcome in one line, without its runs."""
-    return plain([brief(outcome)]).rstrip("\n")
+def register() -> None:
+    """Have the notebook that this program runs in, if it is one, draw runs and outcomes.
+
+    Notebooks of IPython ask their formatters by the type of a value; a program without one loads nothing.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return
+    formatters = shell.display_formatter.formatters
+    formatters["text/html"].for_type(Outcome, as_html)
+    formatters["text/html"].for_type(Trace, run_as_html)
+    formatters["image/svg+xml"].for_type(Trace, run_as_svg)
 
 
 def as_html(outcome: Outcome) -> str:
@@ -23,7 +35,7 @@ def as_html(outcome: Outcome) -> str:
     runs = traces(outcome.findings)
     is_open = " open" if len(runs) == 1 else ""
     shown = (
-        f"<details{is_open}><summary>{escape(headline(run))}</summary>{run_as_html(run)}</details>"
+        f"<details{is_open}><summary>{escape(run.headline())}</summary>{run_as_html(run)}</details>"
         for run in runs
     )
     return f"<div>{pre(card(outcome, width=WIDTH))}{''.join(shown)}</div>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from importlib import import_module
 
 from counterexamples.trace import Trace
 from modelcheck.contract.proof import Proof
@@ -332,8 +331,8 @@ class Outcome:
 
     def __repr__(self) -> str:
         """The outcome in a line: the model and its runs would fill pages."""
-        return f"<Outcome {import_module('modelcheck.answers.notebook').as_line(self)}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows of it."""
-        return str(import_module("modelcheck.answers.notebook").as_html(self))
+        violated = [each.property for each in self.findings.results if isinstance(each.verdict, Violated)]
+        unknown = [each.property for each in self.findings.results if isinstance(each.verdict, Unknown)]
+        found = [f"violated: {', '.join(violated)}"] if violated else []
+        found += [f"no verdict on {', '.join(unknown)}"] if unknown else []
+        return f"<Outcome {self.model.name} · {self.check.name}: {'; '.join(found) or 'holds'}>"

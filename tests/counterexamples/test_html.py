@@ -14,7 +14,6 @@ from counterexamples.html.frames import LONGEST, shown
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
 from counterexamples.lines import Role, line
 from counterexamples.pictures.depict import picture
-from counterexamples.text import headline
 from counterexamples.trace import Lasso, Stops, Trace
 from spec.diagnostics import SpecError
 from spec.load import loads
@@ -32,7 +31,7 @@ NASTY = """</script><script>alert(1)</script>'"><img src=x onerror=alert(2)>&lt;
 
 def item(trace: Trace, why: Explanation | None = None, title: str = "a run") -> PageItem:
     return PageItem(
-        title, headline(trace), Role.BAD, trace, why, "modelcheck check it.rsm --check one", "at most 2"
+        title, trace.headline(), Role.BAD, trace, why, "modelcheck check it.rsm --check one", "at most 2"
     )
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from counterexamples.lines import Piece, Role, line
+from counterexamples.notebook import as_html as run_as_html
+from counterexamples.notebook import as_svg as run_as_svg
 from counterexamples.notebook import pre
-from counterexamples.trace import Stops
+from counterexamples.trace import Stops, Trace
+from modelcheck.answers.notebook import as_html, register
 from modelcheck.api import check, traces
+from modelcheck.contract.result import Outcome
 from spec.load import loads
 from tests.counterexamples.runs import TOY, divergence, walk
 
@@ -48,13 +55,13 @@ def evil_text() -> str:
 
 
 def test_a_run_is_a_picture() -> None:
-    shown = divergence()._repr_svg_()
+    shown = run_as_svg(divergence())
 
     assert ET.fromstring(shown).tag.endswith("svg")  # noqa: S314 - it is ours
 
 
 def test_a_run_can_be_unfolded_to_its_story() -> None:
-    shown = divergence()._repr_html_()
+    shown = run_as_html(divergence())
 
     assert Tags(shown).found[:2] == ["div", "svg"]
     assert "a crashes." in shown.partition("<details>")[2]
@@ -65,7 +72,7 @@ def test_a_long_run_has_no_story() -> None:
     steps = tuple(run.steps[3] for _ in range(2)) * 200
     states = (run.states[3], *(run.states[4] for _ in steps))
 
-    shown = replace(run, steps=steps, states=states, ending=Stops(), property=None)._repr_html_()
+    shown = run_as_html(replace(run, steps=steps, states=states, ending=Stops(), property=None))
 
     assert "<details>" not in shown
 
@@ -74,7 +81,7 @@ def test_an_outcome_is_its_card_and_its_runs() -> None:
     model = loads(TOY.read_text(encoding="utf-8"), "toy.rsm")[0]
     outcome = check(model, replace(model.checks[0], expect=()))
 
-    shown = outcome._repr_html_()
+    shown = as_html(outcome)
 
     assert Tags(shown).found.count("svg") == len(traces(outcome.findings)) > 1
     assert "alone" in shown.partition("<svg")[0]
@@ -84,7 +91,7 @@ def test_markup_in_a_model_is_text() -> None:
     model = loads(evil_text(), "toy.rsm")[0]
     run = walk("elect(a)", "crash(a)", ending=Stops(), prop=None, model=model)
 
-    for shown in (run._repr_svg_(), run._repr_html_(), check(model, model.checks[0])._repr_html_()):
+    for shown in (run_as_svg(run), run_as_html(run), as_html(check(model, model.checks[0]))):
         assert not {"script", "img"} & set(Tags(shown).found)
         assert "\N{ESCAPE}" not in shown
 
@@ -92,3 +99,23 @@ def test_markup_in_a_model_is_text() -> None:
 @pytest.mark.parametrize("role", Role)
 def test_every_role_has_a_style(role: Role) -> None:
     assert "&lt;b&gt;" in pre([line(Piece("<b>", role))])
+
+
+def test_a_notebook_draws_runs_and_outcomes_by_their_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: dict[str, set[type]] = {"text/html": set(), "image/svg+xml": set()}
+    formatters = {
+        mime: SimpleNamespace(for_type=lambda of, _, types=types: types.add(of))
+        for mime, types in shown.items()
+    }
+    shell = SimpleNamespace(display_formatter=SimpleNamespace(formatters=formatters))  # as IPython has it
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+    register()
+
+    assert shown == {"text/html": {Outcome, Trace}, "image/svg+xml": {Trace}}
+
+
+def test_a_program_without_a_notebook_loads_none() -> None:
+    program = "import sys, modelcheck; modelcheck.load('quorum'); sys.exit('IPython' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -15,7 +15,7 @@ import modelcheck.answers.outcome_json as outcome_json
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.itf.write import write
 from counterexamples.lines import plain
-from counterexamples.text import headline, text
+from counterexamples.text import text
 from counterexamples.trace import BadAssert, Trace
 from modelcheck import cli
 from modelcheck.answers.formats import FORMATS, RunView, as_file
@@ -101,8 +101,8 @@ def test_the_story_says_first_that_it_is_no_run(golden: Callable[[str, str], Non
 def test_several_steps_are_as_many() -> None:
     two = no_run().steps * 2
 
-    assert "and 2 steps from it after which safe" in headline(replace(no_run(), steps=two))
-    assert headline(replace(no_run(), ending=BadAssert())).endswith("a step from it that breaks safe")
+    assert "and 2 steps from it after which safe" in replace(no_run(), steps=two).headline()
+    assert replace(no_run(), ending=BadAssert()).headline().endswith("a step from it that breaks safe")
 
 
 @pytest.mark.parametrize("form", [name for name in FORMATS if not FORMATS[name].is_binary and name != "itf"])

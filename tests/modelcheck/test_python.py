@@ -62,7 +62,7 @@ def test_texts_of_results_are_short() -> None:
 
     assert run is not None
     assert [each for each in (outcome, run, model) if len(repr(each)) > SHORT] == []
-    assert repr(outcome) == "<Outcome tiny · surprise: violated: safe>"
+    assert repr(outcome) == "<Outcome tiny · surprise: violated: safe, low>"
     assert all(len(repr(each)) < 20 * SHORT for each in outcome.findings.results)
 
 
