@@ -1,4 +1,4 @@
-"""Words that a reader has to translate are in no text of this project: help, messages, docstrings, comments, pages."""
+"""Phrases that a reader has to translate are in no help, message, docstring, comment or page."""
 
 from __future__ import annotations
 
@@ -75,6 +75,6 @@ def test_a_banned_phrase_is_found(line: str) -> None:
     assert BANNED.search(line)
 
 
-@pytest.mark.parametrize("line", ["`goes on`", "a_beside", "standstill", "go on_it", "a Javanese", "beside-1"])
+@pytest.mark.parametrize("line", ["`goes on`", "a_beside", "standstill", "go on_it", "a Javanese"])
 def test_part_of_a_name_is_no_phrase(line: str) -> None:
     assert not BANNED.search(line)

@@ -22,7 +22,7 @@ from modelcheck.kafka.reproduce.installation import Home, find
 from spec.diagnostics import SpecError
 from tools.reproduce_table import PREDICTIONS, read, table
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 Command = Callable[..., tuple[int, str, str]]
 Counterexample = Callable[[str], Trace]
 

@@ -12,7 +12,7 @@ import pytest
 
 from modelcheck.cli import main
 
-ROOT = Path(__file__).parent.parent.parent.parent
+ROOT = Path(__file__).parent.parent.parent.parent.parent
 CLUSTERS = ROOT / "tests" / "modelcheck" / "kafka" / "files" / "clusters"
 NAMES = sorted(path.parent.name for path in CLUSTERS.glob("*/cluster.json"))
 TRUNCATING = re.compile(r"Truncating to (?:offset )?(\d+)\b(?! has no effect)")

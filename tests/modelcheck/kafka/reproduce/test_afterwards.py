@@ -16,7 +16,7 @@ from modelcheck.kafka.reproduce.driver import Run
 from modelcheck.kafka.reproduce.installation import Home
 from spec.meaning.semantics import Machine
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[4] / "modelcheck/kafka/report/schema.json").read_text())
 ACKS_ONE = ("check", "kafka", "--check", "acks_one")
 Command = Callable[..., tuple[int, str, str]]
 FalseHome = Callable[..., Path]
