@@ -14,7 +14,7 @@ from modelcheck.kafka.files.messages.templates import TEMPLATES, Template
 from modelcheck.kafka.incident.explain_log.line_observations import MEANINGS, Meaning
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
-PAGE = ROOT / "modelcheck" / "kafka" / "incident" / "explain_log" / "README.md"
+PAGE = ROOT / "docs/how-to/explain-a-loss.md"
 NOTHING = "nothing"
 RunExample = Callable[[str], tuple[str, int, str]]
 
