@@ -1,4 +1,4 @@
-"""The tutorials, and the guide for readers of TLA+: their models are files, their commands show what they say."""
+"""The tutorials, and the guide for readers of TLA+: models are files, and commands show what pages say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The known bugs that `docs/explanation/limits.md` lists under *Warts*: each a test that says what would be right, and fails.
+"""The known bugs, *Warts* in `docs/explanation/limits.md`: each a test of what would be right, which fails.
 
 When one passes, its line there goes with its test.
 """
