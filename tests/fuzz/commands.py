@@ -171,8 +171,8 @@ def _of_trace(chance: Random, traces: Path) -> Input:
 
 def _of_review(chance: Random) -> Input:
     folders = ("tests/modelcheck/kafka/inputs", "examples")
-    files = (path for name in folders for path in (ROOT / name).iterdir())
-    paths = sorted(path for path in files if path.suffix in CONFIGURATIONS)
+    there = (path for name in folders for path in (ROOT / name).iterdir())
+    paths = sorted(path for path in there if path.suffix in CONFIGURATIONS)
     chosen = chance.sample(paths, chance.choice((1, 1, 2)))
     files = {path.name: _bytes(mutated(path.read_text(encoding="utf-8"), chance), chance) for path in chosen}
     limits = [*LIMITS, "--faults", chance.choice(("0", "1"))]
