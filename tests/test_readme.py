@@ -154,6 +154,7 @@ def test_the_pictures_are_what_their_command_draws(
     monkeypatch.chdir(ROOT)
     page = (GUIDES / "look-at-a-run.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    drawn += re.findall(r"^<!-- drawn by: (modelcheck .*) -->$", README, re.MULTILINE)
     drawn += re.findall(r"^<!-- check: mirror -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     shown = [re.sub(r"^(\.\./)+", "", path) for path in re.findall(r"!\[.*?\]\((.*?)\)", page + README)]
 
@@ -167,6 +168,6 @@ def test_the_pictures_are_what_their_command_draws(
             (ROOT / name).write_bytes(content)
     there = [*(ROOT / "counterexamples/gallery").iterdir(), *(ROOT / "examples").glob("*.svg")]
 
-    assert len(drawn) == 2
+    assert len(drawn) == 3
     assert made == {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in there}
     assert set(shown) <= made.keys()
