@@ -10,7 +10,6 @@ A block of `spec/language.md` that is marked `rsm` stands behind a comment that 
 
 from __future__ import annotations
 
-import ast
 import doctest
 import re
 import subprocess
@@ -237,15 +236,7 @@ def test_the_page_of_modules_is_that_of_the_tree(in_document: Callable[[Path, st
 
 def _imports(path: Path, package: str) -> set[str]:
     """The modules and folders of a package that are imported."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        match node:
-            case ast.Import(names=found):
-                names |= {alias.name for alias in found}
-            case ast.ImportFrom(module=str(module)):
-                names.add(module)
-            case _:
-                pass
+    names = module_tables.imported(path)
     return {
         name.removeprefix(f"{package}.").split(".")[0] for name in names if name.startswith(f"{package}.")
     }
