@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from posixpath import normpath
 
 import pytest
 
 import tools.module_tables as module_tables
+from docs.site.pages import documents
 from modelcheck.api import check
 from modelcheck.contract.result import End
 from spec.codes import codes
@@ -269,6 +271,25 @@ def test_every_link_of_a_document_leads_somewhere() -> None:
     assert len(texts) >= 40
     assert len(links) >= 200
     assert [f"{path.name} → {link}" for path, link in links if not _leads(path, link, places)] == []
+
+
+def test_every_document_is_in_the_list_of_documents_and_on_the_site() -> None:
+    here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"docs/README.md"}
+    text = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    listed = {normpath(f"docs/{link}") for link in re.findall(r"\]\(([^)#]+)\)", text)}
+
+    assert sorted(here - listed - {name for name in here if name.startswith("docs/course/")}) == []
+    assert sorted(here - set(documents())) == []
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/how-to-add.md"])
+def test_every_path_that_contributors_read_is_there(name: str) -> None:
+    spans = re.findall(r"`([\w.]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    paths = [span for span in spans if span.partition("/")[0] in folders]
+
+    assert len(paths) >= 5
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def _leads(path: Path, link: str, places: Mapping[Path, set[str]]) -> bool:
