@@ -11,3 +11,10 @@ def console_example(page: Path, command: str) -> tuple[list[str], str]:
     text = page.read_text(encoding="utf-8")
     line, shown = re.findall(rf"^\$ modelcheck ({command})\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
     return line.split(), shown
+
+
+def part_of(told: str, shown: str) -> str:
+    """The lines of an output that a document shows: as many as it shows, from the first of them on."""
+    first, *others = shown.splitlines(keepends=True)
+    start = told.find(first)
+    return "".join(told[start:].splitlines(keepends=True)[: 1 + len(others)]) if start >= 0 else told

@@ -1,6 +1,6 @@
 """What the documents say is so: every example runs, and nothing of the language goes unmentioned.
 
-A block of `spec/README.md` that is marked `rsm` stands behind a comment that says what it is:
+A block of `spec/language.md` that is marked `rsm` stands behind a comment that says what it is:
 
     model                     a whole model: it loads, and its checks find what they expect
     in: NAME                  a fragment: the same, behind the text of that earlier model
@@ -10,16 +10,20 @@ A block of `spec/README.md` that is marked `rsm` stands behind a comment that sa
 
 from __future__ import annotations
 
-import ast
 import doctest
 import re
-from collections.abc import Mapping
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from posixpath import normpath
 
 import pytest
 
+import tools.module_tables as module_tables
+from docs.site.pages import documents
 from modelcheck.api import check
 from modelcheck.contract.result import End
 from spec.codes import codes
@@ -33,9 +37,10 @@ from spec.model.values import ModelError
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
-PAGES = (*PACKAGES, "modelcheck/kafka", "modelcheck/kafka/files")
+PAGES = (*PACKAGES, "modelcheck/explicit", "modelcheck/kafka", "modelcheck/kafka/files")
+LONGEST_PAGE = 40  # lines
 FEWEST_EXAMPLES = 25  # in docstrings
-MANUAL = (ROOT / "spec" / "README.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "spec" / "language.md").read_text(encoding="utf-8")
 CODE = "\n".join(re.findall(r"```.*?```|`[^`\n]+`", MANUAL, re.DOTALL))
 RUNS = "R06"
 
@@ -58,7 +63,7 @@ def _examples() -> tuple[Example, ...]:
     for block in fence.finditer(MANUAL):
         line = MANUAL.count("\n", 0, block.start()) + 1
         found = mark.fullmatch(block[1] or "?")
-        assert found is not None, f"spec/README.md:{line}: an example without a mark that says what it is"
+        assert found is not None, f"spec/language.md:{line}: an example without a mark that says what it is"
         made.append(Example(block[2], line, found[2], found[3], is_lines=found[1] is not None))
     return tuple(made)
 
@@ -191,71 +196,117 @@ def test_codes_in_the_manual_are_codes_and_all_of_the_running_model_are_there() 
 # ------------------------------------------------------- files, links and doctests
 
 
-def listed(package: str) -> dict[str, list[str]]:
-    """The modules and folders in the first cells of the tables of a package's page, by folder, in order."""
-    text, folder = (ROOT / package / "README.md").read_text(encoding="utf-8"), ""
-    found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        if heading := re.fullmatch(r"#+ (?:`([\w/]+)/`)?.*", line):
-            folder = heading[1] or ""
-        if line.startswith("|"):
-            found.setdefault(folder, []).extend(re.findall(r"`(\w+)(?:\.py|/)`", line.split("|")[1]))
-    return found
+def listed(package: str) -> list[str]:
+    """The modules and folders of a package in the first cells of the first table of its page, in order."""
+    text = (ROOT / package / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[0]
+    cells = (row.split("|")[1] for row in table.splitlines())
+    return [name for cell in cells for name in re.findall(r"`(\w+)(?:\.py|/)`", cell)]
 
 
-@pytest.mark.parametrize("package", ["spec", "modelcheck", "modelcheck/kafka", "modelcheck/kafka/files"])
+@pytest.mark.parametrize("package", PAGES)
 def test_a_package_lists_what_it_has_in_an_order_of_imports(package: str) -> None:
-    for folder, order in listed(package).items():
-        inside = ROOT / package / folder
-        modules = {
-            path.stem: [path] if path.is_file() else sorted(path.rglob("*.py"))
-            for path in inside.iterdir()
-            if not path.stem.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").exists())
-        }
-        name = "/".join((package, *([folder] if folder else []))).replace("/", ".")
+    order = listed(package)
+    modules = {
+        path.stem: [path] if path.is_file() else sorted(path.rglob("*.py"))
+        for path in (ROOT / package).iterdir()
+        if path.stem != "__init__" and (path.suffix == ".py" or (path / "__init__.py").exists())
+    }
 
-        assert sorted(set(order) & modules.keys()) == sorted(modules), folder
-        assert [
-            f"{name}.{module} imports {other}, which stands below it"
-            for module in order
-            for path in modules.get(module, ())
-            for other in _imports(path, name)
-            if other in order and order.index(other) > order.index(module)
-        ] == []
+    assert sorted(order) == sorted(modules)
+    assert [
+        f"{module} imports {other}, which is listed below it"
+        for module in order
+        for path in modules[module]
+        for other in _imports(path, package.replace("/", "."))
+        if other in order and order.index(other) > order.index(module)
+    ] == []
+
+
+def test_a_page_of_a_package_is_short() -> None:
+    lines = {
+        package: len((ROOT / package / "README.md").read_text(encoding="utf-8").splitlines())
+        for package in PAGES
+    }
+
+    assert {package: count for package, count in lines.items() if count > LONGEST_PAGE} == {}
+
+
+def test_the_page_of_modules_is_that_of_the_tree(in_document: Callable[[Path, str, str], None]) -> None:
+    in_document(module_tables.PAGE, module_tables.PAGE.read_text(encoding="utf-8"), module_tables.page())
 
 
 def _imports(path: Path, package: str) -> set[str]:
     """The modules and folders of a package that are imported."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        match node:
-            case ast.Import(names=found):
-                names |= {alias.name for alias in found}
-            case ast.ImportFrom(module=str(module)):
-                names.add(module)
-            case _:
-                pass
+    names = module_tables.imported(path)
     return {
         name.removeprefix(f"{package}.").split(".")[0] for name in names if name.startswith(f"{package}.")
     }
 
 
-@pytest.mark.parametrize("package", PAGES)
-def test_a_package_has_a_page_and_its_links_lead_somewhere(package: str) -> None:
-    text = (ROOT / package / "README.md").read_text(encoding="utf-8")
-    headings = {_anchor(line) for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
-    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-
-    assert [link for link in links if link.startswith("#") and link[1:] not in headings] == []
-    assert [
-        link
-        for link in links
-        if not link.startswith("#") and not (ROOT / package / link.partition("#")[0]).exists()
-    ] == []
+def _documents() -> list[Path]:
+    """Every document of the repository, but for what tests show to programs."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],  # noqa: S607 - git, as of whoever tests
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return [path for name in tracked if not name.startswith("tests/") and (path := ROOT / name).exists()]
 
 
-def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+def test_every_link_of_a_document_leads_somewhere() -> None:
+    texts = {
+        path: re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for path in _documents()
+    }
+    places = {path: set(_anchors(text)) for path, text in texts.items()}
+    links = [
+        (path, link)
+        for path, text in texts.items()
+        for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text))
+    ]
+
+    assert len(texts) >= 40
+    assert len(links) >= 200
+    assert [f"{path.name} → {link}" for path, link in links if not _leads(path, link, places)] == []
+
+
+def test_every_document_is_in_the_list_of_documents_and_on_the_site() -> None:
+    here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"docs/README.md"}
+    text = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    listed = {normpath(f"docs/{link}") for link in re.findall(r"\]\(([^)#]+)\)", text)}
+
+    assert sorted(here - listed - {name for name in here if name.startswith("docs/course/")}) == []
+    assert sorted(here - set(documents())) == []
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/how-to-add.md"])
+def test_every_path_that_contributors_read_is_there(name: str) -> None:
+    spans = re.findall(r"`([\w.]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    paths = [span for span in spans if span.partition("/")[0] in folders]
+
+    assert len(paths) >= 5
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def _leads(path: Path, link: str, places: Mapping[Path, set[str]]) -> bool:
+    """Whether there is the file, and in a document the heading, that a link of another one names."""
+    file, _, anchor = link.partition("#")
+    there = (path.parent / file).resolve() if file else path
+    return there.exists() and (not anchor or there not in places or anchor in places[there])
+
+
+def _anchors(text: str) -> Iterator[str]:
+    """The names by which the headings of a document can be led to, as GitHub and the site give them."""
+    seen: Counter[str] = Counter()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        yield f"{name}-{seen[name]}" if seen[name] else name
+        seen[name] += 1
 
 
 def test_what_docstrings_show_is_so() -> None:
@@ -276,7 +327,9 @@ def test_what_docstrings_show_is_so() -> None:
 def test_the_glossary_names_what_there_is() -> None:
     """In each row's last column stands where to read: files or folders, and perhaps a name in them."""
     rows = re.findall(
-        r"^\| (?!---|word)(.*) \| (.*) \|$", (ROOT / "GLOSSARY.md").read_text("utf-8"), re.MULTILINE
+        r"^\| (?!---|word)(.*) \| (.*) \|$",
+        (ROOT / "docs/reference/glossary.md").read_text("utf-8"),
+        re.MULTILINE,
     )
     places = [re.findall(r"`([^`]+)`", place) for _, place in rows]
     assert len(places) > 30

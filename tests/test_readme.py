@@ -15,17 +15,25 @@ from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from spec.load import load
+from tests.consoles import part_of
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 InDocument = Callable[[Path, str, str], None]
 NAMES = ("main job", "tests")
+TUTORIAL = ROOT / "docs" / "tutorials" / "first-verdict.md"
+GUIDES = ROOT / "docs" / "how-to"
+LONGEST = 200  # lines
 
 
 def command(name: str) -> str:
     blocks = re.findall(rf"^<!-- command: {name} -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1, f"{len(blocks)} blocks are marked `{name}`"
     return str(blocks[0]).strip()
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= LONGEST
 
 
 def test_no_other_command_is_marked() -> None:
@@ -68,16 +76,22 @@ def test_the_readme_shows_what_the_main_job_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
-    shown = re.findall(r"^<!-- from the main job -->\n```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     _, review = command("main job").split(" && ")
     code = main([*shlex.split(review)[1:], "--max-time", "300"])
-
     out = capsys.readouterr().out
-    first, *others = shown[0].splitlines(keepends=True)
-    lines = out[out.index(first) :].splitlines(keepends=True)
+    pages = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", TUTORIAL)}
+    parts = [
+        (path, part)
+        for path, text in pages.items()
+        for part in re.findall(
+            r"^<!-- from the main job -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+        )
+    ]
 
-    assert len(shown) == 1
-    in_document(ROOT / "README.md", shown[0], "".join(lines[: 1 + len(others)]))
+    for path, shown in parts:
+        in_document(path, shown, part_of(out, shown))
+    assert len(parts) == 3
+    assert f"modelcheck {' '.join(shlex.split(review)[1:])}" in pages[TUTORIAL]
     assert code == Exit.EXPECTED
 
 
@@ -90,18 +104,21 @@ def test_the_readme_shows_what_the_frontier_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
-    (words,) = re.findall(r"^<!-- frontier -->\n```sh\nmodelcheck (.*)\n```$", README, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from the frontier -->\n```\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    page = GUIDES / "compare-configurations.md"
+    text = page.read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- frontier -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from the frontier -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     code = main([*shlex.split(words), "--draw", str(tmp_path / "kafka.svg")])
     out = capsys.readouterr().out
 
-    in_document(ROOT / "README.md", shown, out[out.index("Faults that") : out.index("\ndurable: ")])
+    in_document(page, shown, out[out.index("Faults that") : out.index("\ndurable: ")])
     golden("frontier/kafka.svg", (tmp_path / "kafka.svg").read_text(encoding="utf-8"))
     assert code == Exit.EXPECTED
 
 
 def test_the_table_of_layers_is_what_the_engine_counts() -> None:
-    rows = re.findall(r"^\| (\d) crash\w* \| ([\d,]+) \| ([\d,]+) \|$", README, re.MULTILINE)
+    page = (ROOT / "docs/explanation/fewest-faults.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) crash\w* \| ([\d,]+) \| ([\d,]+) \|$", page, re.MULTILINE)
     checks = {c.name: (m, c) for m in load(ROOT / "spec/protocols/kisr.rsm") for c in m.checks}
     layered = check(*checks["any_crashes"]).findings.stats.layers
     model, counted = checks["s"]
@@ -115,32 +132,42 @@ def test_the_table_of_layers_is_what_the_engine_counts() -> None:
 
 def test_the_check_of_a_protocol_by_its_name_is_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    (words,) = re.findall(r"^```sh\nmodelcheck (check \w+ --check \w+)\n```$", README, re.MULTILINE)
+    page = (GUIDES / "use-the-library.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^```sh\nmodelcheck (check \w+ --check \w+)\n```$", page, re.MULTILINE)
 
     assert main(shlex.split(words)) == Exit.EXPECTED
 
 
-def test_linked_files_are_there() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+def test_the_speed_is_that_of_the_benchmarks() -> None:
+    """The three rows are rows of the table of all checkers, which was measured once."""
+    page = (ROOT / "docs/explanation/benchmarks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| ([\d,]+) \| ([\d.]+) \|$", README, re.MULTILINE)
+    measured = [(line.split()[-4], line.split()[-1]) for line in page.splitlines() if "3,125,462  " in line]
 
-    assert [link for link in links if not (ROOT / link).exists()] == []
-    assert links
+    assert len(rows) == 3
+    assert [row for row in rows if row not in measured] == []
 
 
 def test_the_pictures_are_what_their_command_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(ROOT)
-    drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    shown = re.findall(r"!\[.*?\]\((.*?)\)", README)
-    (*words, folder) = shlex.split(drawn[0])
+    page = (GUIDES / "look-at-a-run.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    drawn += re.findall(r"^<!-- drawn by: (modelcheck .*) -->$", README, re.MULTILINE)
+    drawn += re.findall(r"^<!-- check: mirror -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    shown = [re.sub(r"^(\.\./)+", "", path) for path in re.findall(r"!\[.*?\]\((.*?)\)", page + README)]
 
-    assert len(drawn) == 1
-    assert main([*words[1:], str(tmp_path)]) == Exit.EXPECTED
-    assert {Path(path).parent.as_posix() for path in shown} == {folder}
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    made: dict[str, bytes] = {}
+    for index, (*words, folder) in enumerate(map(shlex.split, drawn)):
+        out = tmp_path / str(index)
+        assert main([*words[1:], str(out)]) in {Exit.EXPECTED, Exit.VIOLATED}
+        made |= {f"{folder}/{path.name}": path.read_bytes() for path in out.iterdir()}
     if request.config.getoption("--update-golden"):
         for name, content in made.items():
-            (ROOT / folder / name).write_bytes(content)
-    assert made == {path.name: path.read_bytes() for path in (ROOT / folder).iterdir()}
-    assert {Path(path).name for path in shown} <= made.keys()
+            (ROOT / name).write_bytes(content)
+    there = [*(ROOT / "counterexamples/gallery").iterdir(), *(ROOT / "examples").glob("*.svg")]
+
+    assert len(drawn) == 3
+    assert made == {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in there}
+    assert set(shown) <= made.keys()

@@ -1,6 +1,6 @@
-"""The known wrongs that README lists under *Warts*: each a test that says what would be right, and fails.
+"""The known bugs, *Warts* in `docs/explanation/limits.md`: each a test of what would be right, which fails.
 
-When one passes, its line in README goes with its test.
+When one passes, its line there goes with its test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spec.load import loads
 from tests.protocol_checks import named_check
 from tests.scopes.record import recorded
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "limits.md"
 
 
 def wart(raises: type[Exception] = AssertionError) -> pytest.MarkDecorator:
@@ -79,8 +79,8 @@ def test_larger_scopes() -> None:
     assert recorded()["left"] == 0
 
 
-def test_every_wart_in_readme_has_a_test_and_every_test_a_wart() -> None:
-    section = README.read_text(encoding="utf-8").partition("\n## Warts\n")[2].partition("\n## ")[0]
+def test_every_wart_on_the_page_has_a_test_and_every_test_a_wart() -> None:
+    section = PAGE.read_text(encoding="utf-8").partition("\n## Warts\n")[2].partition("\n## ")[0]
     told = re.findall(r"^- \*\*(\w+)\*\*: ", section, re.MULTILINE)
     tests = re.findall(r"^@wart\(.*\)\ndef test_(\w+)\(", Path(__file__).read_text("utf-8"), re.MULTILINE)
 

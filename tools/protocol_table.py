@@ -48,7 +48,7 @@ ABOUT = """\
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
 `modelcheck protocols NAME` shows what a check says of itself.
-To read a protocol itself [one table of the manual](../README.md#enough-to-read-one) is enough.
+To read a protocol itself [one table of the manual](../language.md#enough-to-read-one) is enough.
 `python -m tools.protocol_table` writes this page; \
 tests hold it against the files and the engine.
 
@@ -60,7 +60,7 @@ wrote this page.
 *One larger* says at which larger scopes the verdicts and the fewest numbers of faults are the same: \
 with one bound larger, by its name, or *each* of them alone; and *all* together.
 What is missing there was not finished within the states that the line above the table tells.
-An *exact* bound is [part of the question](../README.md#exact-bounds) and stays as it is; \
+An *exact* bound is [part of the question](../language.md#exact-bounds) and stays as it is; \
 with a larger one the answer is another.
 `modelcheck check NAME --next-scope --max-states N` asks further, and tells what differs.
 """

@@ -1,4 +1,4 @@
-"""Predictions of the model beside what real clusters did: the table in `README.md` of this folder.
+"""Predictions of the model beside what real clusters did: the table in `docs/explanation/predictions.md`.
 
 `python -m tools.reproduce_table --kafka-home DIR` tries each of them on this release, about a
 minute each, and writes the table anew; with names only these.  What was tried before on other releases,
@@ -25,7 +25,7 @@ from spec.reading import text_of
 
 HERE = Path(__file__).parents[1] / "modelcheck" / "kafka" / "reproduce"
 RESULTS = HERE / "predictions.json"
-PAGE = HERE / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "predictions.md"
 BEGIN, END = "<!-- predictions -->", "<!-- end of predictions -->"
 NOT_THERE = "R0931"
 NOT_ON_IT = "not there"  # the release has not got the settings

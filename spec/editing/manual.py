@@ -1,4 +1,4 @@
-"""What the manual says of the words of the language: the rows of the tables of `spec/README.md`."""
+"""What the manual says of the words of the language: the rows of the tables of `spec/language.md`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from spec.reading import resource
 from spec.syntax.tables import tables
 
 VERBS = ("append", "add", "remove", "send", "receive")  # what follows a dot in a statement
-_END = "## Coming from elsewhere"
 _SPAN = re.compile(r"`([^`]+)`")
 
 
@@ -53,10 +52,10 @@ def words() -> frozenset[str]:
 @cache
 def manual() -> dict[str, tuple[ManualEntry, ...]]:
     """What the manual says, by word."""
-    text = resource("spec", "README.md")
+    text = resource("spec", "language.md")
     found: dict[str, list[ManualEntry]] = {}
     chapter = ""
-    for line in text.partition(_END)[0].splitlines():
+    for line in text.splitlines():
         if line.startswith("#"):
             chapter = line.lstrip("# ")
         elif line.startswith("| `"):

@@ -1,6 +1,6 @@
 """What a check finds by the manual: the states by layers of faults, the verdicts, and the counts.
 
-The files of this folder are a second interpreter of the language.  It was written from `spec/README.md`
+The files of this folder are a second interpreter of the language.  It was written from `spec/language.md`
 alone, its parser included, by someone who had read no code of the first one.  The engines share a parser,
 types and an elaboration, so no comparison between them finds what is wrong there; one with this can.
 

@@ -396,8 +396,8 @@ def test_what_is_missing_in_a_changed_model_is_named(name: str, golden: Callable
 
 
 def test_the_readme_shows_what_is_said() -> None:
-    readme = (Path(__file__).parents[2] / "counterexamples" / "README.md").read_text(encoding="utf-8")
-    name, block = re.findall(r"<!-- reported: (\S+) -->\n```\n(.*?)```", readme, re.DOTALL)[0]
+    page = (Path(__file__).parents[2] / "docs/reference/traces.md").read_text(encoding="utf-8")
+    name, block = re.findall(r"<!-- reported: (\S+) -->\n```\n(.*?)```", page, re.DOTALL)[0]
     with pytest.raises(SpecError) as caught:
         read(MISTAKES[name][1](), toy())
     told = render(caught.value.diagnostics[0])

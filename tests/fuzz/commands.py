@@ -53,6 +53,7 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "grade": "--exercise@ --max-time# --max-memory# --json --begin: --whole: --force",
 }
 SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
+CONFIGURATIONS = (".properties", ".txt", ".yaml")
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
 WITH_LIMIT = {"check", "sweep", "necessity", "review", "shrink", "frontier", "explain-log"}
 
@@ -169,7 +170,9 @@ def _of_trace(chance: Random, traces: Path) -> Input:
 
 
 def _of_review(chance: Random) -> Input:
-    paths = sorted((ROOT / "tests/modelcheck/kafka/inputs").iterdir())
+    folders = ("tests/modelcheck/kafka/inputs", "examples")
+    there = (path for name in folders for path in (ROOT / name).iterdir())
+    paths = sorted(path for path in there if path.suffix in CONFIGURATIONS)
     chosen = chance.sample(paths, chance.choice((1, 1, 2)))
     files = {path.name: _bytes(mutated(path.read_text(encoding="utf-8"), chance), chance) for path in chosen}
     limits = [*LIMITS, "--faults", chance.choice(("0", "1"))]

@@ -31,7 +31,7 @@ from tests.protocol_checks import PROTOCOLS, models
 Run = Callable[..., tuple[int, str, str]]
 ALL = comparison()
 NAMES = [column.name for column in ALL.columns]
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/how-to/use-the-library.md"
 
 # What is told of majority votes, of clean and of unclean elections by an ISR, and of PacificA, with n
 # replicas, f failures and m = min.insync.replicas; here n = 3 and m = 2 where n is not the answer.
@@ -248,11 +248,11 @@ def test_the_table_as_it_is_read(golden: Callable[[str, str], None]) -> None:
 
 
 @pytest.mark.usefixtures("several_processes")
-def test_the_readme_has_the_table(in_document: Callable[[Path, str, str], None]) -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_page_of_the_library_has_the_table(in_document: Callable[[Path, str, str], None]) -> None:
+    text = PAGE.read_text(encoding="utf-8")
     (shown,) = re.findall(r"^<!-- table: compare -->\n((?:\|.*\n)+)", text, re.MULTILINE)
 
-    in_document(README, shown, markdown(everything()))
+    in_document(PAGE, shown, markdown(everything()))
 
 
 def test_the_diagrams_as_they_are_read(golden: Callable[[str, str], None]) -> None:

@@ -148,7 +148,7 @@ def test_the_readme_shows_what_the_command_says(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    page = ROOT / "modelcheck/README.md"
+    page = ROOT / "docs/how-to/understand-a-violation.md"
     pattern = r"^modelcheck check (.* --all)\n```\n\n```text\n((?:.*\n)*?)```$"
     ((words, shown),) = re.findall(pattern, page.read_text(encoding="utf-8"), re.MULTILINE)
     _, out, _ = run(*words.split())

@@ -1,4 +1,4 @@
-"""Neovim and Emacs with the settings that `editors/README.md` shows, driven without a screen."""
+"""Neovim and Emacs with the settings that `docs/how-to/use-an-editor.md` shows, driven without a screen."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def emacs() -> str:
 
 
 def test_emacs_shows_actions_and_mistakes_with_the_settings_of_the_page(emacs: str, tmp_path: Path) -> None:
-    page = (ROOT / "editors" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/use-an-editor.md").read_text(encoding="utf-8")
     settings = re.findall(r"^```elisp\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert page.count('("modelcheck" "lsp")') == 1
     server = f'("{sys.executable}" "-m" "modelcheck" "lsp")'
@@ -131,7 +131,7 @@ def nvim() -> str:
 def test_neovim_shows_verdicts_stories_and_mistakes_with_the_settings_of_the_page(
     nvim: str, tmp_path: Path
 ) -> None:
-    page = (ROOT / "editors" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/use-an-editor.md").read_text(encoding="utf-8")
     settings = re.findall(r"^```lua\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     server = f'cmd = {{ "{sys.executable}", "-m", "modelcheck", "lsp" }}'
     assert page.count('cmd = { "modelcheck", "lsp" }') == 1

@@ -540,7 +540,7 @@ def test_chosen_fields_are_told_of_each_state() -> None:
 def test_the_example_in_the_document_is_what_comes_out(
     run: Run, in_document: Callable[[Path, str, str], None]
 ) -> None:
-    page = ROOT / "modelcheck" / "README.md"
+    page = ROOT / "docs/how-to/look-at-a-run.md"
     text = page.read_text(encoding="utf-8")
     section = text.partition("## The graph of the states\n")[2].partition("\n## ")[0]
     found = re.search(r"```sh\nmodelcheck graph (.*?)\n```.*?```dot\n(.*?)```", section, re.DOTALL)

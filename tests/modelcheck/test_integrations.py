@@ -21,7 +21,8 @@ from spec.formatting.format import format_text
 ROOT = Path(__file__).parent.parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 HOOKS = {each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
-PAGE = (ROOT / "modelcheck" / "README.md").read_text(encoding="utf-8")
+PAGES = ("run-in-ci.md", "connect-an-agent.md")
+PAGE = "".join((ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8") for page in PAGES)
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
 STEPS = ACTION["runs"]["steps"]
 Json = Any

@@ -323,7 +323,7 @@ def test_the_server_says_what_it_can() -> None:
 
 
 def test_the_page_on_editors_names_every_command() -> None:
-    page = (Path(__file__).parents[2] / "editors" / "README.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/use-an-editor.md").read_text(encoding="utf-8")
     commands = made("none", 1, None).protocol.fm.commands
 
     assert re.findall(r"^\| `(modelcheck\.\w+)`", page, re.MULTILINE) == list(commands)

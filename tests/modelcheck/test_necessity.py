@@ -536,7 +536,7 @@ def test_the_readme_shows_what_the_command_says(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    page = ROOT / "modelcheck/README.md"
+    page = ROOT / "docs/how-to/trust-a-model.md"
     words, shown = console_example(page, "necessity .*")
     main(words)
 

@@ -489,7 +489,7 @@ def test_the_readme_shows_what_next_scopes_come_to(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    page = ROOT / "modelcheck/README.md"
+    page = ROOT / "docs/how-to/trust-a-model.md"
     words, shown = console_example(page, ".* --next-scope.*")
     main(words)
 

@@ -26,7 +26,6 @@ from spec.load import load
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
-INPUTS = ROOT / "tests" / "modelcheck" / "kafka" / "inputs"
 Json = Any
 
 SUITES = {"name", "tests", "failures", "errors", "time"}
@@ -295,9 +294,9 @@ def test_a_partial_outcome_says_nothing_of_counts() -> None:
 
 
 def test_a_review_points_at_the_setting(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["jepsen-0.8.1.properties", "producer-0.8.1.properties"]
+    names = ["jepsen.properties", "producer.properties"]
     for name in names:
-        Path(name).write_text((INPUTS / name).read_text("utf-8"), encoding="utf-8")
+        Path(name).write_text((ROOT / "examples" / name).read_text("utf-8"), encoding="utf-8")
     asked = ["--kafka", "0.8.1", "--brokers", "2", "--require", "durable:2", "--require", "committed:1"]
     assert written("review", *names, *asked) == Exit.VIOLATED
     capsys.readouterr()

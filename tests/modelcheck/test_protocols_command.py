@@ -106,7 +106,7 @@ def test_a_mistake_is_json_where_json_is_asked_for(run: Run) -> None:
 
 
 def test_what_the_manual_shows_is_what_it_says(run: Run) -> None:
-    text = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/use-the-library.md").read_text(encoding="utf-8")
     (shown,) = re.findall(
         r"^```console\n\$ modelcheck (protocols .*?)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
     )

@@ -18,7 +18,7 @@ from tests.counterexamples.runs import TOY, divergence
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
-PAGE = ROOT / "modelcheck" / "README.md"
+PAGE = ROOT / "docs/reference/python.md"
 EXAMPLES = re.findall(
     r"^<!-- python -->\n```pycon\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
 )

@@ -289,7 +289,7 @@ def test_the_answer_reads_well(rates: Run, golden: Golden) -> None:
 
 
 def test_the_model_and_the_answer_that_the_document_shows_are_these() -> None:
-    text = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/estimate-time-to-loss.md").read_text(encoding="utf-8")
     model = re.search(r"<!-- model: mirror -->\n```rsm\n(.*?)```", text, re.DOTALL)
     shown = re.search(r"<!-- output: mirror -->\n```text\n(.*?)```", text, re.DOTALL)
     assert model is not None
@@ -387,7 +387,7 @@ def test_a_part_of_a_rate_is_of_several_units(rates: Run) -> None:
 
 
 def test_the_rates_that_the_manual_of_the_language_shows_are_those_of_a_mirror(rates: Run) -> None:
-    text = (ROOT / "spec/README.md").read_text(encoding="utf-8")
+    text = (ROOT / "spec/language.md").read_text(encoding="utf-8")
     model = re.search(r"```rsm\n(protocol beacon\n.*?)```", text, re.DOTALL)
     assert model is not None
     answer = json.loads(rates(model[1], "--json")[1])

@@ -464,7 +464,7 @@ def test_the_readme_shows_what_comes_out(
     drawn: Path, show: Show, in_document: Callable[[Path, str, str], None]
 ) -> None:
     out = show(drawn / f"{STORY}.itf.json", "--as", "compact", model=KAFKA)[1]
-    page = TOY.parents[2] / "modelcheck" / "README.md"
+    page = TOY.parents[2] / "docs" / "how-to" / "look-at-a-run.md"
     text = page.read_text(encoding="utf-8")
     (shown,) = re.findall(r"--as compact\n```\n\n```text\n(.*?)```$", text, re.MULTILINE | re.DOTALL)
 

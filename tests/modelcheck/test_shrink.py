@@ -396,7 +396,7 @@ def test_the_readme_shows_what_the_command_says(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS", raising=False)
-    page = ROOT / "modelcheck/README.md"
+    page = ROOT / "docs/how-to/understand-a-violation.md"
     text = page.read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in text.split("```console\n")[1:]]
     block = next(each for each in blocks if "modelcheck shrink " in each)

@@ -207,7 +207,7 @@ TABLES = {  # what is seen of the work, and what is there of the answer
         r"[0-5] of 6 looked at",
         "not finished: interrupted",
     ),
-    "review tests/modelcheck/kafka/inputs/jepsen-0.8.1.properties --kafka 3.7 --brokers 3 --faults 4": (
+    "review examples/jepsen.properties --kafka 3.7 --brokers 3 --faults 4": (
         r"search [3-9]: ",
         "Cut short: interrupted.",
     ),

@@ -14,7 +14,7 @@ from modelcheck.storage.output import Unfailing
 
 ROOT = Path(__file__).parents[2]
 TINY = "tests/modelcheck/tiny.rsm"
-REVIEW = "tests/modelcheck/kafka/inputs/producer-0.8.1.properties"
+REVIEW = "examples/producer.properties"
 COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {  # and the exit codes of their verdicts
     "help": (0, ("--help",)),
     "help of a command": (0, ("check", "--help")),

@@ -203,7 +203,7 @@ def test_the_readme_shows_what_a_sweep_says(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    words, shown = console_example(ROOT / "modelcheck/README.md", "sweep .*")
+    words, shown = console_example(ROOT / "docs/how-to/compare-configurations.md", "sweep .*")
     main(words)
 
     assert table(capsys.readouterr().out) == table(shown)

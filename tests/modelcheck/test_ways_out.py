@@ -15,7 +15,7 @@ from modelcheck.diagnosis.ways_out import trap_of
 from spec.load import load, loads
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "modelcheck/README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/understand-a-violation.md").read_text(encoding="utf-8")
 TRADE = ROOT / "tests/modelcheck/trade.rsm"
 
 ROAD = """
@@ -106,14 +106,14 @@ def test_the_table_of_the_trade_is_what_the_checks_find() -> None:
         _row(name)
         for name in ("clean", "unclean", "eligible", "clean_three", "unclean_three", "eligible_three")
     ]
-    shown = re.search(r"<!-- table: trade -->\n(.*?)\n\n", README, re.DOTALL)
+    shown = re.search(r"<!-- table: trade -->\n(.*?)\n\n", PAGE, re.DOTALL)
     assert shown is not None
 
     assert shown[1].splitlines()[2:] == rows
 
 
 def test_the_trap_that_the_document_shows_is_the_one_that_is_found() -> None:
-    shown = re.search(r"<!-- trap -->\n```text\n(.*?)```", README, re.DOTALL)
+    shown = re.search(r"<!-- trap -->\n```text\n(.*?)```", PAGE, re.DOTALL)
     golden = (ROOT / "tests/golden/explanations/last_replica.clean.txt").read_text(encoding="utf-8")
     assert shown is not None
 

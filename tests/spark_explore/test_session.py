@@ -144,9 +144,9 @@ def test_ctrl_c_leaves_no_java_and_no_word_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_without_a_java_on_the_path_the_command_of_the_readme_works(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    ((command,),) = [re.findall(r"^<!-- spark -->\n```sh\n(.*)\n```$", readme, re.MULTILINE)]
+def test_without_a_java_on_the_path_the_command_of_the_manual_works(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/run-on-spark.md").read_text(encoding="utf-8")
+    ((command,),) = [re.findall(r"^<!-- spark -->\n```sh\n(.*)\n```$", page, re.MULTILINE)]
     install, check = command.split(" && ")
     programs = ("bash", "sh", "dirname", "ps", "uname", "env", "cat", "tail", "rm", "head", "grep")
     without = only(programs, tmp_path / "bin")

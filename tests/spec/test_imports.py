@@ -109,7 +109,7 @@ def test_an_import_by_a_name_of_no_protocol_is_refused(folder: Path, monkeypatch
 
 
 def test_the_manual_shows_one_that_finds_what_it_says() -> None:
-    manual = (Path(__file__).parents[2] / "spec/README.md").read_text(encoding="utf-8")
+    manual = (Path(__file__).parents[2] / "spec/language.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(import kisr\n(?:.*\n)*?)```", manual)
     (lost,) = [(model, each) for model in loads(shown) for each in model.checks]
 

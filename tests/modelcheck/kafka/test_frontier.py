@@ -368,7 +368,7 @@ def test_the_page_of_the_package_shows_what_a_frontier_says(
     run: Run, monkeypatch: pytest.MonkeyPatch, in_document: Callable[[Path, str, str], None]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    page = Path(__file__).parents[3] / "modelcheck/README.md"
+    page = Path(__file__).parents[3] / "docs/how-to/compare-configurations.md"
     words, shown = console_example(page, "frontier .*")
     _, out, _ = run(*words[1:])
 

@@ -15,11 +15,13 @@ from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.diagnostics import SpecError
 
 INPUTS = Path(__file__).parent / "inputs"
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FILES = {path.name: path for path in (*INPUTS.iterdir(), *EXAMPLES.glob("*.properties"))}
 KINDS = {
     "server-0.8.1.properties": FileKind.BROKER,
-    "jepsen-0.8.1.properties": FileKind.BROKER,
+    "jepsen.properties": FileKind.BROKER,
     "server-3.7.properties": FileKind.BROKER,
-    "producer-0.8.1.properties": FileKind.PRODUCER,
+    "producer.properties": FileKind.PRODUCER,
     "producer-all.properties": FileKind.PRODUCER,
     "topic-payments.properties": FileKind.TOPIC,
     "topics-0.8.0.txt": FileKind.TOPICS,
@@ -45,12 +47,12 @@ def codes(error: pytest.ExceptionInfo[SpecError]) -> list[str]:
 
 
 def test_every_input_has_an_expected_kind() -> None:
-    assert {path.name for path in INPUTS.iterdir()} == set(KINDS)
+    assert FILES.keys() == KINDS.keys()
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_file_is_recognised_by_its_content(name: str) -> None:
-    reading = read_bytes("some-file", (INPUTS / name).read_bytes())
+    reading = read_bytes("some-file", FILES[name].read_bytes())
 
     assert reading.kind is KINDS[name]
 

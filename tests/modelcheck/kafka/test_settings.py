@@ -14,6 +14,7 @@ from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from modelcheck.kafka.settings.resolution.switches import BrokerStorage, Controller, Flush, Truncation
 from spec.diagnostics import SpecError
 
+ROOT = Path(__file__).parents[3]
 INPUTS = Path(__file__).parent / "inputs"
 
 
@@ -38,9 +39,9 @@ def refused(
 
 
 def test_the_cluster_that_jepsen_broke() -> None:
-    names = ["server-0.8.1.properties", "producer-0.8.1.properties"]
+    files = [str(INPUTS / "server-0.8.1.properties"), str(ROOT / "examples" / "producer.properties")]
 
-    found = resolve(read_files([str(INPUTS / name) for name in names]), kafka="0.8.1")
+    found = resolve(read_files(files), kafka="0.8.1")
 
     made = found.switches
     assert (made.acks.value, made.replication_factor.value, found.brokers.value) == ("all", 5, 5)

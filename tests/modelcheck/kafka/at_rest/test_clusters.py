@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from modelcheck.cli import main
+from tests.consoles import part_of
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
 CLUSTERS = ROOT / "tests" / "modelcheck" / "kafka" / "files" / "clusters"
@@ -91,18 +92,19 @@ def test_the_report_reads_as_expected(
     golden(f"at_rest/{name}.txt", capsys.readouterr().out)
 
 
-def test_the_readme_shows_what_the_command_says(
+@pytest.mark.parametrize("name", ["README.md", "docs/how-to/recover-a-partition.md"])
+def test_a_document_shows_what_the_command_says(
+    name: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     in_document: Callable[[Path, str, str], None],
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- at rest -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from at rest -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    page = ROOT / name
+    text = page.read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- at rest -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from at rest -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     main(words.split())
-    out = capsys.readouterr().out
-    whole = out.partition("\n1 partition is fine")[0] + "\n"
 
-    in_document(ROOT / "README.md", shown, whole)
+    in_document(page, shown, part_of(capsys.readouterr().out, shown))

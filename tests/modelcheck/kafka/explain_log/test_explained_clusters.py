@@ -165,13 +165,14 @@ def test_the_readme_shows_what_it_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- explain log -->\n```sh\nmodelcheck (.*)\n```$", readme, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from explain log -->\n```\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    page = ROOT / "docs/how-to/explain-a-loss.md"
+    text = page.read_text(encoding="utf-8")
+    (words,) = re.findall(r"^<!-- explain log -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
+    (shown,) = re.findall(r"^<!-- from explain log -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     code = main(words.split())
     out = capsys.readouterr().out
 
-    in_document(ROOT / "README.md", shown, out[: out.index("\n• ")])
+    in_document(page, shown, out[: out.index("\n• ")])
     assert code == Exit.EXPECTED
 
 

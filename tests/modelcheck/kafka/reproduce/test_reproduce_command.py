@@ -274,7 +274,7 @@ def test_a_home_may_be_named_by_its_jars(false_home: Callable[[str], Path]) -> N
 
 
 def test_the_table_in_the_page_is_that_of_what_was_tried() -> None:
-    page = (ROOT / "modelcheck" / "kafka" / "reproduce" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/predictions.md").read_text(encoding="utf-8")
 
     assert table(read()) in page
     assert set(read()) <= {each.name for each in PREDICTIONS}
