@@ -20,6 +20,7 @@ from counterexamples.itf.write import write
 from counterexamples.text import text
 from modelcheck import cli
 from modelcheck.commands import explain
+from modelcheck.commands.registry import ALIASES, COMMANDS, TABLE, Group
 from tests.counterexamples.runs import divergence
 
 ROOT = Path(__file__).parent.parent
@@ -62,7 +63,10 @@ def test_help_answers_at_once() -> None:
     assert took < max(CPU_BOUND, CPU_FACTOR * cpu("-c", "pass"))
 
 
-@pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("show", "--help"), ("--version",)])
+@pytest.mark.parametrize(
+    "args",
+    [("--help",), ("check", "--help"), ("trace", "--help"), ("trace", "show", "--help"), ("--version",)],
+)
 def test_help_and_version_go_to_the_output(args: tuple[str, ...]) -> None:
     found = run(*args)
 
@@ -79,7 +83,7 @@ def test_a_command_line_that_makes_no_sense_is_wrong_input(args: tuple[str, ...]
 
 
 def test_an_option_that_is_missing_is_what_to_add() -> None:
-    found = run("play", "kafka", "--check", "jepsen")
+    found = run("trace", "play", "kafka", "--check", "jepsen")
 
     assert found.returncode == 2
     assert found.stderr.endswith("  help: add --html FILE\n")
@@ -90,6 +94,103 @@ def test_an_option_with_some_values_that_is_missing_is_told_with_them() -> None:
 
     assert found.returncode == 2
     assert "help: add --to tla|" in found.stderr
+
+
+# ------------------------------------------------------------- groups and former names
+
+GROUPS = [name for name, entry in TABLE.items() if isinstance(entry, Group)]
+MOST_LINES = 25  # of `modelcheck --help`: a screen
+HIDDEN_VERBS = {"say", "tell", "answer", "ask"}  # of a summary: a command acts
+FORMER_LINES = {  # a former command line, and today's
+    f"show - {TOY}": f"trace show - {TOY}",
+    f"show - {TOY} --explain": f"trace show - {TOY} --why",
+    f"graph {TINY} --check as_expected --merge up": f"trace graph {TINY} --check as_expected --merge up",
+    "review missing.properties": "kafka review missing.properties",
+    "at-rest tests/modelcheck/kafka/files/clusters/power_loss --json": (
+        "kafka inspect tests/modelcheck/kafka/files/clusters/power_loss --json"
+    ),
+    "grade --json": "library grade --json",
+    "protocols": "library list",
+    "protocols --json": "library list --json",
+    "protocols raft": "library show raft",
+    "protocols --json raft": "library show raft --json",
+    "protocols show raft": "library show raft --source",
+    "protocols show --json raft": "library show raft --source --json",
+    "protocols show": "library show --source",
+    "protocols rfat": "library show rfat",
+    "bench --against nobody": "",
+}
+
+
+def test_help_is_a_screen_of_sentences_that_begin_with_a_verb() -> None:
+    shown = run("--help").stdout
+
+    assert len(shown.splitlines()) <= MOST_LINES
+    assert all(f"\n  {name} " in shown and entry.summary in shown for name, entry in TABLE.items())
+    for entry in (*TABLE.values(), *COMMANDS.values()):
+        verb = entry.summary.split()[0]
+
+        assert verb[0].isupper()
+        assert verb.lower() not in HIDDEN_VERBS
+        assert not entry.summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_lists_its_commands(name: str) -> None:
+    group = TABLE[name]
+    assert isinstance(group, Group)
+    shown, alone = run(name, "--help"), run(name)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert (alone.returncode, alone.stdout, alone.stderr) == (2, "", shown.stdout)
+    assert shown.stdout.startswith(f"usage: modelcheck {name} COMMAND")
+    for word, command in group.commands.items():
+        assert f"\n  {word} " in shown.stdout
+        assert command.summary in shown.stdout
+
+
+@pytest.mark.parametrize("former", ALIASES)
+def test_a_former_name_takes_what_the_command_takes(former: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if (name := ALIASES[former]) in COMMANDS:
+        codes = [cli.main([*words, "--help"]) for words in ([former], name.split())]
+        shown, said = capsys.readouterr()
+        before, after = shown[: len(shown) // 2], shown[len(shown) // 2 :]
+
+        assert codes == [0, 0]
+        assert before == after
+        assert said == f"modelcheck: `{former}` is now `{name}`\n"
+
+
+@pytest.mark.parametrize(("former", "today"), FORMER_LINES.items())
+def test_a_former_name_does_the_same_and_names_the_new_one_once(former: str, today: str) -> None:
+    trace = write(divergence())
+    before = run(*former.split(), stdin=trace)
+    notice, _, said = before.stderr.partition("\n")
+
+    assert notice.startswith("modelcheck: `")
+    assert before.stderr.count(" is now `") == 1
+    if today:
+        after = run(*today.split(), stdin=trace)
+
+        assert (before.returncode, before.stdout, said) == (after.returncode, after.stdout, after.stderr)
+    else:
+        assert (before.returncode, before.stdout) == (2, "")
+        assert notice.endswith("is now `python -m tools.bench`")
+
+
+@pytest.mark.parametrize("name", ["lsp", "mcp"])
+def test_the_former_names_of_servers_leave_their_streams_alone(name: str) -> None:
+    before, after = run(name), run("serve", name)
+
+    assert (before.returncode, before.stdout) == (after.returncode, after.stdout)
+    assert before.stderr == f"modelcheck: `{name}` is now `serve {name}`\n{after.stderr}"
+
+
+def test_a_name_has_one_command() -> None:
+    former = [each.formerly for each in COMMANDS.values() if each.formerly]
+
+    assert len(former) == len(set(former))
+    assert not set(former) & TABLE.keys()
 
 
 # ------------------------------------------------------------------ completion
@@ -108,11 +209,13 @@ offered() {
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("modelcheck re", "review reproduce"),
+        ("modelcheck t", "trace"),
+        ("modelcheck kafka re", "review reproduce"),
+        ("modelcheck trace show --wh", "--why"),
         ("modelcheck check --fewest", "--fewest-faults"),
         ("modelcheck check --engine i", "ic3 induction"),
         ("modelcheck check tests/modelcheck/tin", "tests/modelcheck/tiny.rsm"),
-        ("modelcheck reproduce --kafka-home tests/mod", "tests/modelcheck"),
+        ("modelcheck kafka reproduce --kafka-home tests/mod", "tests/modelcheck"),
     ],
 )
 def test_bash_offers_commands_options_values_and_files(words: str, offered: str) -> None:
@@ -129,7 +232,7 @@ def test_other_shells_have_all_commands(shell: str) -> None:
     found = run("--completion", shell)
 
     assert (found.returncode, found.stderr) == (0, "")
-    assert all(name in found.stdout for name in cli.COMMANDS)
+    assert all(word in found.stdout for name in COMMANDS for word in name.split())
 
 
 @pytest.mark.parametrize("args", [("--completion",), ("--completion", "fish")])
@@ -174,14 +277,14 @@ def trace(tmp_path: Path) -> Path:
 
 
 def test_show_tells_the_story_of_a_trace(trace: Path) -> None:
-    found = run("show", str(trace), TOY)
+    found = run("trace", "show", str(trace), TOY)
 
     assert (found.returncode, found.stderr) == (0, "")
     assert found.stdout.replace(TOY, "toy.rsm") == text(divergence())
 
 
 def test_show_reads_a_trace_from_the_input(trace: Path) -> None:
-    told = run("show", "-", TOY, stdin=trace.read_text()).stdout
+    told = run("trace", "show", "-", TOY, stdin=trace.read_text()).stdout
 
     assert told.replace(TOY, "toy.rsm") == text(divergence())
 
@@ -190,7 +293,7 @@ def test_show_refuses_a_trace_that_does_not_replay(trace: Path) -> None:
     whole = json.loads(trace.read_text())
     whole["states"][2]["epoch"] = 3
     trace.write_text(json.dumps(whole))
-    found = run("show", str(trace), TOY)
+    found = run("trace", "show", str(trace), TOY)
 
     assert (found.returncode, found.stdout) == (2, "")
     assert (
@@ -203,7 +306,7 @@ def test_show_says_when_the_model_has_changed(trace: Path, tmp_path: Path) -> No
     changed.write_text(
         (ROOT / TOY).read_text().replace("require free: leader != r", "require free: leader == r")
     )
-    found = run("show", str(trace), str(changed))
+    found = run("trace", "show", str(trace), str(changed))
 
     assert found.returncode == 2
     assert "guard `free` (leader == r) is false: leader is none" in found.stderr
@@ -215,8 +318,8 @@ def test_show_takes_a_scope_for_a_trace_of_another_tool(trace: Path) -> None:
     del whole["#meta"]
     trace.write_text(json.dumps(whole))
 
-    assert run("show", str(trace), TOY).returncode == 2
-    assert run("show", str(trace), TOY, "--check", "two").returncode == 0
+    assert run("trace", "show", str(trace), TOY).returncode == 2
+    assert run("trace", "show", str(trace), TOY, "--check", "two").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -240,7 +343,7 @@ def test_show_says_what_is_wrong_with_a_file(
         path.mkdir()
     elif content is not None:
         path.write_bytes(content)
-    found = run("show", str(path), TOY)
+    found = run("trace", "show", str(path), TOY)
 
     assert (found.returncode, found.stdout) == (2, "")
     assert said in found.stderr
@@ -329,7 +432,7 @@ def test_json_is_a_list_of_outcomes() -> None:
 def test_a_written_trace_can_be_shown(tmp_path: Path) -> None:
     path = tmp_path / "loss.itf.json"
     check = run("check", TINY, "--check", "as_expected", "--property", "safe", "--itf", str(path))
-    shown = run("show", str(path), TINY)
+    shown = run("trace", "show", str(path), TINY)
 
     assert check.returncode == 1
     assert shown.returncode == 0
@@ -469,6 +572,7 @@ def test_a_terminal_gets_colour_unless_told_otherwise(quiet: dict[str, str]) -> 
 
 def test_output_that_is_not_unicode_gets_ascii() -> None:
     told = run(
+        "trace",
         "show",
         "-",
         TOY,
@@ -521,6 +625,14 @@ def test_an_assumption_that_does_not_hold_is_shown(tmp_path: Path) -> None:
     ("args", "told"),
     [
         (("chek", "x"), "did you mean `check`?"),
+        (("kafak", "review"), "did you mean `kafka`?"),
+        (("reveiw", "x"), "did you mean `kafka review`?"),
+        (("at-rset", "x"), "did you mean `kafka inspect`?"),
+        (("inspect", "x"), "did you mean `kafka inspect`?"),
+        (("kafka", "reveiw", "x"), "did you mean `kafka review`?"),
+        (("kafka", "check", "x"), "did you mean `modelcheck check`?"),
+        (("library", "shwo", "x"), "did you mean `library show`?"),
+        (("serve", "lps"), "did you mean `serve lsp`?"),
         (("check", TINY, "--engine", "bcm"), "did you mean `bmc`?"),
         (("check", TINY, "--fewst-faults"), "did you mean `--fewest-faults`?"),
         (("export", TINY, "--to", "tla", "-o", "there"), "did you mean `--out`?"),

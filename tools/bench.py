@@ -1,12 +1,15 @@
-"""`modelcheck bench`: our engine and other checkers on one machine, kisr, side by side."""
+"""`python -m tools.bench`: our engine and other checkers on one machine, kisr, side by side."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from modelcheck.cli import script
+from modelcheck.commands.registry import BENCH
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.frozen import frozen
@@ -132,3 +135,7 @@ def _rivals(text: str) -> tuple[str, ...]:
         if name not in (*RIVALS, SPARK):
             raise argparse.ArgumentTypeError(f"`{name}` is none of {', '.join((*RIVALS, SPARK))}")
     return names
+
+
+if __name__ == "__main__":
+    sys.exit(script(BENCH, sys.argv[1:]))

@@ -58,6 +58,6 @@ def _text(name: str) -> str:
     """The text of a file. Raises SpecError for what is none, and so for the name of a protocol."""
     if is_meant(name):
         message = "this protocol comes with modelcheck: it is formatted, and no file to write to"
-        help_ = f"`modelcheck protocols show {name}` prints it"
+        help_ = f"`modelcheck library show {name} --source` prints it"
         raise SpecError([Diagnostic("R0904", Source(name, ""), None, message, help=help_)])
     return read_text(name)

@@ -62,10 +62,12 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("-v", "--trace", action="store_true", help="show expected violations and examples as stories too")
     add(
-        "--explain",
+        "--why",
         action="store_true",
-        help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
+        help="show the stories of -v, and the cause of each violation: the false part of the property, the "
+        "steps that it needs",
     )
+    add("--explain", dest="why", action="store_true", help=argparse.SUPPRESS)  # its former name
     add(
         "--all",
         type=amounts.ways,
@@ -87,13 +89,13 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
     add(
         "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
     )
-    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
+    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `trace show --as` does")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
     """Refuse what does not go together."""
-    if args.explain and args.quiet:
-        args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.why and args.quiet:
+        args.refuse("--why tells more and --quiet tells less: give one of them")
     if args.all is not None:
         _refuse_with_all(args)
     refuse_unused(args)

@@ -1,4 +1,4 @@
-"""`modelcheck explain-log`: which run of the model explains what brokers left in directories and logs?"""
+"""`modelcheck kafka explain-log`: the run of the model that explains the directories and logs of brokers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MORE_FAULTS = 2  # that are looked for beside those that the directories show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck explain-log`."""
+    """The options of `modelcheck kafka explain-log`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(

@@ -1,4 +1,4 @@
-"""`modelcheck frontier`: how many faults each of many configurations survives, in one table."""
+"""`modelcheck kafka frontier`: the number of faults that each of many configurations survives, as a table."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ USUAL_GUARANTEES = ("durable", "writable")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck frontier`."""
+    """The options of `modelcheck kafka frontier`."""
     add = parser.add_argument
     add(
         "files",
         nargs="+",
         metavar="FILE",
-        help="`kafka`, for the defaults of Kafka; the files of a configuration, as `review` takes them; "
+        help="`kafka`, for the defaults of Kafka; configuration files, as `kafka review` takes them; "
         "or a model file, or the name of another protocol",
     )
     add(
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("for a configuration of Kafka").add_argument
     add("--kafka", metavar="VERSION", help="the release, where it is not varied")
-    add("--client", metavar="CLIENT", help="the producer's release or library, as for `review`")
+    add("--client", metavar="CLIENT", help="the producer's release or library, as for `kafka review`")
     add("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
     add("--topic", metavar="NAME", help="the topic, where the files tell of several")
     add = parser.add_argument_group("for both").add_argument
@@ -160,7 +160,7 @@ def _draw(found: Frontier, path: Path, files: Files) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command that makes the page again."""
-    words = ["modelcheck", "frontier", *args.files]
+    words = ["modelcheck", "kafka", "frontier", *args.files]
     words += words_of(
         ("--over", args.over),
         ("--faults", [args.faults]),

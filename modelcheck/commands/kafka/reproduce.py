@@ -1,4 +1,4 @@
-"""`modelcheck reproduce`: does a real Kafka do what a run of the model says?"""
+"""`modelcheck kafka reproduce`: a run of the model, driven on a real Kafka and compared with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TIMES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck reproduce`."""
+    """The options of `modelcheck kafka reproduce`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _command(args: argparse.Namespace) -> str:
     """The command that tries it again."""
-    words = ["modelcheck", "reproduce", args.run]
+    words = ["modelcheck", "kafka", "reproduce", args.run]
     for name, value, usual in (
         ("--check", args.check, None),
         ("--under", args.under, None),

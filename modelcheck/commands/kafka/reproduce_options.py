@@ -16,7 +16,7 @@ def add_reproduce_options(group: argparse._ActionsContainer, what: str) -> None:
     group.add_argument(
         "--reproduce",
         action="store_true",
-        help=f"drive {what} on a real cluster too, and compare, as `modelcheck reproduce` does",
+        help=f"drive {what} on a real cluster too, and compare, as `modelcheck kafka reproduce` does",
     )
     group.add_argument(
         "--kafka-home", type=Path, metavar="DIR", help="for --reproduce: a release of Kafka, unpacked"

@@ -1,4 +1,4 @@
-"""`modelcheck review`: what can this Kafka configuration lose, and how many things must go wrong first?"""
+"""`modelcheck kafka review`: what a configuration can lose, and the fewest faults that lose it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ STATES = 30_000_000  # some ten seconds of searching, whatever else the machine 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck review`."""
+    """The options of `modelcheck kafka review`."""
     parser.set_defaults(refuse=parser.error)
     parser.add_argument(
         "files",
@@ -362,7 +362,7 @@ def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files)
     """Write the page, with the command that makes it again."""
     from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 
-    words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
+    words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     words += words_of(
         ("--kafka", [args.kafka]),
         ("--client", [args.client]),

@@ -1,4 +1,4 @@
-"""`modelcheck claims [NAME …]`: which sentences on quorums and in-sync replicas are true, by searches."""
+"""`modelcheck library claims [NAME …]`: textbook claims, each verified or refuted by searches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spec.diagnostics import mistyped, suggest
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck claims [NAME ...] [OPTION ...]"
+    parser.usage = "modelcheck library claims [NAME ...] [OPTION ...]"
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")

@@ -1,4 +1,4 @@
-"""`modelcheck compare [NAME …]`: the same questions to several protocols, every answer by searches."""
+"""`modelcheck library compare [NAME …]`: the same questions to several protocols, answered by searches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spec.diagnostics import mistyped, suggest
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck compare [NAME ...] [OPTION ...]"
+    parser.usage = "modelcheck library compare [NAME ...] [OPTION ...]"
     known = comparison()
     names = ", ".join(column.name for column in known.columns)
     add = parser.add_argument

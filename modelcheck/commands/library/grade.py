@@ -1,4 +1,4 @@
-"""`modelcheck grade FILE --exercise NAME`: what a student's file is worth; and the files of the exercises."""
+"""`modelcheck library grade FILE --exercise NAME`: the points of a student's file; the files of exercises."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spec.source import Source
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck grade [FILE] [--exercise NAME] [OPTION ...]"
+    parser.usage = "modelcheck library grade [FILE] [--exercise NAME] [OPTION ...]"
     add = parser.add_argument
     add(
         "file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed"
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Grade a file: 0 with all points, 1 with fewer, 2 where the input is wrong, 3 where a limit ended it."""
     writes = args.begin is not None or args.whole is not None
     if args.exercise is None and (writes or args.file is not None):
-        args.refuse("name the exercise with --exercise NAME; `modelcheck grade` lists all")
+        args.refuse("name the exercise with --exercise NAME; `modelcheck library grade` lists all")
     if writes and args.file is not None:
         args.refuse("either grade a FILE, or write one with --begin or --whole")
     if writes:
@@ -90,7 +90,8 @@ def _handed_in(file: str, name: str) -> Source:
     except SpecError as error:
         if os.path.exists(file):  # noqa: PTH110 - which takes names that no file can have
             raise
-        begin = f"`modelcheck grade --exercise {name} --begin {shlex.quote(file)}` writes what to begin with"
+        command = f"modelcheck library grade --exercise {name} --begin {shlex.quote(file)}"
+        begin = f"`{command}` writes what to begin with"
         raise SpecError(tuple(replace(each, help=begin) for each in error.diagnostics)) from None
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from modelcheck.asking.overrides import Overrides
 
-MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck protocols` lists"
-MODELS = "model files (.rsm), or names of protocols that `modelcheck protocols` lists"
+MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck library list` lists"
+MODELS = "model files (.rsm), or names of protocols that `modelcheck library list` lists"
 
 
 def add_overrides(parser: argparse._ArgumentGroup) -> None:

@@ -1,4 +1,4 @@
-"""`modelcheck diff TRACE [TRACE] FILE`: two traces, or two states, side by side."""
+"""`modelcheck trace diff TRACE [TRACE] FILE`: two traces, or two states, side by side."""
 
 from __future__ import annotations
 

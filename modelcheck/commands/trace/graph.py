@@ -1,4 +1,4 @@
-"""`modelcheck graph FILE`: the states and steps of a check, or those around a run, to be drawn."""
+"""`modelcheck trace graph FILE`: the states and steps of a check, or those around a run, to be drawn."""
 
 from __future__ import annotations
 

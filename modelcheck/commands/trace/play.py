@@ -1,4 +1,4 @@
-"""`modelcheck play FILE`: a check as a page in which its model is played, step by step."""
+"""`modelcheck trace play FILE`: a check as a page in which its model is played, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modelcheck shrink TRACE FILE`: the same ending in fewer faults, members, records and steps."""
+"""`modelcheck trace shrink TRACE FILE`: the same ending in fewer faults, members, records and steps."""
 
 from __future__ import annotations
 

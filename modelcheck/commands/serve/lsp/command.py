@@ -1,4 +1,4 @@
-"""`modelcheck lsp`: a language server for model files on the standard streams."""
+"""`modelcheck serve lsp`: a language server for model files on the standard streams."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, _: Output) -> int:
     """Answer an editor until it leaves."""
-    with needing("lsp", "modelcheck lsp"):
+    with needing("lsp", "modelcheck serve lsp"):
         from modelcheck.commands.serve.lsp.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     with ending_at_once():

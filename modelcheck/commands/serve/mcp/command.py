@@ -1,4 +1,4 @@
-"""`modelcheck mcp`: a server of the Model Context Protocol on the standard streams."""
+"""`modelcheck serve mcp`: a server of the Model Context Protocol on the standard streams."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, _: Output) -> int:
     """Answer requests until the input ends."""
-    with needing("mcp", "modelcheck mcp"):
+    with needing("mcp", "modelcheck serve mcp"):
         from modelcheck.commands.serve.mcp.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     with ending_at_once():

@@ -1,4 +1,4 @@
-"""`modelcheck at-rest`: what do the directories of stopped brokers hold, and whom to start first?"""
+"""`modelcheck kafka inspect`: the log directories of stopped brokers, and an order to start them in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spec.reading import Patience
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck at-rest`."""
+    """The options of `modelcheck kafka inspect`."""
     parser.add_argument(
         "directories",
         nargs="+",
