@@ -16,12 +16,10 @@ from spec.source import Source
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="model files (.rsm); `-` is the standard input"
-    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm); `-` reads stdin")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 when a file is not formatted"
+        "--check", action="store_true", help="change nothing; exit with 1 if a file is not formatted"
     )
     how.add_argument(
         "--stdout", action="store_true", help="print the formatted text instead of rewriting the file"

@@ -25,7 +25,7 @@ PATHS = ("m.rsm", "quorum", "../m.rsm", "/etc/passwd", "-", "/dev/stdin", "no", 
 # ------------------------------------------------------------------ brokers
 
 
-def _at_rest(chance: Random) -> Outside:
+def _inspect(chance: Random) -> Outside:
     files, _ = _cluster(chance)
     more = chance.choice(((), ("--json",), ("--all",), ("--every-checksum",), ("--copy",)))
     return files, ("kafka", "inspect", "c", "--max-time", "3", *more), b""
@@ -267,7 +267,7 @@ def _frontier(chance: Random) -> Outside:
 
 
 OUTSIDE: Mapping[str, Callable[[Random], Outside]] = {
-    "at-rest": _at_rest,
+    "inspect": _inspect,
     "explain-log": _explain_log,
     "request": _request,
     "mcp": _mcp,

@@ -27,12 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.usage = "modelcheck library grade [FILE] [--exercise NAME] [OPTION ...]"
     add = parser.add_argument
+    add("file", nargs="?", metavar="FILE", help="the file to grade (default: list the exercises)")
+    add("--exercise", metavar="NAME", help="select the exercise of the course")
+    add("--json", action="store_true", help="print JSON")
     add(
-        "file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed"
+        "--max-time",
+        type=amounts.seconds,
+        default=SECONDS,
+        metavar="T",
+        help="stop grading after this time (default: 60s)",
     )
-    add("--exercise", metavar="NAME", help="which exercise of the course it is of")
-    add("--json", action="store_true", help="everything as JSON")
-    add("--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="end the grading then (60s)")
     # Of the process that grades: this one, which only waits for it, has what every command has.
     add(
         "--max-memory",
@@ -40,12 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.bytes_,
         default=MEMORY,
         metavar="M",
-        help="give it so much memory (1G)",
+        help="limit the memory of the grading (default: 1G)",
     )
     files = parser.add_argument_group("the files of an exercise")
-    files.add_argument("--begin", type=Path, metavar="FILE", help="write what a student begins with")
+    files.add_argument("--begin", type=Path, metavar="FILE", help="write the file that a student starts from")
     files.add_argument(
-        "--whole", type=Path, metavar="FILE", help="for teachers: write it with its solution and mutants"
+        "--whole",
+        type=Path,
+        metavar="FILE",
+        help="for teachers: write the exercise with its solution and mutants",
     )
     add_force(files)
     parser.set_defaults(refuse=parser.error)

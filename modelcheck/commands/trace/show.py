@@ -25,16 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     trace_file.add_arguments(parser)
     parser.add_argument(
-        "--as", dest="form", choices=FORMATS, metavar="FORMAT", help=f"in this format: {', '.join(FORMATS)}"
+        "--as",
+        dest="form",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"write this format: {', '.join(FORMATS)}",
+    )
+    parser.add_argument("--html", dest="form", action="store_const", const="html", help="short for --as html")
+    parser.add_argument(
+        "--out", metavar="PATH", help="write to this file; without --as its suffix selects the format"
     )
     parser.add_argument(
-        "--html", dest="form", action="store_const", const="html", help="the same as --as html"
-    )
-    parser.add_argument(
-        "--out", metavar="PATH", help="write it to this file, whose suffix says the format if --as does not"
-    )
-    parser.add_argument(
-        "--steps", type=_steps, metavar="A..B", help="only these steps, and how things stand before them"
+        "--steps", type=_steps, metavar="A..B", help="show only these steps, after the state before them"
     )
     parser.add_argument(
         "--why",

@@ -21,17 +21,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--background",
         choices=BACKGROUND,
         default=BACKGROUND[0],
-        help="which checks run by themselves: of each model the one with the smallest scope, or all, or none",
+        help="select the checks that run in the background: the one with the smallest scope of each "
+        "model, all, or none",
     )
     parser.add_argument(
-        "--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="give up a check after (10s)"
+        "--max-time",
+        type=amounts.seconds,
+        default=SECONDS,
+        metavar="T",
+        help="give up a check after this time (default: 10s)",
     )
     parser.add_argument(
         "--max-memory",
         type=amounts.bytes_,
         default=MEMORY,
         metavar="M",
-        help="give up a check beyond so much memory (2G)",
+        help="give up a check above this much memory (default: 2G)",
     )
 
 

@@ -24,17 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folders",
         nargs="*",
         metavar="FOLDER",
-        help="read files below these folders only (the current one; none where that is your home or /)",
+        help="read files only below these folders (default: the current one, unless it is your home or /)",
     )
     parser.add_argument(
         "--max-time",
         type=amounts.seconds,
         default=MOST_SECONDS,
         metavar="T",
-        help="the most time that a request may ask for (10m)",
+        help="limit the time of a request (default: 10m)",
     )
     parser.add_argument(
-        "--max-memory", type=amounts.bytes_, metavar="M", help="give up a request beyond so much memory (4G)"
+        "--max-memory",
+        type=amounts.bytes_,
+        metavar="M",
+        help="give up a request above this much memory (default: 4G)",
     )
 
 
