@@ -13,7 +13,16 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
-from modelcheck.commands.registry import ALIASES, COMMANDS, FOLLOWUPS, SCRIPTS, TABLE, Command, Group, renamed
+from modelcheck.commands.registry import (
+    ALIASES,
+    COMMANDS,
+    FOLLOWUPS,
+    SCRIPTS,
+    TABLE,
+    Command,
+    CommandGroup,
+    renamed,
+)
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.version import VERSION
 from modelcheck.storage.output import Output, own_streams
@@ -165,7 +174,7 @@ def _run(given: Sequence[str], output: Output) -> int:
         return Exit.WRONG
     name = str(_top().parse_args(given[: 1 + (given[0] == "--completion")]).command)
     words, entry = given[1:], TABLE[name]
-    if isinstance(entry, Group):
+    if isinstance(entry, CommandGroup):
         group = _group(name, entry)
         if not words:
             group.print_help(sys.stderr)
@@ -207,7 +216,7 @@ def _top() -> _Parser:
     return top
 
 
-def _group(name: str, group: Group) -> _Parser:
+def _group(name: str, group: CommandGroup) -> _Parser:
     """The parser of the word behind the name of a group."""
     elsewhere = {word: f"modelcheck {whole}" for word, whole in (LAST_WORDS | ALIASES).items()}
     own = {word: f"{name} {word}" for word in group.commands}
@@ -215,7 +224,7 @@ def _group(name: str, group: Group) -> _Parser:
 
 
 def _chooser(
-    prog: str, about: str, table: Mapping[str, Command | Group], meant: Mapping[str, str]
+    prog: str, about: str, table: Mapping[str, Command | CommandGroup], meant: Mapping[str, str]
 ) -> _Parser:
     """A parser of one word of a table; `meant` has what to write for words that may be typed in its place."""
     width = max(map(len, table))

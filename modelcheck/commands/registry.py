@@ -23,14 +23,14 @@ class Command:
 
 
 @frozen
-class Group:
+class CommandGroup:
     """Commands about one subject."""
 
     summary: str
     commands: Mapping[str, Command]
 
 
-TABLE: Mapping[str, Command | Group] = {
+TABLE: Mapping[str, Command | CommandGroup] = {
     "check": Command("Check the properties of a model", "modelcheck.commands.check.command"),
     "sweep": Command("Check a model over many configurations, as one table", "modelcheck.commands.sweep"),
     "necessity": Command(
@@ -45,7 +45,7 @@ TABLE: Mapping[str, Command | Group] = {
     ),
     "fmt": Command("Format model files", "modelcheck.commands.fmt"),
     "explain": Command("Explain an error code", "modelcheck.commands.explain"),
-    "kafka": Group(
+    "kafka": CommandGroup(
         "Review Kafka configurations, and explain what brokers left on disk",
         {
             "review": Command(
@@ -75,7 +75,7 @@ TABLE: Mapping[str, Command | Group] = {
             ),
         },
     ),
-    "trace": Group(
+    "trace": CommandGroup(
         "Show, compare, shrink and draw counterexamples",
         {
             "show": Command(
@@ -103,7 +103,7 @@ TABLE: Mapping[str, Command | Group] = {
             ),
         },
     ),
-    "library": Group(
+    "library": CommandGroup(
         "Browse and compare the protocols, claims and exercises that come with modelcheck",
         {
             "list": Command(
@@ -126,7 +126,7 @@ TABLE: Mapping[str, Command | Group] = {
             "grade": Command("Grade a course exercise", "modelcheck.commands.library.grade", "grade"),
         },
     ),
-    "spark": Group(
+    "spark": CommandGroup(
         "Follow a run on Spark, and list the settings of Spark",
         {
             "status": Command(
@@ -137,7 +137,7 @@ TABLE: Mapping[str, Command | Group] = {
             ),
         },
     ),
-    "serve": Group(
+    "serve": CommandGroup(
         "Run the language server for editors, or the MCP server for agents",
         {
             "lsp": Command(
@@ -152,10 +152,10 @@ SCRIPTS = {BENCH: Command("Race modelcheck against other model checkers", "tools
 FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see `commands/check/followups.py`
 
 
-def _flat(table: Mapping[str, Command | Group]) -> dict[str, Command]:
+def _flat(table: Mapping[str, Command | CommandGroup]) -> dict[str, Command]:
     found: dict[str, Command] = {}
     for name, entry in table.items():
-        if isinstance(entry, Group):
+        if isinstance(entry, CommandGroup):
             found |= {f"{name} {inner}": command for inner, command in entry.commands.items()}
         else:
             found[name] = entry
@@ -167,7 +167,7 @@ ALIASES = {each.formerly: name for name, each in (COMMANDS | SCRIPTS).items() if
 
 
 @frozen
-class Renamed:
+class FormerCall:
     """A command line that begins with a former name: that name, today's, and the words behind it."""
 
     formerly: str
@@ -180,11 +180,11 @@ class Renamed:
         return f"modelcheck: `{self.formerly}` is now `{self.name}`"
 
 
-def renamed(given: Sequence[str]) -> Renamed | None:
+def renamed(given: Sequence[str]) -> FormerCall | None:
     """A command line by today's names, if it begins with a former one.
 
     >>> renamed(["at-rest", "--json", "DIR"])
-    Renamed(formerly='at-rest', name='kafka inspect', words=['--json', 'DIR'])
+    FormerCall(formerly='at-rest', name='kafka inspect', words=['--json', 'DIR'])
     >>> renamed(["protocols", "show", "raft"]).notice
     'modelcheck: `protocols show` is now `library show --source`'
     """
@@ -193,7 +193,7 @@ def renamed(given: Sequence[str]) -> Renamed | None:
     formerly, *words = given
     if formerly == "protocols" and (named := [word for word in words if not word.startswith("-")]):
         if named[0] != "show":
-            return Renamed("protocols NAME", "library show", words)
+            return FormerCall("protocols NAME", "library show", words)
         words.remove("show")
-        return Renamed("protocols show", "library show --source", words)
-    return Renamed(formerly, ALIASES[formerly], words)
+        return FormerCall("protocols show", "library show --source", words)
+    return FormerCall(formerly, ALIASES[formerly], words)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from modelcheck.commands.registry import TABLE, Group
+from modelcheck.commands.registry import TABLE, CommandGroup
 from tests.fuzz.cases import text_of
 from tests.fuzz.mutate import mutated, mutated_json
 from tests.fuzz.outside import OUTSIDE
@@ -55,7 +55,7 @@ OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a pl
     "kafka reproduce": "--check@ --under@ --times# --min-isr-at@ --json --html: --force",
     "library grade": "--exercise@ --max-time# --max-memory# --json --begin: --whole: --force",
 }
-GROUPS = {name for name, entry in TABLE.items() if isinstance(entry, Group)}
+GROUPS = {name for name, entry in TABLE.items() if isinstance(entry, CommandGroup)}
 SHOWN: tuple[list[str], ...] = (["--why"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
 WITH_LIMIT = {
