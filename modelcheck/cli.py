@@ -8,77 +8,28 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
+from modelcheck.commands.registry import (
+    ALIASES,
+    COMMANDS,
+    FOLLOWUPS,
+    SCRIPTS,
+    TABLE,
+    Command,
+    CommandGroup,
+    renamed,
+)
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.version import VERSION
 from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, suggest
 
-# What each command does, and the module whose `add_arguments` and `run` do it.  A module is
-# loaded only for the command that was given, so that `--help` answers at once.
-COMMANDS = {
-    "check": ("run the checks of model files", "modelcheck.commands.check.command"),
-    "sweep": ("answer many checks or configurations, as one table", "modelcheck.commands.sweep"),
-    "rates": (
-        "say how long until the first loss, where faults and repairs have rates",
-        "modelcheck.commands.rates",
-    ),
-    "necessity": ("say which parts of a protocol its checks need", "modelcheck.commands.necessity"),
-    "review": ("say what a Kafka configuration can lose, and how", "modelcheck.commands.kafka.review"),
-    "frontier": (
-        "say how many faults each of many configurations survives",
-        "modelcheck.commands.kafka.frontier",
-    ),
-    "at-rest": (
-        "say what the directories of stopped Kafka brokers hold, and whom to start first",
-        "modelcheck.commands.kafka.at_rest",
-    ),
-    "explain-log": (
-        "say which run of the model explains what Kafka brokers left in their directories",
-        "modelcheck.commands.kafka.explain_log",
-    ),
-    "reproduce": (
-        "drive a run of the model of Kafka on a real cluster, and compare",
-        "modelcheck.commands.kafka.reproduce",
-    ),
-    "show": ("replay a trace (ITF JSON) on its model and show it", "modelcheck.commands.trace.show"),
-    "diff": ("say what two traces, or two states of one, have in common", "modelcheck.commands.trace.diff"),
-    "graph": (
-        "draw the states and steps of a check, or those around a run",
-        "modelcheck.commands.trace.graph",
-    ),
-    "play": (
-        "write a page in which a check's model is played, step by step",
-        "modelcheck.commands.trace.play",
-    ),
-    "shrink": ("make a trace minimal: fewer faults, members and steps", "modelcheck.commands.trace.shrink"),
-    "certify": ("check a proof in a file again, by other means", "modelcheck.commands.certify"),
-    "export": ("write a model for TLC, SPIN or Murphi", "modelcheck.commands.export"),
-    "protocols": (
-        "list the protocols that come with it, and what they expect",
-        "modelcheck.commands.library.protocols",
-    ),
-    "compare": (
-        "ask several protocols the same, and put the answers in one table",
-        "modelcheck.commands.library.compare",
-    ),
-    "claims": ("say which sentences on quorums and ISRs are true", "modelcheck.commands.library.claims"),
-    "grade": ("say what a file is worth as an exercise of the course", "modelcheck.commands.library.grade"),
-    "spark": ("say how far a run on Spark is, or what settings it has", "modelcheck.commands.spark"),
-    "mcp": ("answer agents: an MCP server on the standard streams", "modelcheck.commands.serve.mcp.command"),
-    "lsp": (
-        "help an editor with model files: a language server on the standard streams",
-        "modelcheck.commands.serve.lsp.command",
-    ),
-    "bench": ("race other model checkers on one machine", "tools.bench"),
-    "fmt": ("format model files", "modelcheck.commands.fmt"),
-    "explain": ("say more about the code of an error", "modelcheck.commands.explain"),
-}
-FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see `commands/check/followups.py`
+TITLE = "Model checking for replicated logs."
+LAST_WORDS = {name.split()[-1]: name for name in COMMANDS}
 SHELLS = ("bash", "zsh", "tcsh")
 EXITS = (
     "exit codes: 0 as expected, 1 a property is violated, 2 the input is wrong, 3 unknown,"
@@ -100,6 +51,8 @@ class _Quit(Exception):  # noqa: N818 - not an error
 class _Parser(argparse.ArgumentParser):
     """A parser that returns to `main` where argparse would leave the program."""
 
+    meant: Mapping[str, str] = {}  # what to write in place of words that were perhaps meant
+
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Say a last word, and quit."""
         if message:
@@ -109,7 +62,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the arguments, in a few lines."""
         named = (action.metavar or action.dest for action in self._actions if not action.option_strings)
-        short = f"{self.prog} [OPTION ...] {' '.join(map(str, named))}   ({self.prog} --help tells more)"
+        short = f"{self.prog} [OPTION ...] {' '.join(map(str, named))}   (details: {self.prog} --help)"
         near = self._near(message)
         help_ = f"  help: {near}\n" if near else ""
         self.exit(Exit.WRONG, f"usage: {self.usage or short}\n{self.prog}: error: {message}\n{help_}")
@@ -127,7 +80,12 @@ class _Parser(argparse.ArgumentParser):
         initial = [option for option in options if len(word) == 2 and option.startswith(f"-{word}")]
         if initial:  # elsewhere a letter is short for such an option
             return f"did you mean `{initial[0]}`?"
-        return suggest(word, known) if ": " in said else ""
+        if ": " not in said:
+            return ""
+        if not (choices and self.meant):
+            return suggest(word, known)
+        near = word if word in self.meant else suggest(word, self.meant).strip("`?").rpartition("`")[2]
+        return f"did you mean `{self.meant[near]}`?" if near else ""
 
 
 def _value(option: argparse.Action) -> str:
@@ -144,10 +102,9 @@ class _Completion(argparse.Action):
         """Import every command, for its options."""
         from modelcheck.commands.completion import completion  # noqa: PLC0415 - no other needs it
 
-        commands = {name: (summary, partial(_add_arguments, name)) for name, (summary, _) in COMMANDS.items()}
-        whole = argparse.ArgumentParser(prog="modelcheck", description="Model checking for replicated logs.")
-        whole.add_argument("--version", action="store_true", help="say which version this is")
-        print(completion(str(shell), commands, whole))
+        whole = argparse.ArgumentParser(prog="modelcheck", description=TITLE)
+        whole.add_argument("--version", action="store_true", help="show the version and exit")
+        print(completion(str(shell), whole, _add_arguments))
         parser.exit()
 
 
@@ -169,8 +126,18 @@ def console() -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code of a command line; nothing that a user types shows a traceback."""
     given = list(sys.argv[1:] if argv is None else argv)
+    return _guarded(partial(_run, given), given)
+
+
+def script(name: str, given: Sequence[str]) -> int:
+    """The exit code of a script of the repository, which takes arguments and fails as a command does."""
+    return _guarded(partial(_run_command, name, name, SCRIPTS[name], given), given)
+
+
+def _guarded(run: Callable[[Output], int], given: Sequence[str]) -> int:
+    """The exit code of what runs, whose failures are reported in a line or two."""
     try:
-        return _run(given, Output(sys.stdout, sys.stderr))
+        return run(Output(sys.stdout, sys.stderr))
     except _Quit as quit_:
         return quit_.code
     except SpecError as error:
@@ -195,37 +162,83 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.BUG
 
 
-def _run(given: list[str], output: Output) -> int:
-    """The exit code of the command that the arguments name."""
-    top = _Parser(prog="modelcheck", description=_about(), epilog=EXITS, formatter_class=_Raw, usage=_usage())
-    top.add_argument("--version", action="version", version=f"modelcheck {VERSION}")
+def _run(given: Sequence[str], output: Output) -> int:
+    """The exit code of the command that the arguments name, by its name of today or a former one."""
+    if (found := renamed(given)) is not None:
+        print(found.notice, file=sys.stderr)
+        if found.name in SCRIPTS:
+            return _run_command(found.name, found.name, SCRIPTS[found.name], found.words, output)
+        given = [*found.name.split(), *found.words]
+    if not given:
+        _top().print_help(sys.stderr)
+        return Exit.WRONG
+    name = str(_top().parse_args(given[: 1 + (given[0] == "--completion")]).command)
+    words, entry = given[1:], TABLE[name]
+    if isinstance(entry, CommandGroup):
+        group = _group(name, entry)
+        if not words:
+            group.print_help(sys.stderr)
+            return Exit.WRONG
+        inner = str(group.parse_args(words[:1]).command)
+        name, words, entry = f"{name} {inner}", words[1:], entry.commands[inner]
+    return _run_command(name, f"modelcheck {name}", entry, words, output)
+
+
+def _run_command(name: str, prog: str, command: Command, words: Sequence[str], output: Output) -> int:
+    """The exit code of a command with the words behind its name."""
+    parser = _Parser(prog=prog, description=f"{command.summary}.", epilog=EXITS)
+    _add_arguments(name, command, parser)
+    return _limited(import_module(command.module).run, parser.parse_args(words), output)
+
+
+def _add_arguments(name: str, command: Command, parser: argparse.ArgumentParser) -> None:
+    """The arguments of a command, with those that others add to it."""
+    import_module(command.module).add_arguments(parser)
+    followups = [import_module(module) for module in FOLLOWUPS.get(name, ())]
+    for each in followups:
+        each.add_options(parser)
+    parser.set_defaults(followups=followups)
+
+
+def _top() -> _Parser:
+    """The parser of the first word: a command, a group, or an option of modelcheck itself."""
+    top = _chooser("modelcheck", TITLE, TABLE, LAST_WORDS | ALIASES | {name: name for name in TABLE})
+    top.add_argument(
+        "--version", action="version", version=f"modelcheck {VERSION}", help="show the version and exit"
+    )
     top.add_argument(
         "--completion",
         choices=SHELLS,
         action=_Completion,
-        help="write what this shell needs to complete command lines, and exit",
+        metavar="SHELL",
+        help=f"write a completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}",
     )
-    top.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
-    top.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    if not given:
-        top.print_help(sys.stderr)
-        return Exit.WRONG
-    named = top.parse_args(given[: 1 + (given[0] == "--completion")])
-    summary, module_name = COMMANDS[named.command]
-    module = import_module(module_name)
-    parser = _Parser(prog=f"modelcheck {named.command}", description=summary, epilog=EXITS)
-    _add_arguments(named.command, parser)
-    args = parser.parse_args(given[1:])
-    return _limited(module.run, args, output)
+    return top
 
 
-def _add_arguments(command: str, parser: argparse.ArgumentParser) -> None:
-    """The arguments of a command, with those that others add to it."""
-    import_module(COMMANDS[command][1]).add_arguments(parser)
-    followups = [import_module(name) for name in FOLLOWUPS.get(command, ())]
-    for each in followups:
-        each.add_options(parser)
-    parser.set_defaults(followups=followups)
+def _group(name: str, group: CommandGroup) -> _Parser:
+    """The parser of the word behind the name of a group."""
+    elsewhere = {word: f"modelcheck {whole}" for word, whole in (LAST_WORDS | ALIASES).items()}
+    own = {word: f"{name} {word}" for word in group.commands}
+    return _chooser(f"modelcheck {name}", f"{group.summary}.", group.commands, elsewhere | own)
+
+
+def _chooser(
+    prog: str, about: str, table: Mapping[str, Command | CommandGroup], meant: Mapping[str, str]
+) -> _Parser:
+    """A parser of one word of a table; `meant` has what to write for words that may be typed in its place."""
+    width = max(map(len, table))
+    commands = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in table.items())
+    parser = _Parser(
+        prog=prog,
+        usage=f"{prog} COMMAND ...   (details: {prog} COMMAND --help)",
+        description=f"{about}\n\ncommands:\n{commands}",
+        epilog=EXITS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.meant = meant
+    parser.add_argument("command", choices=table, metavar="COMMAND", help=argparse.SUPPRESS)
+    return parser
 
 
 def _limited(
@@ -249,19 +262,6 @@ def _limited(
     except OutOfTime:
         output.tell(f"modelcheck: {End.SECONDS.value}; no verdict")
         return Exit.UNKNOWN
-
-
-_Raw = argparse.RawDescriptionHelpFormatter
-
-
-def _usage() -> str:
-    return "modelcheck COMMAND ...   (modelcheck COMMAND --help tells more)"
-
-
-def _about() -> str:
-    width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:<{width}}  {summary}" for name, (summary, _) in COMMANDS.items())
-    return f"Model checking for replicated logs.\n\ncommands:\n{commands}"
 
 
 def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:

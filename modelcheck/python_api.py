@@ -159,7 +159,7 @@ def draw(
     columns: int | None = None,
     caption: bool = True,
 ) -> str | bytes:
-    """A run in a format of `modelcheck show --as`: svg, storyboard, text, mermaid, html …, or bytes of a png.
+    """A run in a format of `modelcheck trace show --as`: svg, storyboard, mermaid …, or bytes of a png.
 
     `steps` are those to draw, counted from 1, where the format can leave out some; with
     `explain` it says why it goes wrong, which costs a search.  `title` stands in place of ours, without

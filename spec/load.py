@@ -136,7 +136,7 @@ def _near(path: Path) -> str:
     if of_ours := library.near(path.name):
         of_ours += " It comes with modelcheck"
     elif path.suffix == "" and path.parent == Path():
-        of_ours = "`modelcheck protocols` lists the protocols that have a name"
+        of_ours = "`modelcheck library list` lists the protocols that have a name"
     return beside or of_ours
 
 
@@ -144,7 +144,8 @@ def _comes_before(name: str) -> str:
     """What to know of a path that has the name of a protocol."""
     if name not in library.names() or library.is_meant(name):
         return ""
-    return f"a path comes before a protocol; `modelcheck protocols show {name}` prints the one of that name"
+    prints = f"`modelcheck library show {name} --source` prints the one of that name"
+    return f"a path comes before a protocol; {prints}"
 
 
 def _inside(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Texts as `modelcheck review` reads and resolves them."""
+"""Texts as `modelcheck kafka review` reads and resolves them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,15 @@
-"""The examples of a command line in a document."""
+"""The command line as a process of its own, and its examples in documents."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
 
 
 def console_example(page: Path, command: str) -> tuple[list[str], str]:
@@ -18,3 +24,20 @@ def part_of(told: str, shown: str) -> str:
     first, *others = shown.splitlines(keepends=True)
     start = told.find(first)
     return "".join(told[start:].splitlines(keepends=True)[: 1 + len(others)]) if start >= 0 else told
+
+
+def run(
+    *args: str, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, in the folder of the repository, without colour."""
+    plain = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
+    return subprocess.run(
+        [sys.executable, "-m", "modelcheck", *args],
+        cwd=ROOT,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=plain | {"PYTHONUTF8": "1"} | dict(environment or {}),
+    )

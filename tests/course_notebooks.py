@@ -81,9 +81,9 @@ def _edit(block: re.Match[str]) -> str:
 def _call(command: str) -> Cell:
     """A command of modelcheck as Python; what Python does not have stays a command."""
     match shlex.split(command)[1:]:
-        case ["grade", "--exercise", name, "--begin", file]:
+        case ["library", "grade", "--exercise", name, "--begin", file]:
             return "code", f'_ = Path("{file}").write_text(modelcheck.begin("{name}"))'
-        case ["grade", file, "--exercise", name]:
+        case ["library", "grade", file, "--exercise", name]:
             grade = f'grade = modelcheck.grade("{file}", "{name}")'
             return "code", f'{grade}\nprint(grade, *grade.hints, sep="\\n")'
         case ["check", file, *options] if "--check" in options:

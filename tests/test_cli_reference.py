@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tools.cli_reference as cli_reference
-from modelcheck.cli import COMMANDS
+from modelcheck.commands.registry import COMMANDS
 from modelcheck.contract.exits import Exit
 
 
@@ -18,7 +18,7 @@ def test_the_page_is_that_of_the_parser(in_document: Callable[[Path, str, str], 
 def test_every_command_has_a_section_and_every_exit_code_a_meaning() -> None:
     page = cli_reference.page()
 
-    assert [name for name in COMMANDS if f"## modelcheck {name}\n" not in page] == []
+    assert [name for name in COMMANDS if f"# modelcheck {name}\n" not in page] == []
     assert cli_reference.EXITS.keys() == set(Exit)
 
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from counterexamples.itf.write import write
-from modelcheck.cli import COMMANDS
+from modelcheck.commands.registry import COMMANDS
 from modelcheck.commands.serve.mcp.asked import answer
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.children import started
@@ -37,30 +37,33 @@ LINES = {  # a command line for each command, with work that loads all that it n
     "sweep": "m.rsm --check as_expected --vary Epoch=1,2",
     "rates": "m.rsm --check as_expected --rate crash=1/y --rate restart=1/d",
     "necessity": "m.rsm --check as_expected",
-    "review": "c.yaml --kafka 3.7 --faults 0 --max-states 1000 --html r.html",
-    "frontier": "kafka --over replication.factor=3 --over kafka=3.7 --over acks=1 --faults 0 --max-states 9",
-    "at-rest": "cluster --json",
-    "explain-log": "cluster --partition orders-0 --max-time 2",
-    "reproduce": "t.itf.json --kafka-home .",
-    "show": "t.itf.json toy.rsm --as html --out s.html",
-    "diff": "t.itf.json t.itf.json toy.rsm",
-    "graph": "m.rsm --check as_expected --max-states 50",
-    "play": "m.rsm --check as_expected --html p.html --precomputed 50",
-    "shrink": "t.itf.json toy.rsm",
+    "kafka review": "c.yaml --kafka 3.7 --faults 0 --max-states 1000 --html r.html",
+    "kafka frontier": "kafka --over replication.factor=3 --over kafka=3.7 --over acks=1 --faults 0 "
+    "--max-states 9",
+    "kafka inspect": "cluster --json",
+    "kafka explain-log": "cluster --partition orders-0 --max-time 2",
+    "kafka reproduce": "t.itf.json --kafka-home .",
+    "trace show": "t.itf.json toy.rsm --as html --out s.html",
+    "trace diff": "t.itf.json t.itf.json toy.rsm",
+    "trace graph": "m.rsm --check as_expected --max-states 50",
+    "trace play": "m.rsm --check as_expected --html p.html --precomputed 50",
+    "trace shrink": "t.itf.json toy.rsm",
     "certify": "quorum.json --seconds 0.1",
     "export": "m.rsm --check as_expected --to tla",
-    "protocols": "quorum",
-    "compare": "quorum --faults 0 --max-states 100",
-    "claims": "C2 --max-states 100",
-    "grade": "acks.rsm --exercise acks",
-    "spark": "settings --master local[1]",
-    "mcp": "",
-    "lsp": "",
+    "library list": "--json",
+    "library show": "quorum",
+    "library compare": "quorum --faults 0 --max-states 100",
+    "library claims": "C2 --max-states 100",
+    "library grade": "acks.rsm --exercise acks",
+    "spark settings": "--master local[1]",
+    "spark status": "no_run",
+    "serve mcp": "",
+    "serve lsp": "",
     "fmt": "--check m.rsm",
     "explain": "R0101",
 }
 CODES = {Exit.EXPECTED, Exit.VIOLATED, Exit.UNKNOWN}
-WITHOUT_WORK = {"reproduce": Exit.WRONG}  # there is no Kafka
+WITHOUT_WORK = {"kafka reproduce": Exit.WRONG, "spark status": Exit.WRONG}  # there is no Kafka, and no run
 
 LOADED = """
 import sys
@@ -125,15 +128,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_command_has_a_line() -> None:
-    assert LINES.keys() == COMMANDS.keys() - {"bench"}  # which runs others, and the command itself: see below
+    assert LINES.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", LINES)
 def test_a_command_runs_nothing_that_lies_in_the_folder(command: str, folder: Path) -> None:
-    if command in {"mcp", "lsp"} and find_spec("mcp" if command == "mcp" else "pygls") is None:
+    if find_spec({"serve mcp": "mcp", "serve lsp": "pygls"}.get(command, "modelcheck")) is None:
         pytest.skip("its package is not installed")
 
-    done = run(folder, str(folder.parent / "bin" / "modelcheck"), command, *LINES[command].split())
+    done = run(folder, str(folder.parent / "bin" / "modelcheck"), *f"{command} {LINES[command]}".split())
 
     assert ran(folder) == []
     assert done.returncode in ({WITHOUT_WORK[command]} if command in WITHOUT_WORK else CODES), done.stderr
@@ -154,7 +157,7 @@ def test_python_m_runs_nothing_that_lies_in_the_folder(options: tuple[str, ...],
     """Without `-P` Python has chosen the package by then, before a line of ours is run."""
     folder = hostile(tmp_path, without="" if options else "modelcheck")
 
-    done = run(folder, *options, "-m", "modelcheck", "protocols", "quorum")
+    done = run(folder, *options, "-m", "modelcheck", "library", "show", "quorum")
 
     assert (ran(folder), done.returncode) == ([], Exit.EXPECTED)
 
@@ -203,7 +206,7 @@ def test_a_request_of_an_agent_runs_nothing_that_lies_in_the_folder(
 
 
 def test_a_race_runs_nothing_that_lies_in_the_folder(tmp_path: Path) -> None:
-    done = race(modelcheck("protocols", "quorum"), hostile(tmp_path))
+    done = race(modelcheck("library", "show", "quorum"), hostile(tmp_path))
 
     assert (ran(tmp_path), done.code) == ([], Exit.EXPECTED)
 

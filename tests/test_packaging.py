@@ -111,8 +111,8 @@ def test_the_program_works_from_the_wheel_alone(released: Path, tmp_path: Path) 
         check=True,
     )
     checked = modelcheck("check", "kafka", "--check", "jepsen", "--max-time", "300")
-    played = modelcheck("play", "quorum", "--check", "n3_w2_r1", "--html", "play.html")
-    begun = modelcheck("grade", "--exercise", "register", "--begin", "register.rsm")
+    played = modelcheck("trace", "play", "quorum", "--check", "n3_w2_r1", "--html", "play.html")
+    begun = modelcheck("library", "grade", "--exercise", "register", "--begin", "register.rsm")
 
     assert where.stdout.startswith(str(packages))
     assert checked.returncode == 0, checked.stderr

@@ -375,7 +375,7 @@ def test_a_browser_without_webassembly_is_told_what_to_do(visit: Open) -> None:
     page = visit("toy.html", before="delete window.WebAssembly", is_ready=False)
 
     expect(page.locator("#status")).to_contain_text("It has no WebAssembly")
-    expect(page.locator("#status")).to_contain_text("modelcheck play --precomputed N")
+    expect(page.locator("#status")).to_contain_text("modelcheck trace play --precomputed N")
     assert page.get_by_role("button").count() == 0
 
 

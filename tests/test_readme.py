@@ -64,10 +64,11 @@ def test_the_tests_command_installs_and_tests() -> None:
 
 def test_the_main_job_installs_and_reviews_a_file_that_is_there() -> None:
     install, review = command("main job").split(" && ")
-    program, verb, file, *_ = shlex.split(review)
+    program, *words = shlex.split(review)
+    file = words[words.index("review") + 1]
 
     assert install == "python -m pip install -e ."
-    assert (program, verb) == ("modelcheck", "review")
+    assert program == "modelcheck"
     assert (ROOT / file).is_file()
 
 

@@ -29,7 +29,9 @@ INSTEAD = {  # a phrase, and what to write in its place
 }
 BANNED = re.compile(rf"(?<![\w.`/-])(?:{'|'.join(INSTEAD)})(?![\w`(=/-])", re.IGNORECASE)
 ALLOWED = re.compile(r"stand-?alone|a Java (?:runtime|virtual machine|process|program)|standing for")
-PLAIN = ("docs/reference/glossary.md",)  # files and folders without them; the wart `plain_words` has the others
+PLAIN = (
+    "docs/reference/glossary.md",
+)  # files and folders without them; the wart `plain_words` has the others
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:

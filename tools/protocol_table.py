@@ -47,7 +47,7 @@ ABOUT = """\
 # The protocols
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
-`modelcheck protocols NAME` shows what a check says of itself.
+`modelcheck library show NAME` shows what a check says of itself.
 To read a protocol itself [one table of the manual](../language.md#enough-to-read-one) is enough.
 `python -m tools.protocol_table` writes this page; \
 tests hold it against the files and the engine.
@@ -87,7 +87,7 @@ SAID = """\
 
 Each sentence is in our words; its name leads to where it is said.
 It is judged by the checks below: those in which it is true, and those in which it is not.
-`modelcheck claims C2` says of each case what it is and how far it was searched, with the runs; \
+`modelcheck library claims C2` says of each case what it is and how far it was searched, with the runs; \
 [claims.toml](claims.toml) holds the sentences and their cases.
 """
 

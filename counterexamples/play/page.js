@@ -23,7 +23,7 @@
   function refuse(error) {
     const isOld = typeof DecompressionStream === "undefined";
     const lacks = isOld ? "It is too old for this page (it has no DecompressionStream)."
-      : typeof WebAssembly === "undefined" ? "It has no WebAssembly, or forbids it; `modelcheck play --precomputed N` makes a page that needs none."
+      : typeof WebAssembly === "undefined" ? "It has no WebAssembly, or forbids it; `modelcheck trace play --precomputed N` makes a page that needs none."
         : error.message;
     byId("status").textContent = `This browser cannot run the model. ${lacks}`;
     byId("status").classList.add("bad");
@@ -175,7 +175,7 @@
       parts.push(element("p", { class: "verdict bad" }, `✗ ${action} makes an error of the model here.`));
     }
     const isKnown = kernel.knows(at.words);
-    if (!isKnown) parts.push(element("p", { class: "verdict" }, "The states of this page end here: it does not know what can happen next. More of them are written by `modelcheck play --precomputed N`."));
+    if (!isKnown) parts.push(element("p", { class: "verdict" }, "The states of this page end here: it does not know what can happen next. More of them are written by `modelcheck trace play --precomputed N`."));
     else if (!able.length && !errors.length) parts.push(element("p", {}, "Nothing can happen here."));
     byId("next").replaceChildren(...parts);
   }

@@ -230,7 +230,7 @@ def _run(run: DrawnRun) -> str:
         f"<details><summary>Every step</summary>\n\n"
         f"![The same as a sequence diagram]({_picture(run, 'diagram')})\n\n"
         f"```text\n{run.story.strip()}\n```\n\n</details>\n\n"
-        f"```sh\nmodelcheck check {bug.model} --check {bug.check} --explain\n```\n"
+        f"```sh\nmodelcheck check {bug.model} --check {bug.check} --why\n```\n"
     )
 
 
@@ -269,7 +269,7 @@ def _play(site: Site) -> str:
         "# Pages to play with\n\n"
         "Each page has the model's own kernel inside: what can happen and what refuses the rest, undo and\n"
         "branches, the shortest way to a loss from where you are.\n"
-        "`modelcheck play` makes one of any check.\n\n"
+        "`modelcheck trace play` makes one of any check.\n\n"
         f"{''.join(lines)}"
     )
 

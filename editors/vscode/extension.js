@@ -1,4 +1,4 @@
-// Starts `modelcheck lsp`, and shows what its commands return: stories as text, pages in a view.
+// Starts `modelcheck serve lsp`, and shows what its commands return: stories as text, pages in a view.
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 

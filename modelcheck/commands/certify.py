@@ -37,14 +37,14 @@ from spec.source import Source
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
-    add("certificate", metavar="CERTIFICATE", help="what `check --engine prove --certificate` has written")
-    add("file", nargs="?", metavar="FILE", help=f"{MODEL} (as the certificate names it, beside it)")
+    add("certificate", metavar="CERTIFICATE", help="a file that `check --engine prove --certificate` wrote")
+    add("file", nargs="?", metavar="FILE", help=f"{MODEL} (default: the one that the certificate names)")
     add(
         "--seconds",
         type=amounts.seconds,
         default=30,
         metavar="T",
-        help="for each question to a solver (30s)",
+        help="limit each solver query (default: 30s)",
     )
 
 

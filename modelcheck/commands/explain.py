@@ -13,10 +13,8 @@ from spec.diagnostics import suggest
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument(
-        "code", nargs="?", metavar="CODE", help="a code such as R0101; without one, all are listed"
-    )
-    parser.add_argument("--json", action="store_true", help="the same as JSON")
+    parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as R0101 (default: list all)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

@@ -23,13 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
-    add("--to", required=True, choices=TARGETS, help="whose language")
-    add("--out", type=Path, metavar="DIR", help="write the files there (default: show them)")
+    add("--to", required=True, choices=TARGETS, help="select the target language")
+    add("--out", type=Path, metavar="DIR", help="write the files to this folder (default: stdout)")
     add_force(parser)
-    what = parser.add_argument_group("what to export")
-    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
-    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
-    what.add_argument("--property", action="append", default=[], metavar="NAME", help="only this property")
+    what = parser.add_argument_group("selection")
+    what.add_argument("--check", metavar="NAME", help="use this check; required if the file has several")
+    what.add_argument("--of", metavar="NAME", help="use this protocol or variant of the file")
+    what.add_argument(
+        "--property", action="append", default=[], metavar="NAME", help="check only this property; repeatable"
+    )
     add_overrides(what)
 
 

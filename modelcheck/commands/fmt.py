@@ -16,12 +16,10 @@ from spec.source import Source
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="model files (.rsm); `-` is the standard input"
-    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm); `-` reads stdin")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 when a file is not formatted"
+        "--check", action="store_true", help="change nothing; exit with 1 if a file is not formatted"
     )
     how.add_argument(
         "--stdout", action="store_true", help="print the formatted text instead of rewriting the file"
@@ -58,6 +56,6 @@ def _text(name: str) -> str:
     """The text of a file. Raises SpecError for what is none, and so for the name of a protocol."""
     if is_meant(name):
         message = "this protocol comes with modelcheck: it is formatted, and no file to write to"
-        help_ = f"`modelcheck protocols show {name}` prints it"
+        help_ = f"`modelcheck library show {name} --source` prints it"
         raise SpecError([Diagnostic("R0904", Source(name, ""), None, message, help=help_)])
     return read_text(name)

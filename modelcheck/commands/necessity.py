@@ -34,17 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
-    add("--check", action="append", default=[], metavar="NAME", help="ask only this check; may be repeated")
+    add("--check", action="append", default=[], metavar="NAME", help="check only this one; repeatable")
     add(
         "--kind",
         action="append",
         default=[],
         choices=KINDS,
-        help="only parts of this kind; may be repeated",
+        help="try only parts of this kind; repeatable",
     )
     add_limits(parser, LIMITS.states)
     add("-v", "--trace", action="store_true", help="show the run that each part prevents")
-    add("--json", action="store_true", help="everything as JSON")
+    add("--json", action="store_true", help="print JSON")
     add_draw_options(parser, "write the run that each part prevents in these formats (svg, mermaid, …)")
 
 

@@ -35,16 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
-    what = parser.add_argument_group("what to ask")
-    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
-    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
+    what = parser.add_argument_group("question")
+    what.add_argument("--check", metavar="NAME", help="use this check; required if the file has several")
+    what.add_argument("--of", metavar="NAME", help="use this protocol or variant of the file")
     add_overrides(what)
     what.add_argument(
         OPTION,
         action="append",
         default=[],
         metavar="ACTION=N/UNIT",
-        help="how often a fault or a repair happens to each member, in place of what the check says; "
+        help="set the rate of a fault or repair per member, instead of the one in the check; "
         f"units: {', '.join(UNITS)}",
     )
     what.add_argument(
@@ -52,27 +52,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PROPERTY",
-        help="a loss is that this is false (default: the invariants of the check)",
+        help="count a violation of this property as a loss (default: the invariants of the check)",
     )
     what.add_argument(
         "--available",
         action="append",
         default=[],
         metavar="PROPERTY",
-        help="down is that this is false (default: what the check has as `recoverable`)",
+        help="count a violation of this property as downtime (default: the `recoverable` properties "
+        "of the check)",
     )
     what.add_argument(
         "--bound",
         action="append",
         default=[],
         metavar="LIMIT",
-        help="this limit of the scope is part of the question: steps beyond it are not taken",
+        help="treat this bound of the scope as part of the system: steps beyond it do not happen",
     )
-    what.add_argument("--within", type=_time, default=YEAR, metavar="T", help="in this time, as 30d (1y)")
     what.add_argument(
-        "--max-states", type=_number, default=MOST, metavar="N", help=f"refuse to explore more ({MOST:,})"
+        "--within",
+        type=_time,
+        default=YEAR,
+        metavar="T",
+        help="estimate the probability of a loss within this time, such as 30d (default: 1y)",
     )
-    add("--json", action="store_true", help="the answer as JSON")
+    what.add_argument(
+        "--max-states",
+        type=_number,
+        default=MOST,
+        metavar="N",
+        help=f"refuse to explore more states (default: {MOST:,})",
+    )
+    add("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

@@ -38,18 +38,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
     add(
-        "--vary", action="append", default=[], metavar="NAME=V,…", help="a name of the scope or configuration"
+        "--vary",
+        action="append",
+        default=[],
+        metavar="NAME=V,…",
+        help="vary a name of the scope or configuration over these values; repeatable",
     )
-    add("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
-    add("--of", metavar="NAME", help="on this protocol or variant of the file")
-    add("--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated")
-    add_overrides(parser.add_argument_group("for all of them"))
-    add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
+    add("--check", action="append", default=[], metavar="NAME", help="check only this one; repeatable")
+    add("--of", metavar="NAME", help="use this protocol or variant of the file")
+    add(
+        "--property", action="append", default=[], metavar="NAME", help="check only this property; repeatable"
+    )
+    add_overrides(parser.add_argument_group("overrides"))
+    add(
+        "--symmetry",
+        action="store_true",
+        help="reduce by symmetry: identify states that differ only in the names of members",
+    )
     add_limits(parser)
-    add("--engine", choices=CREWS, default="explicit", help="explicit: on this machine; spark: on a cluster")
+    add(
+        "--engine",
+        choices=CREWS,
+        default="explicit",
+        help="search on this machine (explicit) or on a cluster (spark)",
+    )
     for flag in OF_SPARK:
         add(flag, **OPTIONS[flag].about)
-    add("--json", action="store_true", help="everything as JSON")
+    add("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

@@ -21,9 +21,7 @@ LARGEST = 1 << 30  # bytes of a file of ours; more is some other file
 
 def add_force(parser: argparse._ActionsContainer) -> None:
     """The option that lets a command write over any file."""
-    parser.add_argument(
-        "--force", action="store_true", help="write over files that modelcheck has not written, too"
-    )
+    parser.add_argument("--force", action="store_true", help="overwrite files that modelcheck did not write")
 
 
 class Files:

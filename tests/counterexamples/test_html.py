@@ -294,7 +294,7 @@ def test_nine_replicas_and_thousands_of_steps_are_a_page_of_some() -> None:
     (gap,) = root.find("p", "gap")
     missing = sorted(set(range(2_001)) - set(numbers))
     assert gap.words.startswith(f"Steps {missing[0]:,} to {missing[-1]:,} are left out of this page.")
-    assert "modelcheck show" in gap.words
+    assert "modelcheck trace show" in gap.words
 
 
 def test_a_long_value_is_cut_and_says_so() -> None:

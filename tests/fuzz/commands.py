@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+from modelcheck.commands.registry import TABLE, CommandGroup
 from tests.fuzz.cases import text_of
 from tests.fuzz.mutate import mutated, mutated_json
 from tests.fuzz.outside import OUTSIDE
@@ -27,35 +28,41 @@ PLACES = ("o", "m.rsm", ".", "no/such/place", "", "/dev/full", "o.svg", "o.json"
 ASKED = "--check@ --of@ --property@ --scope= --config= --faults#"
 OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a place or nothing
     "check": f"{ASKED} --strict --seconds# --depth# --fewest-faults --optimise --seed# --shrink --threads# "
-    "--symmetry --no-ways --max-states# --max-memory# --checkpoint: --resume: --every# -v --explain "
+    "--symmetry --no-ways --max-states# --max-memory# --checkpoint: --resume: --every# -v --why "
     "--timings -q --certificate: --json --itf: --html: --draw? --out: --force --simulate# --estimate",
     "sweep": f"{ASKED} --vary= --symmetry --max-states# --json",
     "necessity": "--check@ --kind@ --max-states# --max-memory# -v --json --draw? --out: --force",
-    "review": "--kafka# --brokers# --topic@ --faults# --require= --max-states# -v --json --itf: --html:",
-    "show": "--of@ --check@ --scope= --config= --as? --html --out: --steps# --explain --force",
-    "diff": "--steps# --of@ --check@ --scope= --config=",
+    "kafka review": "--kafka# --brokers# --topic@ --faults# --require= --max-states# -v --json "
+    "--itf: --html:",
+    "trace show": "--of@ --check@ --scope= --config= --as? --html --out: --steps# --why --force",
+    "trace diff": "--steps# --of@ --check@ --scope= --config=",
     "graph": f"{ASKED} --distance# --max-states# --merge@ --fields@ --as? --out:",
-    "play": "--of@ --check@ --scope= --config= --faults# --html: --force",
-    "shrink": "--of@ --check@ --scope= --config= --property@ --same-scope --out:",
+    "trace play": "--of@ --check@ --scope= --config= --faults# --html: --force",
+    "trace shrink": "--of@ --check@ --scope= --config= --property@ --same-scope --out:",
     "certify": "--seconds#",
     "export": f"{ASKED} --to? --out:",
     "fmt": "--check --stdout",
     "explain": "--json",
-    "protocols": "--json",
+    "library list": "--json",
+    "library show": "--source --json",
     "rates": "--check@ --of@ --scope= --config= --faults# --rate= --loss@ --available@ --bound@ --within# "
     "--max-states# --json",
-    "frontier": "--over= --faults# --kinds@ --guarantee@ --check@ --of@ --property@ --kafka# --client@ "
+    "kafka frontier": "--over= --faults# --kinds@ --guarantee@ --check@ --of@ --property@ --kafka# --client@ "
     "--brokers# --topic@ --max-states# --json --csv: --draw: --html: --force",
-    "at-rest": "--all --copy --every-checksum --max-time# --json",
-    "explain-log": "--partition@ --copy --lost# --acks@ --gaps --config= --faults# --max-states# "
+    "kafka inspect": "--all --copy --every-checksum --max-time# --json",
+    "kafka explain-log": "--partition@ --copy --lost# --acks@ --gaps --config= --faults# --max-states# "
     "--max-memory# --json --draw? --out: --force",
-    "reproduce": "--check@ --under@ --times# --min-isr-at@ --json --html: --force",
-    "grade": "--exercise@ --max-time# --max-memory# --json --begin: --whole: --force",
+    "kafka reproduce": "--check@ --under@ --times# --min-isr-at@ --json --html: --force",
+    "library grade": "--exercise@ --max-time# --max-memory# --json --begin: --whole: --force",
 }
-SHOWN: tuple[list[str], ...] = (["--explain"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
+GROUPS = {name for name, entry in TABLE.items() if isinstance(entry, CommandGroup)}
+SHOWN: tuple[list[str], ...] = (["--why"], ["-v"], ["--json"], ["--html", "p.html"], ["--itf", "t"], [])
 CONFIGURATIONS = (".properties", ".txt", ".yaml")
 LIMITS = ["--max-time", str(LIMIT), "--max-states", "20000"]
-WITH_LIMIT = {"check", "sweep", "necessity", "review", "shrink", "frontier", "explain-log"}
+WITH_LIMIT = {
+    *("check", "sweep", "necessity"),
+    *("kafka review", "kafka frontier", "kafka explain-log", "trace shrink"),
+}
 
 
 @dataclass(frozen=True)
@@ -80,9 +87,14 @@ class Input:
         return replace(self, put={**self.put, name: kind})
 
     @property
+    def command(self) -> str:
+        """The name of the command."""
+        return " ".join(self.words[: 1 + (self.words[0] in GROUPS)])
+
+    @property
     def look(self) -> str:
         """What it is a look at."""
-        return f"{self.kind}: {self.words[0]}"
+        return f"{self.kind}: {self.command}"
 
     def __str__(self) -> str:
         shown = [f"--- {name}\n{data.decode(errors='backslashreplace')}" for name, data in self.files.items()]
@@ -137,7 +149,7 @@ def _of_model(chance: Random, seed: int) -> Input:
         case "export":
             words = ["export", "m.rsm", "--to", chance.choice(("tla", "promela", "murphi"))]
         case "graph":
-            words = ["graph", "m.rsm", "--max-states", "300", "--as", chance.choice(GRAPHS)]
+            words = ["trace", "graph", "m.rsm", "--max-states", "300", "--as", chance.choice(GRAPHS)]
         case "sweep":
             words = ["sweep", "m.rsm", *LIMITS]
         case "necessity":
@@ -158,11 +170,11 @@ def _of_trace(chance: Random, traces: Path) -> Input:
         "m.rsm": (ROOT / f"spec/protocols/{model}.rsm").read_bytes(),
     }
     words = {
-        "show": ["show", "t.itf.json", "m.rsm", "--as", chance.choice(FORMATS), "--out", "o"],
-        "explain": ["show", "t.itf.json", "m.rsm", "--explain"],
-        "diff": ["diff", "t.itf.json", "t.itf.json", "m.rsm"],
-        "shrink": ["shrink", "t.itf.json", "m.rsm", "--max-time", str(LIMIT)],
-        "graph": ["graph", "m.rsm", "--around", "t.itf.json", "--max-states", "300"],
+        "show": ["trace", "show", "t.itf.json", "m.rsm", "--as", chance.choice(FORMATS), "--out", "o"],
+        "explain": ["trace", "show", "t.itf.json", "m.rsm", "--why"],
+        "diff": ["trace", "diff", "t.itf.json", "t.itf.json", "m.rsm"],
+        "shrink": ["trace", "shrink", "t.itf.json", "m.rsm", "--max-time", str(LIMIT)],
+        "graph": ["trace", "graph", "m.rsm", "--around", "t.itf.json", "--max-states", "300"],
     }
     return Input(
         "trace", tuple(words[chance.choice(("show", "show", "explain", "diff", "shrink", "graph"))]), files
@@ -178,7 +190,7 @@ def _of_review(chance: Random) -> Input:
     limits = [*LIMITS, "--faults", chance.choice(("0", "1"))]
     version = chance.choice(("0.8.1", "1.0", "2.8", "3.7", "4.1"))
     more = chance.choice(([], ["--brokers", "2"], ["--json"], ["-v"], ["--require", "durable:1"]))
-    return Input("review", ("review", *files, "--kafka", version, *limits, *more), files)
+    return Input("review", ("kafka", "review", *files, "--kafka", version, *limits, *more), files)
 
 
 def _of_certificate(chance: Random) -> Input:
@@ -198,13 +210,14 @@ def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
     if chance.random() < 0.5:
         model, check = text_of(seed).encode(), "it"
     files = {"m.rsm": model, "t.itf.json": trace.read_bytes()}
-    alone = {"explain": ("R0601", "R", "x"), "protocols": ("quorum", "show", "m.rsm")}
+    alone = {"explain": ("R0601", "R", "x"), "library show": ("quorum", "m.rsm", "")}
     words = [chance.choice(alone[command])] if command in alone else ["m.rsm"]
-    if command == "reproduce":
+    words = words if command != "library list" else []
+    if command == "kafka reproduce":
         words += ["--kafka-home", "."]
-    if command in {"show", "diff", "shrink"}:
+    if command in {"trace show", "trace diff", "trace shrink"}:
         words = ["t.itf.json", *words]
-    if command in {"check", "sweep", "necessity", "graph", "export"}:
+    if command in {"check", "sweep", "necessity", "trace graph", "export"}:
         words += ["--check", check]
     options = OPTIONS[command].split()
     for option in chance.sample(options, min(len(options), chance.choice((1, 1, 2, 3)))):
@@ -213,7 +226,7 @@ def _of_arguments(chance: Random, seed: int, traces: Path) -> Input:
         words += LIMITS[:2]
     if chance.random() < 0.05:
         words[chance.randrange(len(words))] = chance.choice(NAMES)
-    return Input("arguments", (command, *words), files)
+    return Input("arguments", (*command.split(), *words), files)
 
 
 def _option(option: str, chance: Random) -> list[str]:

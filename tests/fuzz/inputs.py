@@ -20,7 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
-from modelcheck.cli import COMMANDS, main
+from modelcheck.cli import main
+from modelcheck.commands.registry import COMMANDS
 from modelcheck.commands.serve.mcp.work import answered
 from modelcheck.contract.exits import Exit
 from modelcheck.engines.registry import ENGINES
@@ -34,11 +35,11 @@ from tests.hostile_files import put
 TWICE = 2 * LIMIT + 2  # seconds, the start of other processes and what is shown included
 LONGER = {  # seconds
     "certify": 30.0,  # which has many questions to a solver
-    "frontier": 20.0,  # and this many searches
-    "grade": 15.0,
+    "kafka frontier": 20.0,  # and this many searches
+    "library grade": 15.0,
     REQUEST: 20.0,
-    "mcp": 40.0,  # a process for each request
-    "lsp": 30.0,
+    "serve mcp": 40.0,  # a process for each request
+    "serve lsp": 30.0,
 }
 SERVERS = {  # by the package that each needs
     "mcp": "modelcheck.commands.serve.mcp.server",
@@ -76,7 +77,7 @@ def serve(pipe: Connection) -> None:
     """Answer jobs until there are none."""
     engines = (where.partition(":")[0] for where in ENGINES.values())
     servers = [server for package, server in SERVERS.items() if find_spec(package) is not None]
-    for module in (*(where for _, where in COMMANDS.values()), *engines, *servers):
+    for module in (*(each.module for each in COMMANDS.values()), *engines, *servers):
         import_module(module)
     loads(text_of(0))  # all this so that no child has to
     with TemporaryDirectory() as folder:
@@ -125,7 +126,7 @@ def tried(given: Input) -> Differences:
             (folder / name).write_bytes(data)
         for name, kind in given.put.items():
             put(kind, folder / name)
-        most = LONGER.get(given.words[0], TWICE)
+        most = LONGER.get(given.command, TWICE)
         code, said = _in_child(given.words, folder, most, given.stdin)
     if code is None:
         return {"seconds": (f"at most {most}", "more")}

@@ -1,4 +1,4 @@
-"""What pages of `modelcheck play` tell of states and find, in Node, and what the language means."""
+"""What pages of `modelcheck trace play` tell of states and find, in Node, and what the language means."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ PATHS = ("m.rsm", "quorum", "../m.rsm", "/etc/passwd", "-", "/dev/stdin", "no", 
 # ------------------------------------------------------------------ brokers
 
 
-def _at_rest(chance: Random) -> Outside:
+def _inspect(chance: Random) -> Outside:
     files, _ = _cluster(chance)
     more = chance.choice(((), ("--json",), ("--all",), ("--every-checksum",), ("--copy",)))
-    return files, ("at-rest", "c", "--max-time", "3", *more), b""
+    return files, ("kafka", "inspect", "c", "--max-time", "3", *more), b""
 
 
 def _explain_log(chance: Random) -> Outside:
@@ -43,7 +43,7 @@ def _explain_log(chance: Random) -> Outside:
     where = chance.choice((["c"], ["c"], ["c", *own], own or ["c"]))
     more = chance.choice(((), ("--json",), ("--gaps",), ("--acks", "0"), ("--lost", "1"), ("--faults", "0")))
     named = () if chance.random() < 0.3 else ("--partition", chance.choice(("orders-0", "quiet-0", "x")))
-    return files, ("explain-log", *where, *named, *LIMITS, *more), b""
+    return files, ("kafka", "explain-log", *where, *named, *LIMITS, *more), b""
 
 
 def _cluster(chance: Random) -> tuple[Files, Files]:
@@ -156,7 +156,7 @@ def _mcp(chance: Random) -> Outside:
     lines = [json.dumps(each) for each in messages]
     at = chance.randrange(len(lines))
     lines[at] = mutated_json(lines[at], chance).replace("\n", " ")
-    return _models(chance), ("mcp",), "\n".join([*lines, ""]).encode(errors="surrogatepass")
+    return _models(chance), ("serve", "mcp"), "\n".join([*lines, ""]).encode(errors="surrogatepass")
 
 
 def _arguments(chance: Random) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _lsp(chance: Random) -> Outside:
         *asked,
         _message("workspace/executeCommand", 9, command=f"modelcheck.{command}", arguments=given),
     ]  # after `shutdown` pygls looks through what has no answer yet while that changes
-    return {}, ("lsp", "--background", "none"), b"".join(_framed(each) for each in session)
+    return {}, ("serve", "lsp", "--background", "none"), b"".join(_framed(each) for each in session)
 
 
 _PLACE = {"line": 3, "character": 4}
@@ -238,7 +238,7 @@ def _grade(chance: Random) -> Outside:
     if chance.random() < 0.5:
         text = mutated(text, chance)
     more = chance.choice(((), ("--json",)))
-    words = ("grade", "h.rsm", "--exercise", asked.name, "--max-time", "3", *more)
+    words = ("library", "grade", "h.rsm", "--exercise", asked.name, "--max-time", "3", *more)
     return {"h.rsm": text.encode(errors="surrogatepass")}, words, b""
 
 
@@ -263,11 +263,11 @@ def _frontier(chance: Random) -> Outside:
     limits = ["--faults", chance.choice(("0", "1")), "--max-time", "3", "--max-states", "2000"]
     name = chance.choice(("kafka", "kafka", "kafka", "c.properties", "m.rsm"))
     files = {"c.properties": b"acks=1\nbootstrap.servers=b:1\n", **_models(chance)}
-    return files, ("frontier", name, *given, *limits, *more), b""
+    return files, ("kafka", "frontier", name, *given, *limits, *more), b""
 
 
 OUTSIDE: Mapping[str, Callable[[Random], Outside]] = {
-    "at-rest": _at_rest,
+    "inspect": _inspect,
     "explain-log": _explain_log,
     "request": _request,
     "mcp": _mcp,

@@ -27,7 +27,7 @@ def copied(tmp_path: Path) -> Callable[[str], Path]:
 def run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
-    """`run("protocols", "raft")` in an empty folder: the exit code, the output, what was told beside it."""
+    """`run("library", "show", "raft")` in an empty folder: the exit code, stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from modelcheck.cli import main
+from modelcheck.cli import script
+from modelcheck.commands.registry import BENCH
 from tests.oracles import needs_rumur, needs_spin, needs_tlc
 
 
@@ -27,7 +28,7 @@ def hasty_gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_rumur
 @needs_tlc
 def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["bench", "--scope", "xs", "--rounds", "1"])
+    code = script(BENCH, ["--scope", "xs", "--rounds", "1"])
     told = capsys.readouterr().out
 
     assert code == 0, told
@@ -39,7 +40,7 @@ def test_all_find_the_same_states(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.spark
 def test_spark_may_race_too(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["bench", "--scope", "xs", "--rounds", "1", "--against", "spark"])
+    code = script(BENCH, ["--scope", "xs", "--rounds", "1", "--against", "spark"])
     told = capsys.readouterr().out
 
     assert code == 0, told
@@ -48,5 +49,5 @@ def test_spark_may_race_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_rival_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--against", "nobody"]) == 2
+    assert script(BENCH, ["--against", "nobody"]) == 2
     assert "none of spin, rumur, tlc, spark" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`modelcheck claims`: sentences are judged by what searches find, loudly where the data say otherwise."""
+"""`modelcheck library claims`: searches judge sentences, and contradict the data where it is wrong."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def test_nothing_is_decided_where_the_search_gives_up() -> None:
 
 
 def test_a_claim_as_it_is_read(run: Run, golden: Callable[[str, str], None]) -> None:
-    code, told, _ = run("claims", "c4", "C8")
+    code, told, _ = run("library", "claims", "c4", "C8")
 
     assert code == Exit.EXPECTED
     golden("claims/c4_c8.txt", told)
 
 
 def test_a_claim_that_is_named_has_the_stories_of_its_counterexamples(run: Run) -> None:
-    code, told, _ = run("claims", "C13")
+    code, told, _ = run("library", "claims", "C13")
 
     assert code == Exit.EXPECTED
     assert "C13, refuted: acks=1: a record is taken by a leader that is alone in the ISR\n" in told
@@ -127,7 +127,7 @@ def test_a_claim_that_is_named_has_the_stories_of_its_counterexamples(run: Run) 
 
 
 def test_a_sentence_that_nothing_refutes_has_the_runs_that_bear_it_out(run: Run) -> None:
-    code, told, _ = run("claims", "C12")
+    code, told, _ = run("library", "claims", "C12")
 
     assert code == Exit.EXPECTED
     assert "C12, borne out: who takes any replica loses what was acknowledged" in told
@@ -147,14 +147,14 @@ def test_a_claim_that_comes_out_otherwise_is_loud(run: Run, monkeypatch: pytest.
 
 
 def test_a_claim_that_is_not_decided_has_an_exit_code_of_its_own(run: Run) -> None:
-    code, told, _ = run("claims", "C8", "--max-states", "1")
+    code, told, _ = run("library", "claims", "C8", "--max-states", "1")
 
     assert code == Exit.UNKNOWN
     assert told.endswith("1 claim: 1 not decided\n")
 
 
 def test_json_has_each_case_and_its_run(run: Run) -> None:
-    code, told, _ = run("claims", "C13", "--json")
+    code, told, _ = run("library", "claims", "C13", "--json")
     (found,) = json.loads(told)
 
     assert code == Exit.EXPECTED
@@ -164,7 +164,7 @@ def test_json_has_each_case_and_its_run(run: Run) -> None:
 
 
 def test_counterexamples_are_drawn(run: Run, tmp_path: Path) -> None:
-    code, _, _ = run("claims", "C13", "--draw", "svg,itf", "--out", "runs")
+    code, _, _ = run("library", "claims", "C13", "--draw", "svg,itf", "--out", "runs")
 
     assert code == Exit.EXPECTED
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
@@ -174,7 +174,7 @@ def test_counterexamples_are_drawn(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_page_asks_first_and_folds_the_answers(run: Run, tmp_path: Path) -> None:
-    code, _, _ = run("claims", "C4", "C13", "--html", "claims.html")
+    code, _, _ = run("library", "claims", "C4", "C13", "--html", "claims.html")
     page = (tmp_path / "claims.html").read_text(encoding="utf-8")
     _, fourth, thirteenth = page.split('<article class="card question"')
 
@@ -196,7 +196,7 @@ def test_the_page_asks_first_and_folds_the_answers(run: Run, tmp_path: Path) -> 
     ],
 )
 def test_what_is_no_claim_is_wrong_input(words: tuple[str, ...], said: str, run: Run) -> None:
-    code, told, beside = run("claims", *words)
+    code, told, beside = run("library", "claims", *words)
 
     assert (code, told) == (Exit.WRONG, "")
     assert said in beside.lower() or said in beside

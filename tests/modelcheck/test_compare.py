@@ -1,4 +1,4 @@
-"""`modelcheck compare`: every answer is what searches bear out, and what tells two apart is a run of each."""
+"""`modelcheck library compare`: searches bear every answer out; a run of each tells two protocols apart."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def test_an_interrupted_comparison_keeps_what_it_has(
     run: Run, few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", lambda: Interrupted(3))
-    code, told, _ = run("compare", "quorum", "kafka")
+    code, told, _ = run("library", "compare", "quorum", "kafka")
 
     assert code == Exit.UNKNOWN
     assert "? not decided: the search was cut short\n" in told
@@ -280,14 +280,14 @@ def test_an_interrupted_comparison_keeps_what_it_has(
 
 
 def test_limits_leave_answers_open(run: Run, few: None) -> None:
-    code, told, _ = run("compare", "quorum", "--max-states", "1")
+    code, told, _ = run("library", "compare", "quorum", "--max-states", "1")
 
     assert code == Exit.UNKNOWN
     assert "NOT DECIDED" in told
 
 
 def test_one_protocol_alone_is_a_column_without_pairs(run: Run, few: None) -> None:
-    code, told, _ = run("compare", "pacifica", "pacifica")
+    code, told, _ = run("library", "compare", "pacifica", "pacifica")
 
     assert code == Exit.EXPECTED
     assert told.endswith("\n\n3 answers by searches\n")
@@ -295,7 +295,7 @@ def test_one_protocol_alone_is_a_column_without_pairs(run: Run, few: None) -> No
 
 
 def test_faults_leave_out_questions_about_more(run: Run, few: None) -> None:
-    code, told, _ = run("compare", "quorum", "pacifica", "--faults", "0", "--json")
+    code, told, _ = run("library", "compare", "quorum", "pacifica", "--faults", "0", "--json")
     found = json.loads(told)
 
     assert code == Exit.EXPECTED
@@ -303,7 +303,7 @@ def test_faults_leave_out_questions_about_more(run: Run, few: None) -> None:
 
 
 def test_json_has_each_answer_and_what_it_rests_on(run: Run, few: None) -> None:
-    code, told, _ = run("compare", "quorum", "pacifica", "--json")
+    code, told, _ = run("library", "compare", "quorum", "pacifica", "--json")
     found = json.loads(told)
     first, second, third = found["questions"]
 
@@ -328,7 +328,7 @@ def test_json_has_each_answer_and_what_it_rests_on(run: Run, few: None) -> None:
 
 
 def test_csv_has_a_line_for_each_answer(run: Run, few: None, tmp_path: Path) -> None:
-    code, _, _ = run("compare", "quorum", "pacifica", "--csv", "c.csv")
+    code, _, _ = run("library", "compare", "quorum", "pacifica", "--csv", "c.csv")
     rows = list(csv.DictReader(StringIO((tmp_path / "c.csv").read_text(encoding="utf-8"))))
 
     assert code == Exit.EXPECTED
@@ -345,7 +345,7 @@ def test_csv_has_a_line_for_each_answer(run: Run, few: None, tmp_path: Path) -> 
 
 
 def test_what_each_answer_rests_on_is_told(run: Run, few: None) -> None:
-    code, told, _ = run("compare", "quorum", "-v")
+    code, told, _ = run("library", "compare", "quorum", "-v")
 
     assert code == Exit.EXPECTED
     assert "✗ “no”: quorum, deposed: one_leads violated without any fault" in told
@@ -371,7 +371,7 @@ def test_a_cell_that_cannot_be_asked_says_why() -> None:
     ],
 )
 def test_what_cannot_be_compared_is_wrong_input(words: tuple[str, ...], said: str, run: Run) -> None:
-    code, told, beside = run("compare", *words)
+    code, told, beside = run("library", "compare", *words)
 
     assert (code, told) == (Exit.WRONG, "")
     assert said in beside.lower()

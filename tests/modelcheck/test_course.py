@@ -274,7 +274,7 @@ def test_functions_that_grow_without_bound_are_refused() -> None:
 
 
 def said(capsys: Said, *words: str) -> tuple[int, str, str]:
-    code = main(["grade", *words])
+    code = main(["library", "grade", *words])
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -345,7 +345,10 @@ def test_wrong_input_exits_with_2(capsys: Said, tmp_path: Path) -> None:
         ([file, "--exercise", "survives"], "R0940"),
         ([file, "--exercise", "survive"], "did you mean `survives`?"),
         ([str(tmp_path / "none.rsm"), "--exercise", "survives"], "there is no such file"),
-        (["none.rsm", "--exercise", "survives"], "`modelcheck grade --exercise survives --begin none.rsm`"),
+        (
+            ["none.rsm", "--exercise", "survives"],
+            "`modelcheck library grade --exercise survives --begin none.rsm`",
+        ),
         ([file], "name the exercise"),
         ([file, "--exercise", "survives", "--begin", "x.rsm"], "either grade a FILE"),
     ]

@@ -1,4 +1,4 @@
-"""`modelcheck diff`: what it takes and what it refuses; what it says has golden files."""
+"""`modelcheck trace diff`: what it takes and what it refuses; what it says has golden files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("files")
 def test_two_traces_are_told_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["diff", "a.itf.json", "b.itf.json", "toy.rsm"])
+    code = main(["trace", "diff", "a.itf.json", "b.itf.json", "toy.rsm"])
     found = compare(divergence(), walk("elect(a)", "write(a)", "elect(b)"))
 
     assert code == 0
@@ -41,7 +41,7 @@ def test_runs_that_differ_by_names_alone_are_the_same(
 ) -> None:
     named = with_first_names(divergence())
     (files / "c.itf.json").write_text(write(RenamedRun(named.model, "Replica", (1, 0)).trace(named)))
-    code = main(["diff", "a.itf.json", "c.itf.json", "toy.rsm"])
+    code = main(["trace", "diff", "a.itf.json", "c.itf.json", "toy.rsm"])
     out, err = capsys.readouterr()
 
     assert code == 0
@@ -51,7 +51,7 @@ def test_runs_that_differ_by_names_alone_are_the_same(
 
 @pytest.mark.usefixtures("files")
 def test_two_states_of_a_trace_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["diff", "a.itf.json", "toy.rsm", "--steps", "0", "2"])
+    code = main(["trace", "diff", "a.itf.json", "toy.rsm", "--steps", "0", "2"])
 
     assert code == 0
     assert "From the start to the state after step 2:" in capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_two_states_of_a_trace_are_told(capsys: pytest.CaptureFixture[str]) -> N
     ],
 )
 def test_a_wrong_use_is_told(args: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["diff", *args])
+    code = main(["trace", "diff", *args])
     found = capsys.readouterr()
 
     assert (code, found.out) == (2, "")
@@ -84,7 +84,7 @@ def test_states_of_other_members_are_not_compared(files: Path, capsys: pytest.Ca
     renamed = json.loads((files / "b.itf.json").read_text().replace('"b"', '"c"'))
     (files / "c.itf.json").write_text(json.dumps(renamed))
 
-    assert main(["diff", "a.itf.json", "c.itf.json", "toy.rsm"]) == 0
+    assert main(["trace", "diff", "a.itf.json", "c.itf.json", "toy.rsm"]) == 0
     assert "only their steps are compared" in capsys.readouterr().out
-    assert main(["diff", "a.itf.json", "c.itf.json", "toy.rsm", "--steps", "1", "1"]) == 2
+    assert main(["trace", "diff", "a.itf.json", "c.itf.json", "toy.rsm", "--steps", "1", "1"]) == 2
     assert "cannot be compared" in capsys.readouterr().err

@@ -68,7 +68,7 @@ def test_with_v_each_has_its_story(lamp: str, run: Run) -> None:
 
 
 def test_json_has_a_list(lamp: str, run: Run) -> None:
-    _, out, _ = run(lamp, "--all", "--json", "--explain")
+    _, out, _ = run(lamp, "--all", "--json", "--why")
     told = json.loads(out)[0]["properties"][0]["distinct"]
 
     assert [(each["faults"], each["steps"]) for each in told["runs"]] == [(1, 1), (1, 2)]

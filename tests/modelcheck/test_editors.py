@@ -91,9 +91,11 @@ def emacs() -> str:
 def test_emacs_shows_actions_and_mistakes_with_the_settings_of_the_page(emacs: str, tmp_path: Path) -> None:
     page = (ROOT / "docs/how-to/use-an-editor.md").read_text(encoding="utf-8")
     settings = re.findall(r"^```elisp\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert page.count('("modelcheck" "lsp")') == 1
-    server = f'("{sys.executable}" "-m" "modelcheck" "lsp")'
-    (tmp_path / "init.el").write_text(settings[0].replace('("modelcheck" "lsp")', server), encoding="utf-8")
+    assert page.count('("modelcheck" "serve" "lsp")') == 1
+    server = f'("{sys.executable}" "-m" "modelcheck" "serve" "lsp")'
+    (tmp_path / "init.el").write_text(
+        settings[0].replace('("modelcheck" "serve" "lsp")', server), encoding="utf-8"
+    )
     (tmp_path / "script.el").write_text(LISP, encoding="utf-8")
     shutil.copy(TINY, tmp_path)
 
@@ -133,9 +135,9 @@ def test_neovim_shows_verdicts_stories_and_mistakes_with_the_settings_of_the_pag
 ) -> None:
     page = (ROOT / "docs/how-to/use-an-editor.md").read_text(encoding="utf-8")
     settings = re.findall(r"^```lua\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    server = f'cmd = {{ "{sys.executable}", "-m", "modelcheck", "lsp" }}'
-    assert page.count('cmd = { "modelcheck", "lsp" }') == 1
-    (tmp_path / "init.lua").write_text(settings[0].replace('cmd = { "modelcheck", "lsp" }', server))
+    server = f'cmd = {{ "{sys.executable}", "-m", "modelcheck", "serve", "lsp" }}'
+    assert page.count('cmd = { "modelcheck", "serve", "lsp" }') == 1
+    (tmp_path / "init.lua").write_text(settings[0].replace('cmd = { "modelcheck", "serve", "lsp" }', server))
     (tmp_path / "script.lua").write_text(SCRIPT, encoding="utf-8")
     shutil.copy(TINY, tmp_path)
     alone = {name: str(tmp_path) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")}

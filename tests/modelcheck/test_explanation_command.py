@@ -39,13 +39,13 @@ def test_check_says_why_behind_the_story_of_a_violation(
 def test_check_explain_says_what_becomes_of_it_without_each_step(
     tank: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, out, _ = run(capsys, tank, "--explain")
+    _, out, _ = run(capsys, tank, "--why")
 
     assert "1  crack  without it, step 2 is not possible: `leak and level > 0` is false" in out
 
 
 def test_check_explain_json_has_the_explanation(tank: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, tank, "--json", "--explain")
+    _, out, _ = run(capsys, tank, "--json", "--why")
     told = json.loads(out)[0]["properties"][0]["explanation"]
 
     assert told["core"]["sentence"] == "All 3 steps are needed."
@@ -65,7 +65,7 @@ def test_show_explains_a_trace_from_a_file(
 ) -> None:
     kept = str(tmp_path / "tank.itf.json")
     run(capsys, tank, "--itf", kept)
-    code = cli.main(["show", kept, tank, "--explain"])
+    code = cli.main(["trace", "show", kept, tank, "--why"])
     out = capsys.readouterr().out
 
     assert code == 0
@@ -74,7 +74,7 @@ def test_show_explains_a_trace_from_a_file(
 
 
 def test_explain_and_quiet_do_not_go_together(tank: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, tank, "--explain", "--quiet")
+    code, _, err = run(capsys, tank, "--why", "--quiet")
 
     assert code == 2
-    assert "--explain tells more and --quiet tells less" in err
+    assert "--why tells more and --quiet tells less" in err

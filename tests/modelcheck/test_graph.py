@@ -347,7 +347,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(ROOT)
 
     def graph(*args: str) -> tuple[int, str, str]:
-        code = main(["graph", *args])
+        code = main(["trace", "graph", *args])
         told = capsys.readouterr()
         return code, told.out, told.err
 
@@ -543,7 +543,7 @@ def test_the_example_in_the_document_is_what_comes_out(
     page = ROOT / "docs/how-to/look-at-a-run.md"
     text = page.read_text(encoding="utf-8")
     section = text.partition("## The graph of the states\n")[2].partition("\n## ")[0]
-    found = re.search(r"```sh\nmodelcheck graph (.*?)\n```.*?```dot\n(.*?)```", section, re.DOTALL)
+    found = re.search(r"```sh\nmodelcheck (?:trace )?graph (.*?)\n```.*?```dot\n(.*?)```", section, re.DOTALL)
 
     assert found is not None
     code, out, _ = run(*found[1].split())

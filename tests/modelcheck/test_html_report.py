@@ -143,7 +143,7 @@ def test_a_search_that_was_cut_short_says_so() -> None:
 def test_a_page_that_cannot_be_written_is_wrong_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", TINY, "--check", "as_expected", "--html", "nowhere/page.html", "-q"]) == 2
     assert "nowhere/page.html" in capsys.readouterr().err
-    assert main(["review", "x.properties", "--html", "nowhere/page.html"]) == 2
+    assert main(["kafka", "review", "x.properties", "--html", "nowhere/page.html"]) == 2
     assert "nowhere/page.html: error[R0904]: cannot be written" in capsys.readouterr().err
 
 
@@ -208,7 +208,7 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Review:
 
 
 def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Review) -> None:
-    root = assert_sound(review_page(review, "modelcheck review server.properties"))
+    root = assert_sound(review_page(review, "modelcheck kafka review server.properties"))
 
     assert root.find("h1")[0].words == "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"
     runs = ["#run-1", "#run-1", "#run-2", "#run-3"]  # one for two
@@ -242,10 +242,10 @@ def test_review_writes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     Path("server.properties").write_text("process.roles=broker,controller\nnode.id=1\n")
     Path("producer.properties").write_text("bootstrap.servers=b:1\nacks=0\n")
     given = ["server.properties", "producer.properties", "--kafka", "4.1", "--faults", "1"]
-    assert main(["review", *given, "--html", "page.html"]) == 0
+    assert main(["kafka", "review", *given, "--html", "page.html"]) == 0
     root = written()
 
     assert "modelcheck: wrote page.html" in capsys.readouterr().err
     command = root.find("section", "card")[0].find("p", "command")[0].find("code")[0].text
-    assert command == "modelcheck review " + " ".join(given)
+    assert command == "modelcheck kafka review " + " ".join(given)
     assert root.find("article", "run") != []

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from modelcheck.cli import COMMANDS, main
+from modelcheck.cli import main
+from modelcheck.commands.registry import COMMANDS, renamed
 from modelcheck.contract.exits import Exit
 from spec.formatting.format import format_text
 
@@ -108,6 +109,16 @@ def test_the_action_writes_no_file_that_is_not_asked_for(at_work: Path) -> None:
     assert sorted(each.name for each in at_work.iterdir()) == ["bin", "output", "tiny.rsm"]
 
 
+@pytest.mark.parametrize("command", ["kafka review", "review"])
+def test_the_action_reviews_a_configuration(at_work: Path, command: str) -> None:
+    (at_work / "c.properties").write_text("min.insync.replicas=2\nacks=all\n", encoding="utf-8")
+    options = "--kafka 3.7 --brokers 2 --faults 0"
+    run = run_action(at_work, command=command, files="c.properties", options=options)
+
+    assert (run.returncode, "is now" in run.stderr) == (Exit.EXPECTED, False), run.stderr
+    assert {"modelcheck.sarif", "modelcheck.xml"} <= {each.name for each in at_work.iterdir()}
+
+
 def test_the_action_runs_no_other_command_and_no_pattern(at_work: Path) -> None:
     other = run_action(at_work, command="fmt", files="tiny.rsm")
     pattern = run_action(at_work, files="*.rsm; touch made", options="$(touch made)")
@@ -120,7 +131,7 @@ def test_the_workflow_of_the_page_gives_what_the_action_takes() -> None:
     steps = shown("workflow")["jobs"]["models"]["steps"]
     uses = [each for each in steps if "modelcheck@" in each["uses"]]
 
-    assert [each["with"]["command"] for each in uses] == ["check", "review"]
+    assert [each["with"]["command"].split()[-1] for each in uses] == ["check", "review"]
     for each in uses:
         assert each["with"].keys() <= ACTION["inputs"].keys()
         assert all(isinstance(value, str) for value in each["with"].values())
@@ -164,4 +175,5 @@ def test_the_settings_of_agents_start_a_command_that_there_is() -> None:
     server = json.loads(json.dumps(shown("mcp", "json")))["mcpServers"]["modelcheck"]
 
     assert server["command"] == "modelcheck"
-    assert server["args"][0] in COMMANDS
+    former = renamed(server["args"])
+    assert (" ".join(server["args"][:2]) if former is None else former.name) in COMMANDS

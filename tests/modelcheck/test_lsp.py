@@ -1,4 +1,4 @@
-"""`modelcheck lsp`, asked by pygls's own client over the standard streams, and in this process."""
+"""`modelcheck serve lsp`, asked by pygls's own client over the standard streams, and in this process."""
 
 from __future__ import annotations
 
@@ -96,7 +96,13 @@ def session(use: Callable[[Editor], Awaitable[Json]], *options: str, encodings: 
             lambda params: editor.told.__setitem__(params.uri, params)
         )
         await client.start_io(
-            sys.executable, "-m", "modelcheck", "lsp", *options, env={**os.environ, "PYTHONPATH": str(ROOT)}
+            sys.executable,
+            "-m",
+            "modelcheck",
+            "serve",
+            "lsp",
+            *options,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         general = lsp.GeneralClientCapabilities(position_encodings=[*encodings] or None)
         capabilities = lsp.ClientCapabilities(general=general)
@@ -275,7 +281,7 @@ def test_a_wrong_question_is_a_line_in_the_log_of_the_editor() -> None:
         framed("shutdown", 4, None),
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "modelcheck", "lsp"],
+        [sys.executable, "-m", "modelcheck", "serve", "lsp"],
         cwd=ROOT,
         input=b"".join(asked),
         capture_output=True,
@@ -285,7 +291,7 @@ def test_a_wrong_question_is_a_line_in_the_log_of_the_editor() -> None:
 
     assert done.returncode == Exit.EXPECTED
     assert b"Traceback" not in done.stderr
-    assert done.stderr.count(b"modelcheck lsp: ") == 2
+    assert done.stderr.count(b"modelcheck serve lsp: ") == 2
 
 
 @needs_pygls
@@ -295,7 +301,7 @@ def test_a_server_ends_at_once_when_it_is_asked_to(command: str, number: signal.
     """A thread that reads its input would hold it, until that ends."""
     pytest.importorskip("pygls" if command == "lsp" else "mcp")
     with subprocess.Popen(
-        [sys.executable, "-m", "modelcheck", command],
+        [sys.executable, "-m", "modelcheck", "serve", command],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -317,7 +323,8 @@ def test_a_server_ends_at_once_when_it_is_asked_to(command: str, number: signal.
 
 def test_without_pygls_it_says_what_to_install() -> None:
     program = (
-        "import sys; sys.modules['pygls'] = None; from modelcheck.cli import main; sys.exit(main(['lsp']))"
+        "import sys; sys.modules['pygls'] = None; from modelcheck.cli import main; "
+        "sys.exit(main(['serve', 'lsp']))"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60

@@ -1,4 +1,4 @@
-"""`modelcheck mcp`, asked by the official SDK's own client over the standard streams."""
+"""`modelcheck serve mcp`, asked by the official SDK's own client over the standard streams."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def session(
 
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "modelcheck", "mcp", *options],
+        args=["-m", "modelcheck", "serve", "mcp", *options],
         env={**os.environ, "PYTHONPATH": str(ROOT), **({} if home is None else {"HOME": str(home)})},
         cwd=folder,
     )
@@ -234,7 +234,7 @@ def test_other_folders_may_be_named_and_a_home_is_none_by_itself(at_work: Path) 
 def test_a_folder_that_there_is_not_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("mcp")
 
-    assert main(["mcp", "no/such/folder"]) == Exit.WRONG
+    assert main(["serve", "mcp", "no/such/folder"]) == Exit.WRONG
     assert "there is no such folder" in capsys.readouterr().err
 
 
@@ -323,7 +323,8 @@ def test_what_is_not_proved_has_no_certificate() -> None:
 
 def test_without_the_sdk_it_says_what_to_install() -> None:
     program = (
-        "import sys; sys.modules['mcp'] = None; from modelcheck.cli import main; sys.exit(main(['mcp']))"
+        "import sys; sys.modules['mcp'] = None; from modelcheck.cli import main; "
+        "sys.exit(main(['serve', 'mcp']))"
     )
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60

@@ -421,7 +421,7 @@ def test_what_is_unfinished_is_unknown(run: Run, file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--explain"], "--next-scope goes without --explain"),
+        (["--why"], "--next-scope goes without --why"),
         (["--symmetry", "--html", "a.html"], "--next-scope goes without --html, --symmetry"),
         (["--engine", "bmc"], "not allowed with argument"),
         (["--check", "smal"], "did you mean `small`?"),

@@ -177,10 +177,10 @@ def test_a_certificate_without_the_obligation_of_a_start_is_refused(
         ["check", "--strict", "-q"],
         ["necessity"],
         ["sweep", "--vary", "Node=1,2"],
-        ["frontier", "--over", "Node=1,2"],
+        ["kafka", "frontier", "--over", "Node=1,2"],
         ["rates"],
-        ["graph"],
-        ["play", "--html", "page.html"],
+        ["trace", "graph"],
+        ["trace", "play", "--html", "page.html"],
         ["export", "--to", "tla"],
         ["export", "--to", "promela"],
         ["export", "--to", "murphi"],
@@ -193,7 +193,7 @@ def test_a_command_refuses_a_model_without_a_start(
     monkeypatch.chdir(tmp_path)
     Path("m.rsm").write_text(model(EMPTY))
 
-    assert cli.main([command[0], "m.rsm", *command[1:]]) == Exit.WRONG
+    assert cli.main([*command, "m.rsm"]) == Exit.WRONG
     told = " ".join("".join(capsys.readouterr()).split())
     assert "the model cannot start: `choose n` has no choice because" in told
 

@@ -125,7 +125,7 @@ def test_nobody_takes_it_for_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert json.loads(written)["#meta"]["modelcheck"]["run"] is False
     (tmp_path / "t.itf.json").write_text(written, encoding="utf-8")
 
-    assert cli.main(["show", str(tmp_path / "t.itf.json"), str(TINY)]) == 2
+    assert cli.main(["trace", "show", str(tmp_path / "t.itf.json"), str(TINY)]) == 2
     told = capsys.readouterr().err
     assert "this is not a run of tiny" in told
     assert "stands in the way of a proof" in told

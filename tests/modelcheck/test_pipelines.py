@@ -298,7 +298,7 @@ def test_a_review_points_at_the_setting(capsys: pytest.CaptureFixture[str]) -> N
     for name in names:
         Path(name).write_text((ROOT / "examples" / name).read_text("utf-8"), encoding="utf-8")
     asked = ["--kafka", "0.8.1", "--brokers", "2", "--require", "durable:2", "--require", "committed:1"]
-    assert written("review", *names, *asked) == Exit.VIOLATED
+    assert written("kafka", "review", *names, *asked) == Exit.VIOLATED
     capsys.readouterr()
     (suite,) = suites()
     came = {case.get("name"): [e.tag for e in case if e.tag != "system-out"] for case in suite}
@@ -318,7 +318,7 @@ def test_a_review_points_at_the_setting(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_configuration_that_is_wrong_is_told_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("server.properties").write_text("broker.id=1\nmin.insync.replicas=two\n", encoding="utf-8")
-    assert written("review", "server.properties", "--kafka", "3.7") == Exit.WRONG
+    assert written("kafka", "review", "server.properties", "--kafka", "3.7") == Exit.WRONG
 
     found = results()
     assert [lines(each) for each in found] == [[2]]

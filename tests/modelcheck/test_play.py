@@ -1,4 +1,4 @@
-"""`modelcheck play`: a page, or a word about why there is none."""
+"""`modelcheck trace play`: a page, or a word about why there is none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_page_is_sound_small_and_the_same_each_time(
 ) -> None:
     pages = [tmp_path / "one.html", tmp_path / "two.html"]
 
-    codes = [main(["play", TINY, "--check", "surprise", "--html", str(page)]) for page in pages]
+    codes = [main(["trace", "play", TINY, "--check", "surprise", "--html", str(page)]) for page in pages]
 
     assert codes == [Exit.EXPECTED, Exit.EXPECTED]
     one, two = (page.read_text(encoding="utf-8") for page in pages)
@@ -42,7 +42,7 @@ def test_what_is_too_wide_for_the_engine_is_played_by_its_first_states(
 ) -> None:
     (tmp_path / "wide.rsm").write_text(WIDE, encoding="utf-8")
 
-    code = main(["play", str(tmp_path / "wide.rsm"), "--html", str(tmp_path / "out.html")])
+    code = main(["trace", "play", str(tmp_path / "wide.rsm"), "--html", str(tmp_path / "out.html")])
 
     told = capsys.readouterr().err
     assert code == Exit.EXPECTED
@@ -56,10 +56,10 @@ def test_what_is_too_wide_for_the_engine_is_played_by_its_first_states(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["play", TINY, "--html", "{}/out.html"], "a page to play with is of one"),
-        (["play", TINY], "--html"),
-        (["play", TINY, "--html", "{}/no/such/out.html"], "no/such"),
-        (["play", TINY, "--check", "surprised", "--html", "{}/out.html"], "surprise"),
+        (["trace", "play", TINY, "--html", "{}/out.html"], "a page to play with is of one"),
+        (["trace", "play", TINY], "--html"),
+        (["trace", "play", TINY, "--html", "{}/no/such/out.html"], "no/such"),
+        (["trace", "play", TINY, "--check", "surprised", "--html", "{}/out.html"], "surprise"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_compiled(

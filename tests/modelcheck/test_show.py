@@ -1,4 +1,4 @@
-"""`modelcheck show`: a run in every format, a part of it, and what is not to be shown."""
+"""`modelcheck trace show`: a run in every format, a part of it, and what is not to be shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(path: Path, *options: str, model: Path = TOY) -> tuple[int, str, str]:
-        code = main(["show", str(path), str(model), *options])
+        code = main(["trace", "show", str(path), str(model), *options])
         told = capfdbinary.readouterr()
         return code, told.out.decode(), told.err.decode()
 
@@ -258,7 +258,7 @@ def test_without_a_renderer_a_png_is_refused(
 
 def test_an_explanation_marks_the_picture(path: Path, show: Show) -> None:
     plain = show(path, "--as", "mermaid")[1]
-    explained = show(path, "--as", "mermaid", "--explain")[1]
+    explained = show(path, "--as", "mermaid", "--why")[1]
 
     assert plain != explained
     assert "number in brackets: it goes wrong without this step too" in explained
@@ -276,7 +276,7 @@ class Terminal(io.StringIO):
 
 def on_a_terminal(*args: str) -> tuple[int, str]:
     with redirect_stdout(Terminal()) as screen:
-        return main(["show", *args]), screen.getvalue()
+        return main(["trace", "show", *args]), screen.getvalue()
 
 
 def test_a_binary_file_is_not_put_on_a_terminal(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,7 +294,10 @@ def test_a_terminal_gets_colour(form: str, path: Path, monkeypatch: pytest.Monke
 
 def test_pictures_on_an_ascii_output_are_in_utf8(path: Path) -> None:
     with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as stream, redirect_stdout(stream):
-        codes = [main(["show", str(path), str(TOY), "--as", form]) for form in ("mermaid", "svg", "compact")]
+        codes = [
+            main(["trace", "show", str(path), str(TOY), "--as", form])
+            for form in ("mermaid", "svg", "compact")
+        ]
         told = stream.buffer.getvalue().decode()
 
     assert codes == [0, 0, 0]
@@ -378,7 +381,7 @@ def test_ten_thousand_steps_are_shown_in_part(
     path = saved(tmp_path, long_run(10_000, "a", "b"))
     for form in ("compact", "svg", "storyboard", "mermaid", "plantuml"):
         start = time.process_time()
-        code = main(["show", str(path), str(model), "--as", form])
+        code = main(["trace", "show", str(path), str(model), "--as", form])
         told = capfdbinary.readouterr()
 
         assert code == 0

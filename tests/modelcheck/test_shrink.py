@@ -288,8 +288,8 @@ def test_the_command_tells_what_went_and_the_story_and_writes_it(
 ) -> None:
     short = tmp_path / "short.itf.json"
 
-    code, out, err = cli_run(capsys, "shrink", long, KISR, "--out", short)
-    again, same, _ = cli_run(capsys, "shrink", short, KISR)
+    code, out, err = cli_run(capsys, "trace", "shrink", long, KISR, "--out", short)
+    again, same, _ = cli_run(capsys, "trace", "shrink", short, KISR)
 
     assert (code, again) == (0, 0)
     assert err == f"modelcheck: wrote {short}\n"
@@ -301,7 +301,7 @@ def test_the_command_tells_what_went_and_the_story_and_writes_it(
 
 
 def test_the_command_may_leave_the_scope_alone(capsys: pytest.CaptureFixture[str], long: Path) -> None:
-    code, out, _ = cli_run(capsys, "shrink", long, KISR, "--same-scope")
+    code, out, _ = cli_run(capsys, "trace", "shrink", long, KISR, "--same-scope")
 
     assert code == 0
     assert "    minimal    no single step can go; " in out
@@ -309,7 +309,7 @@ def test_the_command_may_leave_the_scope_alone(capsys: pytest.CaptureFixture[str
 
 
 def test_the_command_says_when_time_is_up(capsys: pytest.CaptureFixture[str], long: Path) -> None:
-    code, out, _ = cli_run(capsys, "shrink", long, KISR, "--max-time", "0.000001")
+    code, out, _ = cli_run(capsys, "trace", "shrink", long, KISR, "--max-time", "0.000001")
 
     assert code == 3
     assert "    partial    the limit of time is reached, so more may go; " in out
@@ -320,9 +320,9 @@ def test_a_trace_that_claims_nothing_needs_a_property(capsys: pytest.CaptureFixt
     whole["#meta"]["modelcheck"] |= {"ending": {"kind": "stops"}, "property": None}
     long.write_text(json.dumps(whole), encoding="utf-8")
 
-    code, _, err = cli_run(capsys, "shrink", long, KISR)
-    found, out, _ = cli_run(capsys, "shrink", long, KISR, "--property", "strong_isr")
-    missed, _, miss = cli_run(capsys, "shrink", long, KISR, "--property", "committed_agree")
+    code, _, err = cli_run(capsys, "trace", "shrink", long, KISR)
+    found, out, _ = cli_run(capsys, "trace", "shrink", long, KISR, "--property", "strong_isr")
+    missed, _, miss = cli_run(capsys, "trace", "shrink", long, KISR, "--property", "committed_agree")
 
     assert (code, found, missed) == (2, 0, 2)
     assert "error[R0808]: the trace claims nothing that a smaller one could show as well" in err
@@ -339,7 +339,7 @@ def test_what_is_no_run_is_refused_on_the_command_line(
     long.write_text(json.dumps(whole), encoding="utf-8")
 
     for more in ((), ("--property", "strong_isr")):
-        code, _, err = cli_run(capsys, "shrink", long, KISR, *more)
+        code, _, err = cli_run(capsys, "trace", "shrink", long, KISR, *more)
 
         assert code == 2
         assert "error[R0807]" in err
@@ -369,7 +369,7 @@ def test_random_runs_are_shrunk_on_demand(capsys: pytest.CaptureFixture[str], tm
     card, _, rest = out.partition("\n\n")
     assert card.partition("engine")[0] == plain.partition("engine")[0]
     assert rest.startswith("    shrunk     from ")
-    assert cli_run(capsys, "shrink", path, KISR)[1].splitlines()[1].startswith("    minimal")
+    assert cli_run(capsys, "trace", "shrink", path, KISR)[1].splitlines()[1].startswith("    minimal")
     assert (refused, "--simulate N" in err) == (2, True)
 
 
@@ -399,7 +399,7 @@ def test_the_readme_shows_what_the_command_says(
     page = ROOT / "docs/how-to/understand-a-violation.md"
     text = page.read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in text.split("```console\n")[1:]]
-    block = next(each for each in blocks if "modelcheck shrink " in each)
+    block = next(each for each in blocks if "modelcheck" in each and "shrink " in each)
     first_, second, *shown = block.splitlines()
     paths = {name: str(tmp_path / name) for name in ("long.itf.json", "short.itf.json")}
 

@@ -200,21 +200,21 @@ def test_the_solver_of_a_proof_is_ended_in_its_midst() -> None:
 TABLES = {  # what is seen of the work, and what is there of the answer
     "sweep kisr --check s --vary Epoch=1..6": (r"[12] of 6 points", "not answered"),
     "necessity kisr --check xs": (r"[12] of \d+ parts", "not answered"),
-    "frontier kafka --kafka 3.7 --faults 3": (r"\d+ of \d+ cells", "configurations (interrupted)"),
-    "compare quorum raft": (r"[1-9]\d* of \d+ checks", "NOT DECIDED"),
-    "claims C1 C2 C3": (r"[1-9]\d* of \d+ checks", "not decided"),
-    "grade modelcheck/teaching/course/exercises/survives.rsm --exercise survives": (
+    "kafka frontier kafka --kafka 3.7 --faults 3": (r"\d+ of \d+ cells", "configurations (interrupted)"),
+    "library compare quorum raft": (r"[1-9]\d* of \d+ checks", "NOT DECIDED"),
+    "library claims C1 C2 C3": (r"[1-9]\d* of \d+ checks", "not decided"),
+    "library grade modelcheck/teaching/course/exercises/survives.rsm --exercise survives": (
         r"[0-5] of 6 looked at",
         "not finished: interrupted",
     ),
-    "review examples/jepsen.properties --kafka 3.7 --brokers 3 --faults 4": (
+    "kafka review examples/jepsen.properties --kafka 3.7 --brokers 3 --faults 4": (
         r"search [3-9]: ",
         "Cut short: interrupted.",
     ),
 }
 
 
-@pytest.mark.parametrize("line", TABLES, ids=lambda line: line.split()[0])
+@pytest.mark.parametrize("line", TABLES, ids=lambda line: " ".join(line.split()[:2]))
 def test_a_table_keeps_the_answers_that_there_are(line: str, tmp_path: Path) -> None:
     seen, told = TABLES[line]
     words = [str(ROOT / word) if (ROOT / word).is_file() else word for word in line.split()]
@@ -227,10 +227,10 @@ def test_a_table_keeps_the_answers_that_there_are(line: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "line", ["graph kisr --check m", "play kisr --check m --precomputed 9M --html p.html"]
+    "line", ["trace graph kisr --check m", "trace play kisr --check m --precomputed 9M --html p.html"]
 )
 def test_what_is_of_no_use_in_part_is_not_written_at_all(line: str, tmp_path: Path) -> None:
-    seen = SEARCHING if line.startswith("graph") else "computing its states"
+    seen = SEARCHING if line.startswith("trace graph") else "computing its states"
     found = ended(*line.split(), seen=seen, folder=tmp_path)
 
     assert (found.code, found.out) == (Exit.UNKNOWN, "")

@@ -137,7 +137,7 @@ def test_the_command_line_tells_the_last_run_and_writes_it(
     words = (str(KISR), "--check", "xs", "--simulate", "2", "--seed", "3", "--depth", "4")
     _, out, _ = cli_run(capsys, "check", *words, "-v", "--itf", str(file))
     _, plain, _ = cli_run(capsys, "check", *words)
-    _, told, _ = cli_run(capsys, "show", str(file), str(KISR))
+    _, told, _ = cli_run(capsys, "trace", "show", str(file), str(KISR))
 
     assert "a run of counted: 4 steps" in out
     assert "a run of" not in plain

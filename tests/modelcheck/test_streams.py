@@ -24,8 +24,8 @@ COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {  # and the exit codes of th
     "check of no file": (2, ("check", "missing.rsm", "--json")),
     "check --estimate": (3, ("check", TINY, "--check", "as_expected", "--estimate")),
     "sweep": (0, ("sweep", TINY, "--check", "as_expected", "--vary", "faults=0,1", "--property", "full")),
-    "review": (0, ("review", REVIEW, "--kafka", "0.8.1", "--brokers", "2", "--faults", "0")),
-    "graph": (0, ("graph", TINY, "--check", "as_expected", "--merge", "up")),
+    "review": (0, ("kafka", "review", REVIEW, "--kafka", "0.8.1", "--brokers", "2", "--faults", "0")),
+    "graph": (0, ("trace", "graph", TINY, "--check", "as_expected", "--merge", "up")),
     "export": (0, ("export", TINY, "--check", "as_expected", "--to", "promela")),
     "fmt": (0, ("fmt", "--stdout", TINY)),
     "explain": (0, ("explain", "R0101")),
@@ -112,7 +112,7 @@ def test_a_file_does_not_get_the_number_of_a_stream_that_is_closed(tmp_path: Pat
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("words", [("fmt", "-"), ("show", "-", TINY)], ids=" ".join)
+@pytest.mark.parametrize("words", [("fmt", "-"), ("trace", "show", "-", TINY)], ids=" ".join)
 def test_an_input_that_is_closed_is_told(words: tuple[str, ...]) -> None:
     found = shell(words, "<&-")
 

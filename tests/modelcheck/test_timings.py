@@ -51,7 +51,7 @@ def test_a_review_says_what_it_took(
 ) -> None:
     monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
     inputs = ROOT / "tests/modelcheck/kafka/inputs"
-    code = main(["review", str(inputs / "server-3.7.properties"), "--faults", "1", "--timings"])
+    code = main(["kafka", "review", str(inputs / "server-3.7.properties"), "--faults", "1", "--timings"])
 
     assert code == 0
     assert {"start", "compile", "search"} <= told(capsys).keys()

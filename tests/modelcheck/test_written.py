@@ -42,18 +42,40 @@ WRITES: dict[str, tuple[str, ...]] = {  # each way to a file, whose name stands 
     "check --html": ("check", "model.rsm", *FOUND, "--html", "out"),
     "check --itf": ("check", "model.rsm", *FOUND, "--property", "safe", "--itf", "out.itf.json"),
     "check --draw": ("check", "model.rsm", *FOUND, "--draw", "mermaid", "tiny.as_expected.safe.mmd"),
-    "review --html": ("review", "producer.properties", "--faults", "0", "--html", "out"),
-    "review --itf": ("review", "producer.properties", "--faults", "1", "--itf", "out"),
-    "show svg": ("show", "run.itf.json", "toy.rsm", "--as", "svg", "--out", "out"),
-    "show text": ("show", "run.itf.json", "toy.rsm", "--as", "text", "--out", "out"),
-    "show itf": ("show", "run.itf.json", "toy.rsm", "--as", "itf", "--out", "out"),
-    "graph dot": ("graph", "model.rsm", *FOUND[:2], "--merge", "up", "--out", "out"),
-    "graph json": ("graph", "model.rsm", *FOUND[:2], "--merge", "up", "--as", "json", "--out", "out"),
-    "graph graphml": ("graph", "model.rsm", *FOUND[:2], "--merge", "up", "--as", "graphml", "--out", "out"),
+    "review --html": ("kafka", "review", "producer.properties", "--faults", "0", "--html", "out"),
+    "review --itf": ("kafka", "review", "producer.properties", "--faults", "1", "--itf", "out"),
+    "show svg": ("trace", "show", "run.itf.json", "toy.rsm", "--as", "svg", "--out", "out"),
+    "show text": ("trace", "show", "run.itf.json", "toy.rsm", "--as", "text", "--out", "out"),
+    "show itf": ("trace", "show", "run.itf.json", "toy.rsm", "--as", "itf", "--out", "out"),
+    "graph dot": ("trace", "graph", "model.rsm", *FOUND[:2], "--merge", "up", "--out", "out"),
+    "graph json": (
+        "trace",
+        "graph",
+        "model.rsm",
+        *FOUND[:2],
+        "--merge",
+        "up",
+        "--as",
+        "json",
+        "--out",
+        "out",
+    ),
+    "graph graphml": (
+        "trace",
+        "graph",
+        "model.rsm",
+        *FOUND[:2],
+        "--merge",
+        "up",
+        "--as",
+        "graphml",
+        "--out",
+        "out",
+    ),
     "export tla": ("export", "model.rsm", *FOUND[:2], "--to", "tla", "--out", ".", "tiny.cfg"),
     "export promela": ("export", "model.rsm", *FOUND[:2], "--to", "promela", "--out", ".", "tiny.pml"),
     "export murphi": ("export", "model.rsm", *FOUND[:2], "--to", "murphi", "--out", ".", "tiny.m"),
-    "shrink": ("shrink", "run.itf.json", "toy.rsm", "--property", "alone", "--out", "out"),
+    "shrink": ("trace", "shrink", "run.itf.json", "toy.rsm", "--property", "alone", "--out", "out"),
 }
 
 
@@ -110,11 +132,11 @@ def is_json(way: str) -> bool:
         (("check", "model.rsm", *FOUND, "--html", "model.rsm"), "model.rsm"),
         (("check", "model.rsm", *FOUND, "--itf", "./model.rsm"), "model.rsm"),
         (("check", "model.rsm", *FOUND, "--html", "link.html"), "model.rsm"),
-        (("review", "producer.properties", "--html", "producer.properties"), "producer.properties"),
-        (("show", "run.itf.json", "toy.rsm", "--out", "run.itf.json"), "run.itf.json"),
-        (("show", "run.itf.json", "toy.rsm", "--as", "html", "--out", "toy.rsm"), "toy.rsm"),
-        (("shrink", "run.itf.json", "toy.rsm", "--out", "run.itf.json"), "run.itf.json"),
-        (("graph", "model.rsm", *FOUND[:2], "--out", "model.rsm"), "model.rsm"),
+        (("kafka", "review", "producer.properties", "--html", "producer.properties"), "producer.properties"),
+        (("trace", "show", "run.itf.json", "toy.rsm", "--out", "run.itf.json"), "run.itf.json"),
+        (("trace", "show", "run.itf.json", "toy.rsm", "--as", "html", "--out", "toy.rsm"), "toy.rsm"),
+        (("trace", "shrink", "run.itf.json", "toy.rsm", "--out", "run.itf.json"), "run.itf.json"),
+        (("trace", "graph", "model.rsm", *FOUND[:2], "--out", "model.rsm"), "model.rsm"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
 )
@@ -195,12 +217,12 @@ def test_a_trace_of_another_tool_is_not_ours() -> None:
 def test_a_picture_in_png_has_the_mark_and_is_still_one(tmp_path: Path) -> None:
     if not any(map(shutil.which, ("rsvg-convert", "resvg", "inkscape", "chromium"))):
         pytest.skip("needs a renderer of SVG")
-    assert main(["show", "run.itf.json", "toy.rsm", "--out", "run.png"]) == 0
+    assert main(["trace", "show", "run.itf.json", "toy.rsm", "--out", "run.png"]) == 0
     data = Path("run.png").read_bytes()
 
     assert is_ours(data)
     assert not is_ours(data[:-1] + b"?")
-    assert main(["show", "run.itf.json", "toy.rsm", "--out", "run.png"]) == 0
+    assert main(["trace", "show", "run.itf.json", "toy.rsm", "--out", "run.png"]) == 0
 
 
 # ---------------------------------------------------------------- where files stand
@@ -360,22 +382,22 @@ def test_ctrl_c_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 MISNAMED = {  # a command line whose last word is a file of another kind than is written
-    "graph": ("graph", "model.rsm", *FOUND[:2], "--out", "out.svg"),
-    "graph --as": ("graph", "model.rsm", *FOUND[:2], "--as", "dot", "--out", "out.json"),
-    "show --as": ("show", "run.itf.json", "toy.rsm", "--as", "svg", "--out", "out.png"),
-    "shrink": ("shrink", "run.itf.json", "toy.rsm", "--out", "out.html"),
-    "play": ("play", "model.rsm", *FOUND[:2], "--html", "out.json"),
+    "graph": ("trace", "graph", "model.rsm", *FOUND[:2], "--out", "out.svg"),
+    "graph --as": ("trace", "graph", "model.rsm", *FOUND[:2], "--as", "dot", "--out", "out.json"),
+    "show --as": ("trace", "show", "run.itf.json", "toy.rsm", "--as", "svg", "--out", "out.png"),
+    "shrink": ("trace", "shrink", "run.itf.json", "toy.rsm", "--out", "out.html"),
+    "play": ("trace", "play", "model.rsm", *FOUND[:2], "--html", "out.json"),
     "check --html": ("check", "model.rsm", *FOUND[:2], "--html", "out.svg"),
     "check --itf": ("check", "model.rsm", *FOUND[:2], "--itf", "out.html"),
     "check --junit": ("check", "model.rsm", *FOUND[:2], "--junit", "out.sarif"),
     "check --sarif": ("check", "model.rsm", *FOUND[:2], "--sarif", "out.xml"),
     "check --certificate": ("check", "model.rsm", "--engine", "prove", "--certificate", "out.rsm"),
-    "review --html": ("review", "producer.properties", "--kafka", "3.7", "--html", "out.pdf"),
-    "frontier --draw": ("frontier", "kafka", "--kafka", "3.7", "--draw", "out.pdf"),
-    "frontier --csv": ("frontier", "kafka", "--kafka", "3.7", "--csv", "out.json"),
-    "compare --csv": ("compare", "quorum", "--csv", "out.html"),
-    "claims --html": ("claims", "C2", "--html", "out.csv"),
-    "grade --begin": ("grade", "--exercise", "acks", "--begin", "out.json"),
+    "review --html": ("kafka", "review", "producer.properties", "--kafka", "3.7", "--html", "out.pdf"),
+    "frontier --draw": ("kafka", "frontier", "kafka", "--kafka", "3.7", "--draw", "out.pdf"),
+    "frontier --csv": ("kafka", "frontier", "kafka", "--kafka", "3.7", "--csv", "out.json"),
+    "compare --csv": ("library", "compare", "quorum", "--csv", "out.html"),
+    "claims --html": ("library", "claims", "C2", "--html", "out.csv"),
+    "grade --begin": ("library", "grade", "--exercise", "acks", "--begin", "out.json"),
 }
 
 
@@ -394,7 +416,7 @@ def test_a_suffix_that_says_another_kind_is_refused_before_the_work(
 
 
 def test_a_graph_takes_no_suffix_that_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["graph", "model.rsm", *FOUND[:2], "--merge", "up"]
+    asked = ["trace", "graph", "model.rsm", *FOUND[:2], "--merge", "up"]
 
     assert main([*asked, "--out", "out.v2"]) == Exit.WRONG
     assert "--out: the name says no format" in capsys.readouterr().err

@@ -176,7 +176,7 @@ def test_a_run_through_both_files_can_be_shown_again(
     mine, itf = str(folder / "mine.rsm"), str(folder / "run.itf.json")
     assert cli.main(["check", mine, "--check", "of_stuck", "--itf", itf, "-v"]) == 0
     told = capsys.readouterr().out
-    assert cli.main(["show", itf, mine]) == 0
+    assert cli.main(["trace", "show", itf, mine]) == 0
 
     assert f"{folder}/lamp.rsm:7:" in told
     assert "few is violated" in capsys.readouterr().out

@@ -34,7 +34,7 @@ def refusal(name: str) -> str:
 
 def test_every_file_of_the_folder_has_a_name() -> None:
     assert list(library.names()) == sorted(path.stem for path in PROTOCOLS.glob("*.rsm"))
-    assert "show" not in library.names()  # `modelcheck protocols show NAME`
+    assert "show" not in library.names()  # `modelcheck library show NAME --source`
 
 
 @pytest.mark.usefixtures("here")
@@ -58,9 +58,9 @@ def test_what_is_no_model_comes_before_a_protocol_too(here: Path) -> None:
     (here / "kisr").symlink_to("nowhere")
 
     assert "this is a folder" in refusal("raft")
-    assert "a path comes before a protocol; `modelcheck protocols show raft`" in refusal("raft")
+    assert "a path comes before a protocol; `modelcheck library show raft --source`" in refusal("raft")
     assert "the file is binary" in refusal("zab")
-    assert "`modelcheck protocols show zab`" in refusal("zab")
+    assert "`modelcheck library show zab --source`" in refusal("zab")
     assert "there is no such file" in refusal("kisr")
 
 
@@ -104,7 +104,7 @@ def test_a_file_beside_is_nearer_than_a_protocol(here: Path) -> None:
 @pytest.mark.usefixtures("here")
 def test_what_is_no_name_at_all_is_told_where_names_are() -> None:
     assert "did you mean" not in refusal("nonsense")
-    assert "`modelcheck protocols` lists" in refusal("nonsense")
+    assert "`modelcheck library list` lists" in refusal("nonsense")
     assert "help" not in refusal("nonsense.txt")
 
 

@@ -22,78 +22,96 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.set_defaults(refuse=parser.error)
     parser.add_argument("files", nargs="+", metavar="FILE", help=MODELS)
-    _add_questions(parser.add_argument_group("what to check"))
-    _add_limits(parser.add_argument_group("how far to go"))
-    _add_answers(parser.add_argument_group("what to show"))
+    _add_questions(parser.add_argument_group("selection"))
+    _add_limits(parser.add_argument_group("search"))
+    _add_answers(parser.add_argument_group("output"))
 
 
 def _add_questions(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
-    add("--of", metavar="NAME", help="on this protocol or variant of the file")
-    add("--property", action="append", default=[], metavar="NAME", help="only this property")
+    add("--check", action="append", default=[], metavar="NAME", help="check only this one; repeatable")
+    add("--of", metavar="NAME", help="use this protocol or variant of the file")
+    add(
+        "--property", action="append", default=[], metavar="NAME", help="check only this property; repeatable"
+    )
     add_overrides(group)
     add(
         "--strict",
         action="store_true",
-        help="fail where a property holds of nothing, or no check uses a part of the model",
+        help="fail if a property holds vacuously, or no check uses a part of the model",
     )
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add_engine_options(group)
-    add("--threads", type=amounts.threads, metavar="N", help="use N cores (all)")
-    add("--symmetry", action="store_true", help="count states that differ by a renaming of members as one")
+    add("--threads", type=amounts.threads, metavar="N", help="use N cores (default: all)")
+    add(
+        "--symmetry",
+        action="store_true",
+        help="reduce by symmetry: identify states that differ only in the names of members",
+    )
     add(
         "--no-ways",
         action="store_true",
-        help="remember no way to each state (8 bytes less); if there is a run to show, search again",
+        help="do not store predecessors (saves 8 bytes per state); search again to reconstruct a "
+        "counterexample",
     )
     add("--max-states", type=amounts.count, metavar="N", help="give up after N states (2000, 5M)")
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
-    add("--checkpoint", type=Path, metavar="DIR", help="write down how far it is, to go on later")
-    add("--resume", metavar="DIR", help="go on from a checkpoint, or a --run-dir, and keep it up to date")
-    add("--every", type=amounts.seconds, default=300, metavar="T", help="how often, besides at the end (5m)")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after this time (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up above this much memory (800M, 4G)")
+    add("--checkpoint", type=Path, metavar="DIR", help="save checkpoints to this folder, for --resume")
+    add("--resume", metavar="DIR", help="continue from a checkpoint or a --run-dir, and keep it up to date")
+    add(
+        "--every",
+        type=amounts.seconds,
+        default=300,
+        metavar="T",
+        help="set the interval between checkpoints (default: 5m)",
+    )
 
 
 def _add_answers(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("-v", "--trace", action="store_true", help="show expected violations and examples as stories too")
+    add("-v", "--trace", action="store_true", help="also show expected violations and witnesses as stories")
     add(
-        "--explain",
+        "--why",
         action="store_true",
-        help="the stories of -v, and why each of them goes wrong: what is false, which steps it takes",
+        help="show the stories of -v, and the cause of each violation: the false part of the property, the "
+        "steps that it needs",
     )
+    add("--explain", dest="why", action="store_true", help=argparse.SUPPRESS)  # its former name
     add(
         "--all",
         type=amounts.ways,
         nargs="?",
         const=MOST_WAYS,
         metavar="N",
-        help=f"show the distinct ways to violate each property, N at most ({MOST_WAYS})",
+        help=f"show up to N distinct ways to violate each property (default: {MOST_WAYS})",
     )
-    add("--timings", action="store_true", help="say at the end what the time went into")
-    add("-q", "--quiet", action="store_true", help="one line for each check")
-    add("--json", action="store_true", help="everything as JSON")
+    add("--timings", action="store_true", help="print a breakdown of the time at the end")
+    add("-q", "--quiet", action="store_true", help="print one line per check")
+    add("--json", action="store_true", help="print JSON")
     add_pipeline_options(group)
     add(
         "--itf",
         type=Path,
         metavar="PATH",
-        help="write the traces to this file (.itf.json), or into this folder, which is made",
+        help="write the traces to this file (.itf.json), or to this folder",
     )
     add(
-        "--html", type=Path, metavar="FILE", help="write a page with the verdicts and every run, step by step"
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write an HTML page with the verdicts and every run, step by step",
     )
-    add_draw_options(group, "write every run in these formats (svg, mermaid, …), as `show --as` does")
+    add_draw_options(group, "write every run in these formats (svg, mermaid, …); see `trace show --as`")
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
     """Refuse what does not go together."""
-    if args.explain and args.quiet:
-        args.refuse("--explain tells more and --quiet tells less: give one of them")
+    if args.why and args.quiet:
+        args.refuse("--why tells more and --quiet tells less: give one of them")
     if args.all is not None:
         _refuse_with_all(args)
     refuse_unused(args)

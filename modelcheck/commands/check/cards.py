@@ -37,7 +37,7 @@ def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first
         output.write("\n")
     remarks = [NOT_COMPARED] if _is_changed(found) else []
     output.lines(card(found, width=output.width, strict=args.strict, remarks=remarks))
-    if args.trace or args.explain:
+    if args.trace or args.why:
         output.lines(matrix(found, output.width))
     output.lines(obstacles(found, output.width))
     _tell_again(args, output, found)
@@ -51,7 +51,7 @@ def tell_runs(
         return
     if args.all is not None:
         _tell_ways(output, outcome)
-    for trace in shown_traces(outcome, everything=args.trace or args.explain):
+    for trace in shown_traces(outcome, everything=args.trace or args.why):
         output.write("\n")
         output.lines(_which(outcome, trace))
         for each in shrunk:
@@ -62,7 +62,7 @@ def tell_runs(
             shown = [*story(trace, width=output.width, bounds_shown=not shrunk)]
         output.lines(shown)
         with watched(args.max_time, None, output.give_up):
-            reasons = [*why(trace, output.width, in_full=args.explain)]
+            reasons = [*why(trace, output.width, in_full=args.why)]
         output.lines(reasons)
 
 

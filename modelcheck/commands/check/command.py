@@ -126,7 +126,7 @@ def _tell_all(
     """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
     if args.json:
         with watched(args.max_time, None, output.give_up):
-            answers = [as_json(each, strict=args.strict, explained=args.explain) | added for each in outcomes]
+            answers = [as_json(each, strict=args.strict, explained=args.why) | added for each in outcomes]
         output.json(answers)
     elif len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))

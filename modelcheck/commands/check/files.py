@@ -88,4 +88,4 @@ def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], outpu
     """Write every run in each of the formats, and what stands in the way of a proof."""
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
-    draw_asked(args, traces, files, output, is_explained=args.explain)
+    draw_asked(args, traces, files, output, is_explained=args.why)

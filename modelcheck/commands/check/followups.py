@@ -16,7 +16,7 @@ Followup = Callable[[Sequence[Outcome], Output], Result]
 
 
 class FollowupProvider(Protocol):
-    """A module that `modelcheck.cli` registers for `check`."""
+    """A module that `modelcheck.commands.registry` registers for `check`."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that ask for the followup."""

@@ -23,7 +23,7 @@ UNUSED = (  # of `check`, and none of them says something of a check at a larger
         "all",
         "certificate",
         "checkpoint",
-        "explain",
+        "why",
         "html",
         "itf",
         "junit",

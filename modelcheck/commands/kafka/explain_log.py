@@ -1,4 +1,4 @@
-"""`modelcheck explain-log`: which run of the model explains what brokers left in directories and logs?"""
+"""`modelcheck kafka explain-log`: the run of the model that explains the directories and logs of brokers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MORE_FAULTS = 2  # that are looked for beside those that the directories show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck explain-log`."""
+    """The options of `modelcheck kafka explain-log`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
@@ -49,33 +49,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="DIR",
         help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
-        "logs (server.log, state-change.log, controller.log), or folders of them; NODE=DIR or NODE=FILE says "
-        "whose it is",
+        "logs (server.log, state-change.log, controller.log), or folders of them; NODE=DIR or "
+        "NODE=FILE names the owner",
     )
-    add("--partition", metavar="T-P", help="of this partition; else of each that the metadata has")
-    add("--copy", action="store_true", help="copies, perhaps made while the brokers ran: none need be down")
+    add("--partition", metavar="T-P", help="explain only this partition (default: every one in the metadata)")
+    add(
+        "--copy",
+        action="store_true",
+        help="treat the directories as copies, perhaps made while the brokers ran",
+    )
     add(
         "--lost",
         action="append",
         type=int,
         default=[],
         metavar="NODE",
-        help="the directory of this broker is gone for good; one that is only not given is not known",
+        help="mark the directory of this broker as lost for good; a directory that is only omitted "
+        "counts as unknown",
     )
     add(
         "--acks",
         choices=sorted(ACKS),
         default="all",
-        help="what the producers waited for, which no file says (all); with all, a record that then would "
-        "have been refused is one of a producer that did not wait",
+        help="set the acks of the producers, which no file records (default: all); with all, a record that "
+        "would have been refused counts as one of a producer that did not wait",
     )
     add(
         "--gaps",
         action="store_true",
-        help="parts of the logs may be missing: a start that none tells of may have been",
+        help="assume gaps in the logs: brokers may have restarted without a trace in them",
     )
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
-    add("--faults", type=int, metavar="N", help=f"faults at most ({MORE_FAULTS} more than there must be)")
+    add(
+        "--faults",
+        type=int,
+        metavar="N",
+        help=f"allow at most N faults (default: {MORE_FAULTS} more than the files require)",
+    )
     add(
         "--max-states",
         type=amounts.count,
@@ -83,10 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"give up after N states ({MOST:,})",
     )
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up after so long (90, 90s, 5m, 2h)")
-    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up beyond so much memory (800M, 4G)")
-    add("--json", action="store_true", help="the answer as JSON")
-    add_draw_options(parser, "write each run that was found in these formats")
+    add("--max-time", type=amounts.seconds, metavar="T", help="give up after this time (90, 90s, 5m, 2h)")
+    add("--max-memory", type=amounts.bytes_, metavar="M", help="give up above this much memory (800M, 4G)")
+    add("--json", action="store_true", help="print JSON")
+    add_draw_options(parser, "write each run in these formats")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:

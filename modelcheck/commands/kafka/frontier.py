@@ -1,4 +1,4 @@
-"""`modelcheck frontier`: how many faults each of many configurations survives, in one table."""
+"""`modelcheck kafka frontier`: the number of faults that each of many configurations survives, as a table."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ USUAL_GUARANTEES = ("durable", "writable")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck frontier`."""
+    """The options of `modelcheck kafka frontier`."""
     add = parser.add_argument
     add(
         "files",
         nargs="+",
         metavar="FILE",
-        help="`kafka`, for the defaults of Kafka; the files of a configuration, as `review` takes them; "
+        help="`kafka`, for the defaults of Kafka; configuration files, as `kafka review` takes them; "
         "or a model file, or the name of another protocol",
     )
     add(
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=V,…",
-        help="a key of Kafka, replication.factor or kafka (the release), and its values, of which one may be "
-        f"`default`; without: {' '.join(USUAL)}; of a model a name of its scope or configuration",
+        help="vary a key of Kafka, replication.factor or kafka (the release) over these values; one may be "
+        f"`default` (without --over: {' '.join(USUAL)}); for a model: a name of its scope or configuration",
     )
     add(
         "--faults",
@@ -60,44 +60,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=range(MOST_FAULTS + 1),
         default=2,
         metavar="N",
-        help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
+        help=f"try up to N faults, 0 to {MOST_FAULTS} (default: 2)",
     )
     add(
         "--kinds",
         metavar="KIND[:N],…",
-        help=f"only these kinds, at most N of one: {', '.join(kind.name for kind in KINDS)}, {MOVE}",
+        help="allow only these kinds of faults, at most N of each: "
+        f"{', '.join(kind.name for kind in KINDS)}, {MOVE}",
     )
     add(
         "--guarantee",
         action="append",
         default=[],
         metavar="NAME,…",
-        help=f"of {', '.join(g.name for g in GUARANTEES)} (default {', '.join(USUAL_GUARANTEES)})",
+        help=f"check these guarantees, of {', '.join(g.name for g in GUARANTEES)} "
+        f"(default: {', '.join(USUAL_GUARANTEES)})",
     )
     of_model = parser.add_argument_group("for a model file").add_argument
-    of_model("--check", action="append", default=[], metavar="NAME", help="only this check; may be repeated")
-    of_model("--of", metavar="NAME", help="on this protocol or variant of the file")
+    of_model("--check", action="append", default=[], metavar="NAME", help="check only this one; repeatable")
+    of_model("--of", metavar="NAME", help="use this protocol or variant of the file")
     of_model(
-        "--property", action="append", default=[], metavar="NAME", help="only this property; may be repeated"
+        "--property", action="append", default=[], metavar="NAME", help="check only this property; repeatable"
     )
     add = parser.add_argument_group("for a configuration of Kafka").add_argument
-    add("--kafka", metavar="VERSION", help="the release, where it is not varied")
-    add("--client", metavar="CLIENT", help="the producer's release or library, as for `review`")
-    add("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
-    add("--topic", metavar="NAME", help="the topic, where the files tell of several")
-    add = parser.add_argument_group("for both").add_argument
+    add("--kafka", metavar="VERSION", help="set the release, unless --over varies it")
+    add("--client", metavar="CLIENT", help="set the producer's release or library; see `kafka review`")
+    add("--brokers", type=int, metavar="N", help="set the number of brokers in the cluster")
+    add("--topic", metavar="NAME", help="use this topic; required if the files configure several")
+    add = parser.add_argument_group("limits and output").add_argument
     add(
         "--max-states",
         type=amounts.count,
         default=STATES,
         metavar="N",
-        help=f"states that one search may find (default {STATES:,})",
+        help=f"limit the states of each search (default: {STATES:,})",
     )
-    add("--max-time", type=amounts.seconds, metavar="T", help="time for all searches, such as 90, 5m or 2h")
-    add("--json", action="store_true", help="everything as JSON, with the run at each edge")
-    add("--csv", metavar="PATH", help="write a line for each cell")
+    add("--max-time", type=amounts.seconds, metavar="T", help="limit the time of all searches: 90, 5m, 2h")
+    add("--json", action="store_true", help="print JSON, with the counterexample at each edge")
+    add("--csv", metavar="PATH", help="write a line per cell")
     add("--draw", metavar="PATH", help="write a heat map: SVG, or PNG where the name ends in .png")
-    add("--html", metavar="PATH", help="write a page with the tables, and the run at each edge step by step")
+    add(
+        "--html",
+        metavar="PATH",
+        help="write an HTML page with the tables, and the run at each edge step by step",
+    )
     add_force(parser)
 
 
@@ -160,7 +166,7 @@ def _draw(found: Frontier, path: Path, files: Files) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command that makes the page again."""
-    words = ["modelcheck", "frontier", *args.files]
+    words = ["modelcheck", "kafka", "frontier", *args.files]
     words += words_of(
         ("--over", args.over),
         ("--faults", [args.faults]),

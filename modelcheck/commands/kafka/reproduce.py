@@ -1,4 +1,4 @@
-"""`modelcheck reproduce`: does a real Kafka do what a run of the model says?"""
+"""`modelcheck kafka reproduce`: a run of the model, driven on a real Kafka and compared with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TIMES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck reproduce`."""
+    """The options of `modelcheck kafka reproduce`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
@@ -29,29 +29,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"a run in the Informal Trace Format (.json), as `check --itf` writes it; or {MODEL}, whose "
         "counterexample is searched first",
     )
-    add("--check", metavar="NAME", help="the check of FILE, or the check a trace of another tool is of")
+    add(
+        "--check",
+        metavar="NAME",
+        help="use this check of FILE, or the check that a trace of another tool belongs to",
+    )
     add(
         "--under",
         metavar="NAME",
-        help="do to a cluster with the configuration of this check what the run does to its own, and see "
-        "whether the record survives, as the model says of this one",
+        help="drive the run on a cluster with the configuration of this check, and compare whether the "
+        "record survives as the model predicts",
     )
-    add("--kafka-home", type=Path, required=True, metavar="DIR", help="a release of Kafka, unpacked")
-    add("--times", type=int, default=1, metavar="N", help="so often, each time on a new cluster (1)")
-    add("--keep", type=Path, metavar="DIR", help="have the cluster's folders there, and leave them")
+    add(
+        "--kafka-home",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="use the unpacked release of Kafka in this folder",
+    )
+    add(
+        "--times", type=int, default=1, metavar="N", help="repeat N times, each on a new cluster (default: 1)"
+    )
+    add("--keep", type=Path, metavar="DIR", help="keep the folders of the cluster here")
     add(
         "--min-isr-at",
         choices=("topic", "brokers"),
         default="topic",
-        help="where min.insync.replicas is set: for the topic, or in the files of the brokers alone (topic)",
+        help="set min.insync.replicas on the topic, or only in the files of the brokers (default: topic)",
     )
-    add("--json", action="store_true", help="the answer as JSON")
+    add("--json", action="store_true", help="print JSON")
     add(
         "--html",
         type=Path,
         metavar="FILE",
-        help="write a page with the storyboard of the model, and after each step what was seen of the "
-        "cluster and what is new in its files",
+        help="write an HTML page with the storyboard of the model, and the state of the cluster and its "
+        "files after each step",
     )
     add_force(parser)
 
@@ -90,7 +102,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _command(args: argparse.Namespace) -> str:
     """The command that tries it again."""
-    words = ["modelcheck", "reproduce", args.run]
+    words = ["modelcheck", "kafka", "reproduce", args.run]
     for name, value, usual in (
         ("--check", args.check, None),
         ("--under", args.under, None),

@@ -16,10 +16,13 @@ def add_reproduce_options(group: argparse._ActionsContainer, what: str) -> None:
     group.add_argument(
         "--reproduce",
         action="store_true",
-        help=f"drive {what} on a real cluster too, and compare, as `modelcheck reproduce` does",
+        help=f"also drive {what} on a real cluster; see `modelcheck kafka reproduce`",
     )
     group.add_argument(
-        "--kafka-home", type=Path, metavar="DIR", help="for --reproduce: a release of Kafka, unpacked"
+        "--kafka-home",
+        type=Path,
+        metavar="DIR",
+        help="with --reproduce: the folder of an unpacked release of Kafka",
     )
 
 

@@ -1,4 +1,4 @@
-"""`modelcheck review`: what can this Kafka configuration lose, and how many things must go wrong first?"""
+"""`modelcheck kafka review`: what a configuration can lose, and the fewest faults that lose it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ STATES = 30_000_000  # some ten seconds of searching, whatever else the machine 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck review`."""
+    """The options of `modelcheck kafka review`."""
     parser.set_defaults(refuse=parser.error)
     parser.add_argument(
         "files",
@@ -72,65 +72,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or JSON; Docker Compose; Helm values; Terraform; Ansible; Spring; - for stdin",
     )
     parser.add_argument(
-        "--kafka", metavar="VERSION", help="the release, 0.8.0 to 4.x: defaults and behaviour differ"
+        "--kafka",
+        metavar="VERSION",
+        help="set the release, 0.8.0 to 4.x, which determines defaults and behaviour",
     )
     parser.add_argument(
         "--client",
         metavar="CLIENT",
-        help="the producer's release, if not the cluster's, or its library, such as librdkafka or sarama: "
-        "it decides acks where no file does",
+        help="set the producer's release, or its library such as librdkafka or sarama, which determines the "
+        "default of acks",
     )
-    parser.add_argument("--brokers", type=int, metavar="N", help="how many brokers the cluster has")
+    parser.add_argument("--brokers", type=int, metavar="N", help="set the number of brokers in the cluster")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--topic", metavar="NAME", help="the topic to review, where the files tell of several")
+    which.add_argument(
+        "--topic", metavar="NAME", help="review this topic; required if the files configure several"
+    )
     which.add_argument(
         "--all-topics",
         action="store_true",
-        help="review every topic that the files tell of: one table, those that survive least on top",
+        help="review every topic in the files, as one table with the weakest topics first",
     )
     parser.add_argument(
         "--faults",
         type=_faults,
         default=2,
         metavar="N",
-        help=f"how many faults to try, 0 to {MOST_FAULTS} (default 2)",
+        help=f"try up to N faults, 0 to {MOST_FAULTS} (default: 2)",
     )
     parser.add_argument(
         "--also",
         type=_subjects,
         default=(),
         metavar="WHAT,…",
-        help="ask models that go on from the review's too: "
+        help="also analyse these scenarios: "
         + ", ".join(f"{each.name} ({each.title})" for each in SUBJECTS)
-        + f"; {ALL} of them",
+        + f"; or `{ALL}`",
     )
     parser.add_argument(
         "--require",
         action="append",
         default=[],
         metavar="GUARANTEE:N[:KIND]",
-        help=f"exit 1 unless N faults are survived; guarantees: {', '.join(g.name for g in GUARANTEES)}",
+        help="exit with 1 unless the guarantee survives N faults; guarantees: "
+        f"{', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
         "--max-states",
         type=amounts.count,
         default=STATES,
         metavar="N",
-        help=f"states that all searches together may find (default {STATES:,})",
+        help=f"limit the states of all searches together (default: {STATES:,})",
     )
     parser.add_argument(
         "--max-time",
         type=amounts.seconds,
         metavar="T",
-        help="time for all searches, such as 90, 5m or 2h (no limit)",
+        help="limit the time of all searches: 90, 5m, 2h (default: none)",
     )
-    parser.add_argument("--timings", action="store_true", help="say at the end what the time went into")
-    parser.add_argument("-v", "--verbose", action="store_true", help="why each setting counts, or does not")
-    parser.add_argument("--json", action="store_true", help="the review as JSON")
+    parser.add_argument("--timings", action="store_true", help="print a breakdown of the time at the end")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show where each effective setting came from, and which settings were ignored",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_pipeline_options(parser)
     parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
     parser.add_argument(
-        "--html", metavar="PATH", help="write a page with the answers and the losses, step by step"
+        "--html", metavar="PATH", help="write an HTML page with the answers and the losses, step by step"
     )
     add_reproduce_options(parser, "the first loss")
     add_force(parser)
@@ -362,7 +372,7 @@ def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files)
     """Write the page, with the command that makes it again."""
     from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 
-    words = ["modelcheck", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
+    words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     words += words_of(
         ("--kafka", [args.kafka]),
         ("--client", [args.client]),

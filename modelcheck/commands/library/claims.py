@@ -1,4 +1,4 @@
-"""`modelcheck claims [NAME …]`: which sentences on quorums and in-sync replicas are true, by searches."""
+"""`modelcheck library claims [NAME …]`: textbook claims, each verified or refuted by searches."""
 
 from __future__ import annotations
 
@@ -23,13 +23,23 @@ from spec.diagnostics import mistyped, suggest
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck claims [NAME ...] [OPTION ...]"
+    parser.usage = "modelcheck library claims [NAME ...] [OPTION ...]"
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="only these, and the runs that show it: C2; all without")
-    add("-v", "--trace", action="store_true", help="show the runs of all of them")
-    add("--html", type=Path, metavar="FILE", help="write a page for a course: questions, and folded answers")
-    add("--json", action="store_true", help="everything as JSON")
+    add(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="verify only these claims, such as C2, and show their runs (default: all)",
+    )
+    add("-v", "--trace", action="store_true", help="show the runs of every claim")
+    add(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write an HTML page for a course: questions with folded answers",
+    )
+    add("--json", action="store_true", help="print JSON")
     add_limits(parser)
     add_draw_options(parser, "write each run in these formats (svg, mermaid, itf, …)")
 

@@ -1,4 +1,4 @@
-"""`modelcheck compare [NAME …]`: the same questions to several protocols, every answer by searches."""
+"""`modelcheck library compare [NAME …]`: the same questions to several protocols, answered by searches."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from spec.diagnostics import mistyped, suggest
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck compare [NAME ...] [OPTION ...]"
+    parser.usage = "modelcheck library compare [NAME ...] [OPTION ...]"
     known = comparison()
     names = ", ".join(column.name for column in known.columns)
     add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help=f"of {names}; all without")
+    add("names", nargs="*", metavar="NAME", help=f"compare only these, of {names} (default: all)")
     add(
         "--faults",
         type=int,
         choices=range(known.most_faults + 1),
         default=known.most_faults,
         metavar="N",
-        help=f"only questions about runs of at most N faults, 0 to {known.most_faults} (the default)",
+        help=f"limit the questions to runs of at most N faults, 0 to {known.most_faults} (the default)",
     )
-    add("-v", "--trace", action="store_true", help="show what each answer rests on")
-    add("--html", type=Path, metavar="FILE", help="write a page: the table, and runs side by side")
-    add("--csv", type=Path, metavar="FILE", help="write a line for each answer")
+    add("-v", "--trace", action="store_true", help="show the evidence for each answer")
+    add("--html", type=Path, metavar="FILE", help="write an HTML page with the table, and runs side by side")
+    add("--csv", type=Path, metavar="FILE", help="write a line per answer")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="everything as JSON")
-    form.add_argument("--markdown", action="store_true", help="the table alone, for a document")
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print only the table, as Markdown")
     add_limits(parser)
     add_force(parser)
 

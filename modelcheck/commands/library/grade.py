@@ -1,4 +1,4 @@
-"""`modelcheck grade FILE --exercise NAME`: what a student's file is worth; and the files of the exercises."""
+"""`modelcheck library grade FILE --exercise NAME`: the points of a student's file; the files of exercises."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ from spec.source import Source
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.usage = "modelcheck grade [FILE] [--exercise NAME] [OPTION ...]"
+    parser.usage = "modelcheck library grade [FILE] [--exercise NAME] [OPTION ...]"
     add = parser.add_argument
+    add("file", nargs="?", metavar="FILE", help="the file to grade (default: list the exercises)")
+    add("--exercise", metavar="NAME", help="select the exercise of the course")
+    add("--json", action="store_true", help="print JSON")
     add(
-        "file", nargs="?", metavar="FILE", help="the file that is handed in; without it, exercises are listed"
+        "--max-time",
+        type=amounts.seconds,
+        default=SECONDS,
+        metavar="T",
+        help="stop grading after this time (default: 60s)",
     )
-    add("--exercise", metavar="NAME", help="which exercise of the course it is of")
-    add("--json", action="store_true", help="everything as JSON")
-    add("--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="end the grading then (60s)")
     # Of the process that grades: this one, which only waits for it, has what every command has.
     add(
         "--max-memory",
@@ -40,12 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amounts.bytes_,
         default=MEMORY,
         metavar="M",
-        help="give it so much memory (1G)",
+        help="limit the memory of the grading (default: 1G)",
     )
     files = parser.add_argument_group("the files of an exercise")
-    files.add_argument("--begin", type=Path, metavar="FILE", help="write what a student begins with")
+    files.add_argument("--begin", type=Path, metavar="FILE", help="write the file that a student starts from")
     files.add_argument(
-        "--whole", type=Path, metavar="FILE", help="for teachers: write it with its solution and mutants"
+        "--whole",
+        type=Path,
+        metavar="FILE",
+        help="for teachers: write the exercise with its solution and mutants",
     )
     add_force(files)
     parser.set_defaults(refuse=parser.error)
@@ -55,7 +62,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Grade a file: 0 with all points, 1 with fewer, 2 where the input is wrong, 3 where a limit ended it."""
     writes = args.begin is not None or args.whole is not None
     if args.exercise is None and (writes or args.file is not None):
-        args.refuse("name the exercise with --exercise NAME; `modelcheck grade` lists all")
+        args.refuse("name the exercise with --exercise NAME; `modelcheck library grade` lists all")
     if writes and args.file is not None:
         args.refuse("either grade a FILE, or write one with --begin or --whole")
     if writes:
@@ -90,7 +97,8 @@ def _handed_in(file: str, name: str) -> Source:
     except SpecError as error:
         if os.path.exists(file):  # noqa: PTH110 - which takes names that no file can have
             raise
-        begin = f"`modelcheck grade --exercise {name} --begin {shlex.quote(file)}` writes what to begin with"
+        command = f"modelcheck library grade --exercise {name} --begin {shlex.quote(file)}"
+        begin = f"`{command}` writes what to begin with"
         raise SpecError(tuple(replace(each, help=begin) for each in error.diagnostics)) from None
 
 

@@ -70,5 +70,5 @@ def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> No
         metavar="N",
         help=f"give up each search after N states{most}",
     )
-    add("--max-time", type=seconds, metavar="T", help="give up each search after so long")
-    add("--max-memory", type=bytes_, metavar="M", help="give up each search beyond so much memory")
+    add("--max-time", type=seconds, metavar="T", help="give up each search after this time")
+    add("--max-memory", type=bytes_, metavar="M", help="give up each search above this much memory")

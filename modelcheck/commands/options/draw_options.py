@@ -16,22 +16,27 @@ from modelcheck.storage.written import Files, add_force
 def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:
     """The options, given what `--draw` does in words."""
     parser.add_argument("--draw", type=_formats, default=(), metavar="FORMAT,…", help=what)
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="into this folder (the current one)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write to this folder (default: the current one)"
+    )
     add_picture_options(parser)
     add_force(parser)
 
 
 def add_picture_options(parser: argparse._ActionsContainer) -> None:
     """The options that say how a picture looks."""
-    parser.add_argument("--title", type=_title, metavar="TEXT", help="of pictures: this above them")
+    parser.add_argument("--title", type=_title, metavar="TEXT", help="set the title of pictures")
     parser.add_argument(
-        "--columns", type=_columns, metavar="N", help="of storyboards: N frames in a line (up to 4)"
+        "--columns",
+        type=_columns,
+        metavar="N",
+        help="put N frames in a row of a storyboard (default: up to 4)",
     )
     parser.add_argument(
         "--no-caption",
         dest="is_captioned",
         action="store_false",
-        help="of pictures: without the sentences under the title",
+        help="draw pictures without the caption below the title",
     )
 
 

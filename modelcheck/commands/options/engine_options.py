@@ -54,7 +54,7 @@ OPTIONS = {
         {
             "type": amounts.seconds,
             "metavar": "T",
-            "help": "for each question to a solver: no limit, but with --engine prove 10s",
+            "help": "limit each solver query (default: none; with --engine prove 10s)",
         },
     ),
     "--depth": EngineOption(
@@ -62,22 +62,23 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "D",
-            "help": f"steps of the runs looked at: of random ones ({DEPTH}), of all with --engine bmc (20);"
-            " with --engine induction how many steps a claim may need (4)",
+            "help": f"limit the length of runs: with --simulate ({DEPTH}), with --engine bmc (20);"
+            " with --engine induction the depth of the induction (4)",
         },
     ),
     "--fewest-faults": EngineOption(
         ("bmc",),
         {
             "action": "store_true",
-            "help": "with --engine bmc: first the fewest faults, then the fewest steps",
+            "help": "with --engine bmc: minimise faults before steps",
         },
     ),
     "--optimise": EngineOption(
         ("explicit",),
         {
             "action": "store_true",
-            "help": "with --engine explicit: compile well before the search begins, not beside it",
+            "help": "with --engine explicit: optimise the compiled model fully before searching, "
+            "instead of in the background",
         },
     ),
     "--seed": EngineOption(
@@ -85,7 +86,7 @@ OPTIONS = {
         {
             "type": int,
             "metavar": "S",
-            "help": "repeat the random runs of a seed (else one is drawn, and shown)",
+            "help": "seed of the random runs (default: a random one, which is printed)",
         },
         is_keyword=False,
     ),
@@ -93,7 +94,7 @@ OPTIONS = {
         (SIMULATE,),
         {
             "action": "store_true",
-            "help": "make the random runs that are shown minimal, in a smaller scope",
+            "help": "minimise the random runs that are shown",
         },
         is_keyword=False,
     ),
@@ -101,7 +102,8 @@ OPTIONS = {
         (SPARK,),
         {
             "metavar": "URL",
-            "help": "with --engine spark: local[2], spark://HOST:PORT, yarn or k8s://… (local[*])",
+            "help": "with --engine spark: the master: local[2], spark://HOST:PORT, yarn or k8s://… "
+            "(default: local[*])",
         },
     ),
     "--shards": EngineOption(
@@ -109,14 +111,15 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: split the states into N shards (two for each core)",
+            "help": "with --engine spark: split the states into N shards (default: two per core)",
         },
     ),
     "--run-dir": EngineOption(
         (SPARK,),
         {
             "metavar": "PLACE",
-            "help": "with --engine spark: keep the levels in this folder, or at this URI (thrown away)",
+            "help": "with --engine spark: keep the levels in this folder or at this URI (default: a "
+            "temporary folder)",
         },
     ),
     "--conf": EngineOption(
@@ -124,7 +127,7 @@ OPTIONS = {
         {
             "action": _Conf,
             "metavar": "KEY=VALUE",
-            "help": "with --engine spark: a setting of Spark; may be repeated",
+            "help": "with --engine spark: set a property of Spark; repeatable",
         },
     ),
     "--certificate": EngineOption(
@@ -142,19 +145,22 @@ OPTIONS = {
 def add_engine_options(group: argparse._ArgumentGroup) -> None:
     """The choice of a way to search, and the options that are of some ways only."""
     either = group.add_mutually_exclusive_group()
-    either.add_argument("--engine", choices=ENGINES, help="which engine searches (the fastest that can)")
     either.add_argument(
-        "--simulate", type=amounts.count, metavar="N", help="take N random runs instead of searching"
+        "--engine", choices=ENGINES, help="select the engine (default: the fastest that can check the model)"
+    )
+    either.add_argument(
+        "--simulate", type=amounts.count, metavar="N", help="simulate N random runs instead of searching"
     )
     either.add_argument(
         "--estimate",
         action="store_true",
-        help="how many states to expect, by smaller scopes; decides nothing",
+        help="estimate the number of states from smaller scopes, without a verdict",
     )
     either.add_argument(
         "--next-scope",
         action="store_true",
-        help="ask again with each bound one larger, alone and together: do the answers stay the same?",
+        help="repeat each check with each bound one larger, alone and together, and report answers "
+        "that change",
     )
     for flag, option in OPTIONS.items():
         group.add_argument(flag, **option.about)

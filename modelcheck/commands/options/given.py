@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from modelcheck.asking.overrides import Overrides
 
-MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck protocols` lists"
-MODELS = "model files (.rsm), or names of protocols that `modelcheck protocols` lists"
+MODEL = "a model file (.rsm), or the name of a protocol that `modelcheck library list` lists"
+MODELS = "model files (.rsm), or names of protocols that `modelcheck library list` lists"
 
 
 def add_overrides(parser: argparse._ArgumentGroup) -> None:
     """The arguments that change a check."""
     parser.add_argument(
-        "--scope", action="append", default=[], metavar="NAME=N", help="bound a sort, nat or network"
+        "--scope",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="set the bound of a sort, nat or network",
     )
     parser.add_argument(
         "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"
@@ -25,7 +29,8 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument(
         "--faults",
         metavar="N",
-        help="how many faults: a number or `any`, of the kinds that the check allows, or crash=1,isolate=any",
+        help="set the number of faults: N or `any` of the kinds that the check allows, or per kind: "
+        "crash=1,isolate=any",
     )
 
 

@@ -16,12 +16,12 @@ from modelcheck.storage.written import Files
 def add_pipeline_options(parser: argparse._ActionsContainer) -> None:
     """`--junit FILE` and `--sarif FILE`."""
     add = parser.add_argument
-    add("--junit", type=Path, metavar="FILE", help="write the answers as test cases too (JUnit XML)")
+    add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
     add(
         "--sarif",
         type=Path,
         metavar="FILE",
-        help="write what is wrong, with its places, for code scanning too (SARIF 2.1.0)",
+        help="write findings with their locations for code scanning (SARIF 2.1.0)",
     )
 
 

@@ -18,26 +18,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "trace",
         metavar="TRACE",
-        help="a trace in the Informal Trace Format (.itf.json); `-` reads it from the input",
+        help="a trace in the Informal Trace Format (.itf.json); `-` reads stdin",
     )
-    parser.add_argument("file", metavar="FILE", help=f"the model it is a run of: {MODEL}")
+    parser.add_argument("file", metavar="FILE", help=f"the model of the trace: {MODEL}")
     add_model_arguments(parser)
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """Of which model of the file, in which scope."""
     parser.add_argument(
-        "--of", metavar="NAME", help="which protocol or variant of the file (default: what the trace says)"
+        "--of", metavar="NAME", help="use this protocol or variant of the file (default: as in the trace)"
     )
     parser.add_argument(
         "--check", metavar="NAME", help="take the scope from this check (for traces of other tools)"
     )
     parser.add_argument(
-        "--scope", nargs="+", default=[], metavar="NAME=N", help="give the scope (for traces of other tools)"
+        "--scope", nargs="+", default=[], metavar="NAME=N", help="set the scope (for traces of other tools)"
     )
-    parser.add_argument(
-        "--config", nargs="+", default=[], metavar="NAME=VALUE", help="give the configuration"
-    )
+    parser.add_argument("--config", nargs="+", default=[], metavar="NAME=VALUE", help="set the configuration")
 
 
 def read(args: argparse.Namespace) -> tuple[Document, Model, Scope | None]:

@@ -1,4 +1,4 @@
-"""`modelcheck diff TRACE [TRACE] FILE`: two traces, or two states, side by side."""
+"""`modelcheck trace diff TRACE [TRACE] FILE`: two traces, or two states, side by side."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help="one or two traces in the Informal Trace Format (.itf.json)",
     )
-    parser.add_argument("file", metavar="FILE", help=f"the model they are runs of: {MODEL}")
+    parser.add_argument("file", metavar="FILE", help=f"the model of the traces: {MODEL}")
     parser.add_argument(
         "--steps",
         nargs=2,
         type=int,
         metavar="N",
-        help="compare the states after these two steps (0: the start), of one trace or one of each",
+        help="compare the states after these two steps (0: the initial state), of one trace or of one each",
     )
     add_model_arguments(parser)
     parser.set_defaults(refuse=parser.error)

@@ -1,4 +1,4 @@
-"""`modelcheck graph FILE`: the states and steps of a check, or those around a run, to be drawn."""
+"""`modelcheck trace graph FILE`: the states and steps of a check, or those around a run, to be drawn."""
 
 from __future__ import annotations
 
@@ -43,43 +43,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
-    what = parser.add_argument_group("what to draw")
-    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
-    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
+    what = parser.add_argument_group("selection")
+    what.add_argument("--check", metavar="NAME", help="use this check; required if the file has several")
+    what.add_argument("--of", metavar="NAME", help="use this protocol or variant of the file")
     add_overrides(what)
     run_ = what.add_mutually_exclusive_group()
     run_.add_argument(
-        "--property", metavar="NAME", help="mark where this is false, and the run that shows it"
+        "--property", metavar="NAME", help="mark the states that violate this property, and a counterexample"
     )
-    run_.add_argument("--around", metavar="TRACE", help="only what is around this run (.itf.json)")
+    run_.add_argument("--around", metavar="TRACE", help="draw only the states around this trace (.itf.json)")
     what.add_argument(
         "--distance",
         type=_number,
         metavar="N",
-        help="only what is up to N steps away from the run (with --around: 1)",
+        help="draw only states up to N steps away from the trace (default with --around: 1)",
     )
     what.add_argument(
-        "--max-states", type=_number, default=MOST, metavar="N", help=f"refuse to draw more ({MOST:,})"
+        "--max-states",
+        type=_number,
+        default=MOST,
+        metavar="N",
+        help=f"refuse to draw more states (default: {MOST:,})",
     )
-    how = parser.add_argument_group("how to draw it")
+    how = parser.add_argument_group("output")
     how.add_argument(
         "--merge",
         action="append",
         default=[],
         metavar="PART",
-        help="draw states as one that agree on this variable, field (Replica.log) or role (membership); "
-        "several with commas",
+        help="merge states that agree on this variable, field (Replica.log) or role (membership); "
+        "comma-separated",
     )
     how.add_argument(
-        "--fields", action="append", default=[], metavar="PART", help="show these parts of each state"
+        "--fields", action="append", default=[], metavar="PART", help="show only these parts of each state"
     )
     how.add_argument(
         "--as",
         dest="format",
         choices=FORMATS,
-        help="in which format (as --out says, else dot)",
+        help="select the format (default: by the suffix of --out, else dot)",
     )
-    how.add_argument("--out", type=Path, metavar="FILE", help="write it there (default: show it)")
+    how.add_argument("--out", type=Path, metavar="FILE", help="write to this file (default: stdout)")
     add_force(how)
     parser.set_defaults(refuse=parser.error)
 

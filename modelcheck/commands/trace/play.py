@@ -1,4 +1,4 @@
-"""`modelcheck play FILE`: a check as a page in which its model is played, step by step."""
+"""`modelcheck trace play FILE`: a check as a page in which its model is played, step by step."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
-    what = parser.add_argument_group("what to play")
-    what.add_argument("--check", metavar="NAME", help="this check; needed where the file has several")
-    what.add_argument("--of", metavar="NAME", help="of this protocol or variant of the file")
+    what = parser.add_argument_group("selection")
+    what.add_argument("--check", metavar="NAME", help="use this check; required if the file has several")
+    what.add_argument("--of", metavar="NAME", help="use this protocol or variant of the file")
     add_overrides(what)
-    how = parser.add_argument_group("where to")
+    how = parser.add_argument_group("output")
     how.add_argument(
         "--precomputed",
         type=count,
         metavar="N",
-        help="carry the first N states in place of the model's kernel, for browsers without WebAssembly;"
-        " what cannot be compiled is played so in any case",
+        help="embed the first N states instead of the compiled model, for browsers without WebAssembly;"
+        " models that cannot be compiled are always embedded so",
     )
     how.add_argument("--html", type=Path, required=True, metavar="FILE", help="write the page to this file")
     add_force(how)

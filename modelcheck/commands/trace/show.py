@@ -1,4 +1,4 @@
-"""`modelcheck show TRACE FILE`: a trace from a file, replayed on its model, as a story or a picture."""
+"""`modelcheck trace show TRACE FILE`: a trace from a file, replayed on its model, as a story or a picture."""
 
 from __future__ import annotations
 
@@ -25,22 +25,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     trace_file.add_arguments(parser)
     parser.add_argument(
-        "--as", dest="form", choices=FORMATS, metavar="FORMAT", help=f"in this format: {', '.join(FORMATS)}"
+        "--as",
+        dest="form",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"write this format: {', '.join(FORMATS)}",
+    )
+    parser.add_argument("--html", dest="form", action="store_const", const="html", help="short for --as html")
+    parser.add_argument(
+        "--out", metavar="PATH", help="write to this file; without --as its suffix selects the format"
     )
     parser.add_argument(
-        "--html", dest="form", action="store_const", const="html", help="the same as --as html"
+        "--steps", type=_steps, metavar="A..B", help="show only these steps, after the state before them"
     )
     parser.add_argument(
-        "--out", metavar="PATH", help="write it to this file, whose suffix says the format if --as does not"
-    )
-    parser.add_argument(
-        "--steps", type=_steps, metavar="A..B", help="only these steps, and how things stand before them"
-    )
-    parser.add_argument(
-        "--explain",
+        "--why",
         action="store_true",
-        help="say why it goes wrong: what is false, which steps it takes, from when on nothing helps",
+        help="show the cause of the violation: the false part of the property, the steps that it needs, "
+        "and the step after which nothing avoids it",
     )
+    parser.add_argument("--explain", dest="why", action="store_true", help=argparse.SUPPRESS)  # formerly
     add_picture_options(parser)
     add_force(parser)
     parser.set_defaults(refuse=parser.error)
@@ -59,10 +63,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     asked = RunView(
         trace,
         args.steps,
-        args.explain,
+        args.why,
         output.width if to_output else WIDTH,
         to_output and output.is_ascii,
-        command=shlex.join(["modelcheck", "show", args.trace, args.file]),
+        command=shlex.join(["modelcheck", "trace", "show", args.trace, args.file]),
         options=picture_options(args),
     )
     try:

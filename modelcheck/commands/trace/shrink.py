@@ -1,4 +1,4 @@
-"""`modelcheck shrink TRACE FILE`: the same ending in fewer faults, members, records and steps."""
+"""`modelcheck trace shrink TRACE FILE`: the same ending in fewer faults, members, records and steps."""
 
 from __future__ import annotations
 
@@ -30,15 +30,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     trace_file.add_arguments(parser)
     parser.add_argument(
-        "--property", metavar="NAME", help="what the small run must show (default: what the trace claims)"
+        "--property",
+        metavar="NAME",
+        help="preserve the violation of this property (default: as in the trace)",
     )
     parser.add_argument(
-        "--same-scope", action="store_true", help="leave members and bounds alone, take out steps only"
+        "--same-scope", action="store_true", help="remove steps only, and keep members and bounds"
     )
     parser.add_argument(
-        "--max-time", type=seconds, metavar="T", help="stop after so long with what there is (90, 90s, 5m)"
+        "--max-time",
+        type=seconds,
+        metavar="T",
+        help="stop after this time with the smallest trace so far (90, 90s, 5m)",
     )
-    parser.add_argument("--out", type=Path, metavar="PATH", help="write the small trace there (.itf.json)")
+    parser.add_argument(
+        "--out", type=Path, metavar="PATH", help="write the minimal trace to this file (.itf.json)"
+    )
     add_force(parser)
 
 

@@ -84,7 +84,9 @@ def losing(outcome: Outcome) -> Trace:
     if not found or not _loses(found[0]):
         name, model = outcome.check.name, outcome.model
         message = f"{name} has no run in which a record is lost that was acknowledged"
-        help_ = f"give a check that has one, and this one with `--under {name}` of `modelcheck reproduce`"
+        help_ = (
+            f"give a check that has one, and this one with `--under {name}` of `modelcheck kafka reproduce`"
+        )
         raise SpecError([Diagnostic("R0931", model.source, None, message, help=help_)])
     return found[0]
 

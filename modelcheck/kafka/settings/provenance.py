@@ -12,7 +12,7 @@ from spec.frozen import frozen
 T = TypeVar("T")
 
 FILLED_IN = "another tool fills this in: give what it makes of it"
-NEEDED = "a review needs brokers, topics or producers: see `modelcheck review --help`"
+NEEDED = "a review needs brokers, topics or producers: see `modelcheck kafka review --help`"
 
 
 @frozen

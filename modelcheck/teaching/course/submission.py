@@ -33,7 +33,7 @@ from spec.source import Source, Span
 from spec.syntax.parser import too_deep
 
 UNFIT = "R0940"
-AGAIN = "`modelcheck grade --exercise {} --begin FILE` writes the file to begin with"
+AGAIN = "`modelcheck library grade --exercise {} --begin FILE` writes the file to begin with"
 
 
 @frozen

@@ -43,7 +43,16 @@ def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     ) -> Mapping[str, Any]:
         text = ["node.id=1", "process.roles=broker", f"default.replication.factor={replicas}", *settings, ""]
         Path("server.properties").write_text("\n".join(text))
-        command = ["review", "server.properties", "--kafka", kafka, "--faults", str(faults), "--json"]
+        command = [
+            "kafka",
+            "review",
+            "server.properties",
+            "--kafka",
+            kafka,
+            "--faults",
+            str(faults),
+            "--json",
+        ]
         main([*command, *(["--also", what] if what else [])])
         review = json.loads(capsys.readouterr().out)
         jsonschema.validate(review, SCHEMA)
@@ -188,7 +197,7 @@ def test_a_rack_with_one_replica_is_a_broker(
         text = f"broker.id={number}\nbroker.rack={rack}\ndefault.replication.factor=2\n"
         Path(f"server{number}.properties").write_text(text)
     files = [f"server{number}.properties" for number in range(3)]
-    main(["review", *files, "--kafka", "3.7", "--faults", "1", "--also", "racks", "--json"])
+    main(["kafka", "review", *files, "--kafka", "3.7", "--faults", "1", "--also", "racks", "--json"])
     (found,) = json.loads(capsys.readouterr().out)["also"]
 
     assert lost_with(found) == [("durable", 1)]
@@ -231,7 +240,7 @@ def test_a_restart_on_ephemeral_storage_is_a_lost_disk(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     real = Path(__file__).parent / "real/strimzi-ephemeral.yaml"
-    main(["review", str(real), "--faults", "1", "--also", "rolling", "--json"])
+    main(["kafka", "review", str(real), "--faults", "1", "--also", "rolling", "--json"])
     (found,) = json.loads(capsys.readouterr().out)["also"]
 
     (note,) = found["notes"]
@@ -245,7 +254,20 @@ def test_where_brokers_are_the_controllers_a_majority_is_assumed(
     monkeypatch.chdir(tmp_path)
     text = "node.id=1\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@a:1,2@b:1,3@c:1\n"
     Path("server.properties").write_text(text)
-    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--also", "links", "--json"])
+    main(
+        [
+            "kafka",
+            "review",
+            "server.properties",
+            "--kafka",
+            "3.7",
+            "--faults",
+            "1",
+            "--also",
+            "links",
+            "--json",
+        ]
+    )
     (found,) = json.loads(capsys.readouterr().out)["also"]
 
     assert found["assumed"] == ["a majority of controllers is up, though they are on the nodes of brokers"]
@@ -273,6 +295,7 @@ def test_until_2_8_a_broker_writes_on_behind_a_write_that_failed(
     for kafka in ("2.7", "2.8"):
         main(
             [
+                "kafka",
                 "review",
                 "server.properties",
                 "--kafka",
@@ -320,6 +343,7 @@ def test_nothing_is_said_to_go_on_where_the_majority_of_controllers_is_gone(
         Path("server.properties").write_text(text)
         main(
             [
+                "kafka",
                 "review",
                 "server.properties",
                 "--kafka",
@@ -444,7 +468,7 @@ def test_each_subject_has_its_file_and_guarantees_of_the_review() -> None:
 
 
 def test_what_cannot_be_asked_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["review", "server.properties", "--also", "disks"])
+    code = main(["kafka", "review", "server.properties", "--also", "disks"])
 
     assert code == 2
     told = " ".join(capsys.readouterr().err.split())
@@ -465,7 +489,20 @@ def test_what_was_not_asked_is_said_with_how_to_ask(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
     Path("server.properties").write_text("node.id=1\nprocess.roles=broker\ndefault.replication.factor=1\n")
-    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--also", "links", *option])
+    main(
+        [
+            "kafka",
+            "review",
+            "server.properties",
+            "--kafka",
+            "3.7",
+            "--faults",
+            "1",
+            "--also",
+            "links",
+            *option,
+        ]
+    )
     text = capsys.readouterr().out
     told = text[text.index("Single links") : text.index("Assumed")]
     left = text[text.index("Not asked") : text.index("Checked for")]

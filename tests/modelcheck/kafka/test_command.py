@@ -1,4 +1,4 @@
-"""`modelcheck review` as a process of its own: bad input, Ctrl-C, a killed compiler, the limits."""
+"""`modelcheck kafka review` as a process of its own: bad input, Ctrl-C, a killed compiler, the limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Start = Callable[..., subprocess.Popen[str]]
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "modelcheck", "review", *args],
+        [sys.executable, "-m", "modelcheck", "kafka", "review", *args],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -47,7 +47,18 @@ def started(tmp_path: Path) -> Iterator[Start]:
     def start(*options: str) -> subprocess.Popen[str]:
         for name, text in LARGE.items():
             (tmp_path / name).write_text(text)
-        command = [sys.executable, "-m", "modelcheck", "review", *LARGE, "--kafka", "3.7", "--faults", "5"]
+        command = [
+            sys.executable,
+            "-m",
+            "modelcheck",
+            "kafka",
+            "review",
+            *LARGE,
+            "--kafka",
+            "3.7",
+            "--faults",
+            "5",
+        ]
         review = subprocess.Popen(
             [*command, *options],
             cwd=tmp_path,

@@ -193,7 +193,7 @@ configs.txt:2:20: error[R0721]: there are 2 topics, and a review is of one
         None,
         """\
 notes.txt: error[R0706]: nothing in this file is a setting of Kafka
-  help: give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, or one of the other forms that `modelcheck review --help` lists""",
+  help: give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, or one of the other forms that `modelcheck kafka review --help` lists""",
     ),
     "protocol ahead": (
         "server.properties",

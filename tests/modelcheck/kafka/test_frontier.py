@@ -218,7 +218,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.setenv("COLUMNS", "90")
 
     def told(*words: str) -> tuple[int, str, str]:
-        code = main(["frontier", *words])
+        code = main(["kafka", "frontier", *words])
         out, err = capsys.readouterr()
         return code, re.sub(r"[\d,]+ states.* in \d+ s", "N states, in 0 s", " ".join(out.split(" "))), err
 
@@ -369,8 +369,8 @@ def test_the_page_of_the_package_shows_what_a_frontier_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     page = Path(__file__).parents[3] / "docs/how-to/compare-configurations.md"
-    words, shown = console_example(page, "frontier .*")
-    _, out, _ = run(*words[1:])
+    words, shown = console_example(page, r"(?:kafka )?frontier .*")
+    _, out, _ = run(*words[words.index("frontier") + 1 :])
 
     in_document(page, shown, out.partition("\n\nUp to ")[0] + "\n")
 

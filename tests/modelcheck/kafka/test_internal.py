@@ -34,7 +34,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 def reviewed(capsys: pytest.CaptureFixture[str], *options: str, kafka: str = "3.7.0") -> Any:  # noqa: ANN401 - JSON
-    code = main(["review", *options, "--kafka", kafka, "--brokers", "3", "--faults", "0", "--json"])
+    code = main(["kafka", "review", *options, "--kafka", kafka, "--brokers", "3", "--faults", "0", "--json"])
     out, err = capsys.readouterr()
     assert code == Exit.EXPECTED, err
     return json.loads(out)
@@ -100,5 +100,5 @@ def test_a_release_without_the_topic_says_so(
     files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--kafka", "0.8.2", "--topic", "__transaction_state"]
-    assert main(["review", files["server.properties"], *options]) == Exit.WRONG
+    assert main(["kafka", "review", files["server.properties"], *options]) == Exit.WRONG
     assert "R0722" in capsys.readouterr().err

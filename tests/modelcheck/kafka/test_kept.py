@@ -160,7 +160,7 @@ def test_the_report_says_what_an_earlier_run_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "producer.properties").write_text(PRODUCER)
-    command = ["review", str(tmp_path / "producer.properties"), "--brokers", "1", "--faults", "1"]
+    command = ["kafka", "review", str(tmp_path / "producer.properties"), "--brokers", "1", "--faults", "1"]
     assert main(command) == Exit.EXPECTED
     first = capsys.readouterr().out
     assert main(command) == Exit.EXPECTED

@@ -29,7 +29,7 @@ def outage(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
             "\n".join(["broker.id=1", f"default.replication.factor={replicas}", *settings, ""])
         )
         Path("producer.properties").write_text("bootstrap.servers=one:9092\nacks=all\n")
-        main(["review", "server.properties", "producer.properties", "--kafka", version, "--json"])
+        main(["kafka", "review", "server.properties", "producer.properties", "--kafka", version, "--json"])
         review = json.loads(capsys.readouterr().out)
         jsonschema.validate(review, SCHEMA)
         found: Mapping[str, Any] = review["availability"]
@@ -89,7 +89,7 @@ def test_what_is_refused_from_the_start_is_said_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("server.properties").write_text("default.replication.factor=2\nmin.insync.replicas=3\n")
-    main(["review", "server.properties", "--kafka", "3.6", "--faults", "1"])
+    main(["kafka", "review", "server.properties", "--kafka", "3.6", "--faults", "1"])
     report = " ".join(capsys.readouterr().out.split())
 
     assert "✗ writable writes are refused from the start, and nothing need go wrong" in report
@@ -111,7 +111,7 @@ def test_how_it_stops_is_told_once(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("server.properties").write_text("default.replication.factor=2\nmin.insync.replicas=2\n")
-    main(["review", "server.properties", "--kafka", "3.7", "--faults", "1", "--html", "page.html"])
+    main(["kafka", "review", "server.properties", "--kafka", "3.7", "--faults", "1", "--html", "page.html"])
     report = capsys.readouterr().out
 
     assert report.count("broker1 crashes; its log is safe\n") == 1
@@ -124,7 +124,7 @@ def test_without_faults_nothing_is_asked(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("server.properties").write_text("broker.id=1\ndefault.replication.factor=1\n")
-    main(["review", "server.properties", "--kafka", "3.7", "--faults", "0", "--json"])
+    main(["kafka", "review", "server.properties", "--kafka", "3.7", "--faults", "0", "--json"])
     review = json.loads(capsys.readouterr().out)
 
     jsonschema.validate(review, SCHEMA)

@@ -33,7 +33,7 @@ def topics(tmp_path: Path) -> str:
 
 
 def answered(capsys: pytest.CaptureFixture[str], *options: str) -> Any:  # noqa: ANN401 - JSON
-    assert main(["review", *options, *OPTIONS, "--json"]) == Exit.EXPECTED
+    assert main(["kafka", "review", *options, *OPTIONS, "--json"]) == Exit.EXPECTED
     return json.loads(capsys.readouterr().out)
 
 
@@ -55,7 +55,7 @@ def test_the_table_and_the_page_say_the_same(
     topics: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.html"
-    assert main(["review", topics, "--all-topics", *OPTIONS, "--html", str(page)]) == Exit.EXPECTED
+    assert main(["kafka", "review", topics, "--all-topics", *OPTIONS, "--html", str(page)]) == Exit.EXPECTED
     out = capsys.readouterr().out.splitlines()
     html = page.read_text()
     rows = {row.split()[0]: row.split()[1:] for row in out[3:6]}
@@ -69,19 +69,21 @@ def test_the_table_and_the_page_say_the_same(
         row = re.search(rf"<th[^>]*>\s*{name}\s*</th>(.*?)</tr>", html, re.DOTALL)
         assert row is not None
         assert re.findall(r">\s*([\w+<?]+)\s*<", row[1]) == cells
-    assert "modelcheck review" in html
+    assert "modelcheck kafka review" in html
     assert "--all-topics" in html
 
 
 def test_a_requirement_that_one_topic_breaks_is_broken(
     topics: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["review", topics, "--all-topics", *OPTIONS, "--require", "durable:1"]) == Exit.VIOLATED
+    assert (
+        main(["kafka", "review", topics, "--all-topics", *OPTIONS, "--require", "durable:1"]) == Exit.VIOLATED
+    )
     assert "required durable:1: NOT met" in capsys.readouterr().out
 
 
 def test_one_topic_and_all_of_them_cannot_both_be_asked_for(
     topics: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["review", topics, "--all-topics", "--topic", "logs"]) == Exit.WRONG
+    assert main(["kafka", "review", topics, "--all-topics", "--topic", "logs"]) == Exit.WRONG
     assert "not allowed with" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def review(folder: Path, kafka: str, broker: Keys, producer: Keys) -> Mapping[st
     names = [str(folder / name) for name in ("server.properties", "producer.properties")]
     said = StringIO()
     with redirect_stdout(said):
-        main(["review", *names, "--kafka", kafka, "--faults", "1", "--json"])
+        main(["kafka", "review", *names, "--kafka", kafka, "--faults", "1", "--json"])
     found: Mapping[str, Any] = json.loads(said.getvalue())
     return found
 

@@ -1,4 +1,4 @@
-"""`modelcheck review` from the files to the report, where the answer is known."""
+"""`modelcheck kafka review` from the files to the report, where the answer is known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def review(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     def run(version: str, files: Mapping[str, str], *options: str) -> tuple[int, str]:
         for name, text in files.items():
             Path(name).write_text(text)
-        code = main(["review", *files, "--kafka", version, "--max-time", TIME, *options])
+        code = main(["kafka", "review", *files, "--kafka", version, "--max-time", TIME, *options])
         return code, capsys.readouterr().out
 
     return run
@@ -284,7 +284,7 @@ def test_a_trace_that_cannot_be_written_is_refused_at_once(
     review: Run, path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("p.properties").write_text("bootstrap.servers=b:1\nacks=0\n")
-    code = main(["review", "p.properties", "--itf", path])
+    code = main(["kafka", "review", "p.properties", "--itf", path])
 
     assert code == 2
     assert f"{path}: error[R0904]: cannot be written" in capsys.readouterr().err
@@ -309,7 +309,7 @@ def test_options_that_make_no_sense_are_refused(
     review: Run, options: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("p.properties").write_text("bootstrap.servers=b:1\nacks=0\n")
-    code = main(["review", "p.properties", *options])
+    code = main(["kafka", "review", "p.properties", *options])
     told = capsys.readouterr().err
 
     assert code == 2
@@ -346,5 +346,5 @@ def test_whatever_is_broken_has_its_run_in_the_report_and_folded_on_the_page(
     ]
     assert "The run against `writable` (1 fault, 1 step; no run has fewer faults)" in report
     assert page.count("<details>") == page.count('<article class="run"') >= 2
-    again = "modelcheck review producer.properties --kafka 3.7 --brokers 1 --faults 1 --max-time 300"
+    again = "modelcheck kafka review producer.properties --kafka 3.7 --brokers 1 --faults 1 --max-time 300"
     assert f"Again: <code>{again}</code>" in page

@@ -130,7 +130,7 @@ def test_verbose_says_of_nothing_that_it_decides_but_of_what_the_model_reads(
 ) -> None:
     file = tmp_path / "server.properties"
     file.write_text("process.roles=broker\n")
-    main(["review", str(file), "--kafka", "3.7", "--faults", "0", "-v"])
+    main(["kafka", "review", str(file), "--kafka", "3.7", "--faults", "0", "-v"])
     _, part = capsys.readouterr().out.split("What decides the answer, and why\n")
     rows = [row[2:28] for row in part.split("\n\n")[0].splitlines() if row[2] != " "]
 

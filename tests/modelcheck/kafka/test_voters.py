@@ -113,7 +113,7 @@ def test_what_is_said_of_so_many_controllers(many: int, spare: str) -> None:
 def reviewed(text: str, capsys: pytest.CaptureFixture[str]) -> Mapping[str, Any]:
     """The review of one file as JSON, with two faults."""
     Path("server.properties").write_text(text)
-    main(["review", "server.properties", "--kafka", "3.7", "--json"])
+    main(["kafka", "review", "server.properties", "--kafka", "3.7", "--json"])
     review: Mapping[str, Any] = json.loads(capsys.readouterr().out)
     jsonschema.validate(review, SCHEMA)
     return review

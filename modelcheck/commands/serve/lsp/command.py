@@ -1,4 +1,4 @@
-"""`modelcheck lsp`: a language server for model files on the standard streams."""
+"""`modelcheck serve lsp`: a language server for model files on the standard streams."""
 
 from __future__ import annotations
 
@@ -21,23 +21,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--background",
         choices=BACKGROUND,
         default=BACKGROUND[0],
-        help="which checks run by themselves: of each model the one with the smallest scope, or all, or none",
+        help="select the checks that run in the background: the one with the smallest scope of each "
+        "model, all, or none",
     )
     parser.add_argument(
-        "--max-time", type=amounts.seconds, default=SECONDS, metavar="T", help="give up a check after (10s)"
+        "--max-time",
+        type=amounts.seconds,
+        default=SECONDS,
+        metavar="T",
+        help="give up a check after this time (default: 10s)",
     )
     parser.add_argument(
         "--max-memory",
         type=amounts.bytes_,
         default=MEMORY,
         metavar="M",
-        help="give up a check beyond so much memory (2G)",
+        help="give up a check above this much memory (default: 2G)",
     )
 
 
 def run(args: argparse.Namespace, _: Output) -> int:
     """Answer an editor until it leaves."""
-    with needing("lsp", "modelcheck lsp"):
+    with needing("lsp", "modelcheck serve lsp"):
         from modelcheck.commands.serve.lsp.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     with ending_at_once():

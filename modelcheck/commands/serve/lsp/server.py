@@ -68,7 +68,9 @@ class _Brief(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """With a traceback where there is a bug."""
         wrong = None if record.exc_info is None else record.exc_info[1]
-        return f"modelcheck lsp: {wrong}" if isinstance(wrong, ASKED_WRONGLY) else super().format(record)
+        return (
+            f"modelcheck serve lsp: {wrong}" if isinstance(wrong, ASKED_WRONGLY) else super().format(record)
+        )
 
 
 def made(background: str, seconds: float, memory: int | None) -> LanguageServer:

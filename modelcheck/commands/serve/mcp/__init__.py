@@ -1,1 +1,1 @@
-"""`modelcheck mcp`: what agents may ask, over the Model Context Protocol."""
+"""`modelcheck serve mcp`: what agents may ask, over the Model Context Protocol."""

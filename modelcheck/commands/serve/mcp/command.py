@@ -1,4 +1,4 @@
-"""`modelcheck mcp`: a server of the Model Context Protocol on the standard streams."""
+"""`modelcheck serve mcp`: a server of the Model Context Protocol on the standard streams."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folders",
         nargs="*",
         metavar="FOLDER",
-        help="read files below these folders only (the current one; none where that is your home or /)",
+        help="read files only below these folders (default: the current one, unless it is your home or /)",
     )
     parser.add_argument(
         "--max-time",
         type=amounts.seconds,
         default=MOST_SECONDS,
         metavar="T",
-        help="the most time that a request may ask for (10m)",
+        help="limit the time of a request (default: 10m)",
     )
     parser.add_argument(
-        "--max-memory", type=amounts.bytes_, metavar="M", help="give up a request beyond so much memory (4G)"
+        "--max-memory",
+        type=amounts.bytes_,
+        metavar="M",
+        help="give up a request above this much memory (default: 4G)",
     )
 
 
 def run(args: argparse.Namespace, _: Output) -> int:
     """Answer requests until the input ends."""
-    with needing("mcp", "modelcheck mcp"):
+    with needing("mcp", "modelcheck serve mcp"):
         from modelcheck.commands.serve.mcp.server import serve  # noqa: PLC0415 - it needs what is not always there
 
     with ending_at_once():

@@ -1,1 +1,1 @@
-"""`modelcheck at-rest`: what the directories of stopped brokers hold, and in which order to start them."""
+"""`modelcheck kafka inspect`: the log directories of stopped brokers → their state, and a start order."""

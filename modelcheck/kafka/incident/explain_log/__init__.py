@@ -1,1 +1,1 @@
-"""`modelcheck explain-log`: the run of the model of Kafka that explains what brokers left in their files."""
+"""`modelcheck kafka explain-log`: files of brokers → the run of the model of Kafka that explains them."""

@@ -95,7 +95,7 @@ def endangered(story: Story) -> Iterator[str]:
         yield (
             f"But nobody who may lead by itself has all that was acknowledged or committed: {which}. "
             + (
-                "`modelcheck at-rest` says whom to start first."
+                "`modelcheck kafka inspect` says whom to start first."
                 if story.holders
                 else "By this run nobody else has them either."
             )

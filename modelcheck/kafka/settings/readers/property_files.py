@@ -91,6 +91,6 @@ def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
         message = "nothing in this file is a setting of Kafka"
     advice = (
         "give server, topic or producer properties, what kafka-configs or kafka-topics --describe print, "
-        "or one of the other forms that `modelcheck review --help` lists"
+        "or one of the other forms that `modelcheck kafka review --help` lists"
     )
     return Diagnostic("R0706", source, None, message, help=advice)

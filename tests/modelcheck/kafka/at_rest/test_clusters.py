@@ -28,7 +28,7 @@ AGAIN = [(name, number) for name in NAMES for number in range(len(known(name)["a
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str, Any]]:
-    code = main(["at-rest", *args, "--json"])
+    code = main(["kafka", "inspect", *args, "--json"])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return code, found
 
@@ -87,7 +87,7 @@ def test_the_report_reads_as_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    main(["at-rest", str(CLUSTERS / name), "--all"])
+    main(["kafka", "inspect", str(CLUSTERS / name), "--all"])
 
     golden(f"at_rest/{name}.txt", capsys.readouterr().out)
 

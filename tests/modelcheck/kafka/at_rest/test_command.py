@@ -21,7 +21,7 @@ from tests.modelcheck.kafka.files.written import batch, epochs, log
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:
-    code = main(["at-rest", *map(str, args), "--json"])
+    code = main(["kafka", "inspect", *map(str, args), "--json"])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return code, found
 
@@ -42,7 +42,7 @@ def broker(path: Path, node: int, cluster: str = "c") -> Path:
 
 
 def test_a_directory_without_kafka_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["at-rest", str(tmp_path)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(tmp_path)]) == Exit.WRONG
     assert "error[R0915]: nothing of Kafka is in this directory" in capsys.readouterr().err
 
 
@@ -52,21 +52,21 @@ def test_what_is_no_directory_is_an_error(
 ) -> None:
     (tmp_path / "file").write_text("x")
 
-    assert main(["at-rest", str(tmp_path / name)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(tmp_path / name)]) == Exit.WRONG
     assert "error[R0904]" in capsys.readouterr().err
 
 
 def test_directories_of_two_clusters_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, two = broker(tmp_path / "a", 1, "here"), broker(tmp_path / "b", 2, "there")
 
-    assert main(["at-rest", str(one), str(two)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(one), str(two)]) == Exit.WRONG
     assert "error[R0917]: this is of cluster there" in capsys.readouterr().err
 
 
 def test_a_directory_given_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = broker(tmp_path / "a", 1)
 
-    assert main(["at-rest", str(one), str(one)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(one), str(one)]) == Exit.WRONG
     assert "error[R0918]" in capsys.readouterr().err
 
 
@@ -76,7 +76,7 @@ def test_two_copies_of_a_replica_are_refused(
     here = copied("ends_differ")
     other = shutil.copytree(here / "broker1", here.parent / "older")
 
-    assert main(["at-rest", str(here), str(other)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(here), str(other)]) == Exit.WRONG
     assert "orders-0 of node 1 is here and in" in capsys.readouterr().err
 
 
@@ -86,7 +86,7 @@ def test_whose_a_directory_is_can_be_said(
     here = copied("ends_differ") / "broker1"
     (here / "meta.properties").unlink()
 
-    assert main(["at-rest", str(here)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(here)]) == Exit.WRONG
     assert f"say which broker's it is: 1={here}" in capsys.readouterr().err
     _, found = asked(capsys, f"1={here}")
     assert found["brokers"] == [1]
@@ -102,9 +102,9 @@ def test_the_directory_of_a_running_broker_is_refused(
     (here / ".lock").touch()
     monkeypatch.setattr(fcntl, "lockf", held)
 
-    assert main(["at-rest", str(here)]) == Exit.WRONG
+    assert main(["kafka", "inspect", str(here)]) == Exit.WRONG
     assert "error[R0916]: a running broker holds this directory" in capsys.readouterr().err
-    assert main(["at-rest", str(here), "--copy"]) != Exit.WRONG
+    assert main(["kafka", "inspect", str(here), "--copy"]) != Exit.WRONG
 
 
 # ------------------------------------------------------------------ missing and damaged
@@ -227,7 +227,7 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
         for name in (f"{0:020}.log", "leader-epoch-checkpoint"):
             shutil.copy(here / f"broker{node}" / "quiet-0" / name, here / f"broker{node}" / "orders-0" / name)
         (here / f"broker{node}" / "replication-offset-checkpoint").unlink()
-    code = main(["at-rest", str(here)])
+    code = main(["kafka", "inspect", str(here)])
     out = capsys.readouterr().out
 
     assert code == Exit.EXPECTED
@@ -288,7 +288,7 @@ def test_spoilt_files_never_end_in_a_traceback(
                 for _ in range(random.randrange(1, 6) if data else 0):
                     data[random.randrange(len(data))] = random.randrange(256)
         path.write_bytes(data)
-    code = main(["at-rest", str(here)])
+    code = main(["kafka", "inspect", str(here)])
 
     assert code in {Exit.EXPECTED, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}
     assert "Traceback" not in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_at_rest_says_what_is_there_whatever_stands_for_a_file(
         data = path.read_bytes() if path.exists() else None
         put(kind, path)
         with patience():
-            code, out, err = run("at-rest", str(cluster), "--every-checksum")
+            code, out, err = run("kafka", "inspect", str(cluster), "--every-checksum")
 
         assert code in {Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}, name
         assert out or err, name
@@ -61,7 +61,9 @@ def test_explain_log_waits_for_no_pipe(name: str, copied: Callable[[str], Path],
     cluster = copied("power_loss")
     put("named pipe", cluster / name)
     with patience():
-        code, out, err = run("explain-log", str(cluster), "--partition", "orders-0", "--max-states", "2000")
+        code, out, err = run(
+            "kafka", "explain-log", str(cluster), "--partition", "orders-0", "--max-states", "2000"
+        )
 
     assert code in {Exit.EXPECTED, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN}
     assert out or err
@@ -72,7 +74,7 @@ def test_a_topic_whose_id_cannot_be_read_is_a_problem(copied: Callable[[str], Pa
     cluster = copied("power_loss")
     put("endless device", cluster / "broker1/orders-0/partition.metadata")
 
-    _, out, _ = run("at-rest", str(cluster), "--json")
+    _, out, _ = run("kafka", "inspect", str(cluster), "--json")
 
     assert any("partition.metadata: it is a device" in each for each in json.loads(out)["problems"])
 
@@ -92,7 +94,7 @@ def test_time_is_kept_within_one_batch(copied: Callable[[str], Path], run: Run) 
     hollow(cluster / "broker1/orders-0/00000000000000000000.log", 40)
     began = time.monotonic()
 
-    code, out, _ = run("at-rest", str(cluster), "--every-checksum", "--max-time", "1", "--json")
+    code, out, _ = run("kafka", "inspect", str(cluster), "--every-checksum", "--max-time", "1", "--json")
 
     assert time.monotonic() - began < 60
     assert code in {Exit.VIOLATED, Exit.UNKNOWN}
@@ -113,7 +115,7 @@ def test_what_was_read_of_a_log_in_time_is_explained(tmp_path: Path, run: Run) -
     began = time.monotonic()
 
     words = ["--partition", "orders-0", "--max-time", "4", "--json"]
-    code, out, err = run("explain-log", str(CLUSTERS / "power_loss"), str(bomb), *words)
+    code, out, err = run("kafka", "explain-log", str(CLUSTERS / "power_loss"), str(bomb), *words)
 
     assert time.monotonic() - began < 60
     assert code in {Exit.EXPECTED, Exit.VIOLATED, Exit.UNKNOWN}
@@ -165,7 +167,7 @@ def test_a_file_without_any_line_of_a_log_is_given_up_soon(
 
 @pytest.mark.parametrize("words", [["9" * 6000 + "=dir"], ["dir", "--partition", "orders-" + "9" * 6000]])
 def test_an_argument_may_be_a_long_number(words: list[str], run: Run) -> None:
-    code, _, err = run("explain-log", *words)
+    code, _, err = run("kafka", "explain-log", *words)
 
     assert code == Exit.WRONG
     assert "Traceback" not in err

@@ -26,7 +26,7 @@ ISR_OF_ONE = bytes([0x00, 0x05, 0x02])  # tag 0, five bytes, an array of one
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:
-    code = main(["explain-log", *map(str, args), "--partition", "orders-0", "--json"])
+    code = main(["kafka", "explain-log", *map(str, args), "--partition", "orders-0", "--json"])
     (found,) = json.loads(capsys.readouterr().out)["partitions"]
     assert isinstance(found, dict)
     return code, found
@@ -103,7 +103,7 @@ def test_a_log_of_an_epoch_that_nobody_led_is_refused(
 
 def test_an_unknown_partition_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("order-0", "orders-1", "orders"):
-        assert main(["explain-log", str(CLUSTERS / "eligible"), "--partition", wrong]) == Exit.WRONG
+        assert main(["kafka", "explain-log", str(CLUSTERS / "eligible"), "--partition", wrong]) == Exit.WRONG
         said = capsys.readouterr().err
         assert f"error[R0919]: the metadata log has no partition `{wrong}`, only: orders-0, quiet-0" in said
 
@@ -115,15 +115,15 @@ def test_directories_without_metadata_are_an_error_and_no_success(
     for folder in here.glob("*/__cluster_metadata-0"):
         shutil.rmtree(folder)
 
-    assert main(["explain-log", str(here)]) == Exit.WRONG
+    assert main(["kafka", "explain-log", str(here)]) == Exit.WRONG
     assert "error[R0919]: no metadata log" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["explain-log", "at-rest"])
+@pytest.mark.parametrize("command", ["explain-log", "inspect"])
 def test_a_directory_that_is_not_there_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, str(tmp_path / "nowhere")]) == Exit.WRONG
+    assert main(["kafka", command, str(tmp_path / "nowhere")]) == Exit.WRONG
     assert "error[R0904]: there is no such directory" in capsys.readouterr().err
 
 
@@ -134,7 +134,7 @@ def test_metadata_of_which_nothing_can_be_read_is_an_error_and_no_success(
     for segment in here.glob(f"*/{METADATA}"):
         segment.write_bytes(b"\0" * 200)
 
-    assert main(["explain-log", str(here)]) == Exit.WRONG
+    assert main(["kafka", "explain-log", str(here)]) == Exit.WRONG
     assert "error[R0919]" in capsys.readouterr().err
 
 
@@ -148,7 +148,7 @@ def test_the_directory_of_a_running_broker_is_refused(
     (here / "broker1" / ".lock").touch()
     monkeypatch.setattr(fcntl, "lockf", held)
 
-    assert main(["explain-log", str(here)]) == Exit.WRONG
+    assert main(["kafka", "explain-log", str(here)]) == Exit.WRONG
     assert "error[R0916]" in capsys.readouterr().err
 
 
@@ -163,7 +163,7 @@ def test_a_copy_of_running_brokers_needs_no_fault(capsys: pytest.CaptureFixture[
 def test_a_directory_that_is_here_or_nobodys_is_not_lost(
     node: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain-log", str(CLUSTERS / "eligible"), "--lost", node]) == Exit.WRONG
+    assert main(["kafka", "explain-log", str(CLUSTERS / "eligible"), "--lost", node]) == Exit.WRONG
     assert "error[R0903]" in capsys.readouterr().err
 
 

@@ -26,7 +26,7 @@ def known(name: str) -> dict[str, Any]:
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str, Any]]:
-    code = main(["explain-log", *args, "--partition", "orders-0", "--json"])
+    code = main(["kafka", "explain-log", *args, "--partition", "orders-0", "--json"])
     (found,) = json.loads(capsys.readouterr().out)["partitions"]
     assert isinstance(found, dict)
     return code, found
@@ -137,21 +137,21 @@ def test_the_report(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    main(["explain-log", str(CLUSTERS / "leader_ahead"), "--partition", "orders-0", "--acks", "1"])
+    main(["kafka", "explain-log", str(CLUSTERS / "leader_ahead"), "--partition", "orders-0", "--acks", "1"])
     golden("explain_log/leader_ahead.txt", capsys.readouterr().out)
-    main(["explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
+    main(["kafka", "explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
     golden("explain_log/eligible.txt", capsys.readouterr().out)
 
 
 def test_without_a_partition_each_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain-log", str(CLUSTERS / "ends_differ")]) == Exit.EXPECTED
+    assert main(["kafka", "explain-log", str(CLUSTERS / "ends_differ")]) == Exit.EXPECTED
     said = capsys.readouterr().out
     assert "orders-0: explained by a run with 3 faults (3 × crash)" in said
     assert "quiet-0: explained by a run with 3 faults (3 × crash)" in said
 
 
 def test_the_run_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["explain-log", str(CLUSTERS / "ends_differ"), "--partition", "orders-0"]
+    given = ["kafka", "explain-log", str(CLUSTERS / "ends_differ"), "--partition", "orders-0"]
 
     assert main([*given, "--draw", "itf,storyboard,html", "--out", str(tmp_path)]) == Exit.EXPECTED
     assert len(list(tmp_path.iterdir())) == 3

@@ -20,14 +20,14 @@ ZOOKEEPER = CLUSTERS.parent / "zookeeper"
 
 
 def asked(capsys: pytest.CaptureFixture[str], *args: Path | str) -> tuple[int, dict[str, Any]]:
-    code = main(["explain-log", *map(str, args), "--partition", "orders-0", "--json"])
+    code = main(["kafka", "explain-log", *map(str, args), "--partition", "orders-0", "--json"])
     (found,) = json.loads(capsys.readouterr().out)["partitions"]
     assert isinstance(found, dict)
     return code, found
 
 
 def refused(capsys: pytest.CaptureFixture[str], *args: Path | str) -> str:
-    assert main(["explain-log", *map(str, args), "--partition", "orders-0"]) == Exit.WRONG
+    assert main(["kafka", "explain-log", *map(str, args), "--partition", "orders-0"]) == Exit.WRONG
     return capsys.readouterr().err
 
 

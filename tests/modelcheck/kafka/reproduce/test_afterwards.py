@@ -55,7 +55,7 @@ KEPT = Run((), 1, (1,), (1,), (1,), 1.0)
 # ------------------------------------------------------------------ wrong input
 
 
-@pytest.mark.parametrize("command", [("check", "kafka"), ("review", "server.properties")])
+@pytest.mark.parametrize("command", [("check", "kafka"), ("kafka", "review", "server.properties")])
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -75,7 +75,7 @@ def test_one_option_without_the_other_is_refused(
 def test_a_folder_without_a_kafka_is_refused_before_anything_is_searched(
     files: tuple[str, ...], run: Command
 ) -> None:
-    for words in (ACKS_ONE, ("review", *files)):
+    for words in (ACKS_ONE, ("kafka", "review", *files)):
         code, said, told = run(*words, "--reproduce", "--kafka-home", ".")
 
         assert (code, said) == (Exit.WRONG, "")
@@ -103,7 +103,7 @@ def test_of_several_topics_none_is_chosen(
     files: tuple[str, ...], run: Command, false_home: FalseHome
 ) -> None:
     home = str(false_home("exit 1"))
-    code, _, told = run("review", *files, "--all-topics", "--reproduce", "--kafka-home", home)
+    code, _, told = run("kafka", "review", *files, "--all-topics", "--reproduce", "--kafka-home", home)
 
     assert code == Exit.WRONG
     assert "--reproduce is of one topic: give --topic NAME" in told
@@ -113,7 +113,7 @@ def test_a_review_of_another_release_is_refused(
     files: tuple[str, ...], run: Command, false_home: FalseHome
 ) -> None:
     home = str(false_home("exit 1"))
-    code, said, told = run("review", *files, "--kafka", "3.7", "--reproduce", "--kafka-home", home)
+    code, said, told = run("kafka", "review", *files, "--kafka", "3.7", "--reproduce", "--kafka-home", home)
 
     assert (code, said) == (Exit.WRONG, "")
     assert "the review is of Kafka 3.7 (as asked for), and this is Kafka 4.1.0" in " ".join(told.split())
@@ -153,7 +153,7 @@ def test_a_review_without_a_loss_has_none_to_try(
     (tmp_path / "producer.properties").write_text("bootstrap.servers=b:1\nacks=all\n")
     wishes = came(LOST)
     home = str(false_home("exit 1"))
-    code, said, told = run("review", *files, "--reproduce", "--kafka-home", home)
+    code, said, told = run("kafka", "review", *files, "--reproduce", "--kafka-home", home)
 
     assert code == Exit.WRONG
     assert "Kafka 4.1: one partition" in said
@@ -208,7 +208,7 @@ def test_the_loss_that_a_review_shows_is_the_one_that_is_tried(
     files: tuple[str, ...], run: Command, came: Came, false_home: FalseHome
 ) -> None:
     wishes = came(LOST)
-    words = ("review", *files, "--reproduce", "--kafka-home", str(false_home("exit 1")))
+    words = ("kafka", "review", *files, "--reproduce", "--kafka-home", str(false_home("exit 1")))
     code, said, _ = run(*words)
     (asked,) = wishes
     machine, trace = Machine(asked.model, asked.scope), asked.plan.trace
@@ -230,7 +230,7 @@ def test_what_an_older_release_does_is_what_a_review_of_it_says(
 ) -> None:
     wishes = came(LOST)
     home = str(false_home("exit 1", "3.2.3"))
-    code, said, _ = run("review", *files, "--reproduce", "--kafka-home", home)
+    code, said, _ = run("kafka", "review", *files, "--reproduce", "--kafka-home", home)
     (asked,) = wishes
 
     assert code == Exit.EXPECTED
@@ -244,7 +244,7 @@ def test_what_came_of_it_is_in_the_data_of_a_review(
 ) -> None:
     came(KEPT)
     home = str(false_home("exit 1"))
-    code, said, _ = run("review", *files, "--json", "--reproduce", "--kafka-home", home)
+    code, said, _ = run("kafka", "review", *files, "--json", "--reproduce", "--kafka-home", home)
     found = json.loads(said)
 
     jsonschema.validate(found, SCHEMA)
@@ -271,7 +271,7 @@ def test_ctrl_c_keeps_what_was_found(
 def test_a_real_cluster_loses_what_a_review_says(
     files: tuple[str, ...], real_home: Home, run: Command
 ) -> None:
-    words = ("review", *files, "--json", "--reproduce", "--kafka-home", str(real_home.libs))
+    words = ("kafka", "review", *files, "--json", "--reproduce", "--kafka-home", str(real_home.libs))
     for _ in range(2):  # on a machine that is busy a broker may lose its session, which is another run
         code, said, told = run(*words)
         gc.collect()  # what that library leaves open is told here, and not in another test

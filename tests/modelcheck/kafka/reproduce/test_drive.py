@@ -212,7 +212,7 @@ def test_a_page_has_the_storyboard_beside_what_the_files_of_the_cluster_say(
     )
     ends = tuple(replace(end, files=files, seconds=0.0) for end in found.runs[0].ends)
     shown = replace(found, runs=(replace(found.runs[0], ends=ends, seconds=0.0),))
-    page = attempt_page(shown, "modelcheck reproduce kafka --kafka-home DIR", Path("kept"))
+    page = attempt_page(shown, "modelcheck kafka reproduce kafka --kafka-home DIR", Path("kept"))
 
     assert page.startswith("<!DOCTYPE html>")
     assert "<script" not in page

@@ -1,4 +1,4 @@
-"""`modelcheck reproduce` with input that is wrong, a Kafka that does not start, and Ctrl-C."""
+"""`modelcheck kafka reproduce` with input that is wrong, a Kafka that does not start, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trace(counterexample: Counterexample, tmp_path: Path) -> Path:
 
 
 def test_a_folder_without_a_kafka_is_refused(run: Command, trace: Path, tmp_path: Path) -> None:
-    code, _, told = run("reproduce", str(trace), "--kafka-home", str(tmp_path))
+    code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", str(tmp_path))
 
     assert code == Exit.WRONG
     assert "error[R0930]" in told
@@ -51,7 +51,7 @@ def test_without_java_nothing_is_started(
 ) -> None:
     home = false_home("exit 1")
     monkeypatch.setenv("PATH", "")
-    code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
+    code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
     assert "error[R0930]: there is no Java" in told
@@ -64,7 +64,7 @@ def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
     data["#meta"]["modelcheck"]["model"] = "raft"
     other = tmp_path / "other.itf.json"
     other.write_text(json.dumps(data))
-    code, _, told = run("reproduce", str(other), "--kafka-home", str(false_home("exit 1")))
+    code, _, told = run("kafka", "reproduce", str(other), "--kafka-home", str(false_home("exit 1")))
 
     assert code == Exit.WRONG
     assert "error[R0931]: `raft` is no model of a partition of Kafka" in told
@@ -85,7 +85,7 @@ def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
 def test_what_cannot_be_tried_is_said_before_anything_starts(
     words: tuple[str, ...], said: str, run: Command, false_home: Callable[[str], Path]
 ) -> None:
-    code, _, told = run("reproduce", *words, "--kafka-home", str(false_home("exit 1")))
+    code, _, told = run("kafka", "reproduce", *words, "--kafka-home", str(false_home("exit 1")))
 
     assert code == Exit.WRONG
     assert said in " ".join(told.split())
@@ -125,7 +125,7 @@ def test_what_a_release_has_not_got_is_refused(
     release: str, words: tuple[str, ...], said: str, false_home: Callable[..., Path], run: Command
 ) -> None:
     pytest.importorskip("kafka")
-    code, _, told = run("reproduce", *words, "--kafka-home", str(false_home("exit 1", release)))
+    code, _, told = run("kafka", "reproduce", *words, "--kafka-home", str(false_home("exit 1", release)))
 
     assert code == Exit.WRONG
     assert said in " ".join(told.split())
@@ -145,7 +145,7 @@ def test_a_controller_tells_the_name_that_links_lead_to(
 
 def test_a_step_that_cannot_be_forced_is_named(run: Command, false_home: Callable[[str], Path]) -> None:
     home = str(false_home("exit 1"))
-    code, said, _ = run("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", home)
+    code, said, _ = run("kafka", "reproduce", "kafka", "--check", "acks_zero", "--kafka-home", home)
 
     assert code == Exit.UNKNOWN
     assert "acks_zero on Kafka 4.1.0: could not" in said
@@ -155,21 +155,21 @@ def test_a_step_that_cannot_be_forced_is_named(run: Command, false_home: Callabl
 def test_a_page_is_written_though_a_step_cannot_be_forced(
     run: Command, tmp_path: Path, false_home: Callable[[str], Path]
 ) -> None:
-    words = ("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
+    words = ("kafka", "reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
     code, _, told = run(*words, "--html", "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
 
     assert code == Exit.UNKNOWN
     assert "modelcheck: wrote page.html" in told
     assert "acks_zero on Kafka 4.1.0: could not" in page
-    assert "modelcheck reproduce kafka --check acks_zero --kafka-home" in page
+    assert "modelcheck kafka reproduce kafka --check acks_zero --kafka-home" in page
 
 
 def test_a_page_is_not_written_over_a_file_of_others(
     run: Command, tmp_path: Path, false_home: Callable[[str], Path]
 ) -> None:
     (tmp_path / "page.html").write_text("mine")
-    words = ("reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
+    words = ("kafka", "reproduce", "kafka", "--check", "acks_zero", "--kafka-home", str(false_home("exit 1")))
     code, _, told = run(*words, "--html", "page.html")
 
     assert code == Exit.WRONG
@@ -181,7 +181,7 @@ def test_a_folder_that_is_kept_has_to_be_empty(
     run: Command, trace: Path, tmp_path: Path, false_home: Callable[[str], Path]
 ) -> None:
     home = str(false_home("exit 1"))
-    code, _, told = run("reproduce", str(trace), "--kafka-home", home, "--keep", str(tmp_path))
+    code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", home, "--keep", str(tmp_path))
 
     assert code == Exit.WRONG
     assert "and not an empty folder" in told
@@ -196,7 +196,7 @@ def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
     pytest.importorskip("kafka")
     frames = "for each in $(seq 30); do echo '\tat kafka.Kafka.main(Kafka.scala)'; done; echo '\t... 6 more'"
     home = false_home(f"echo 'ERROR no room for a heap'; {frames}; exit 1")
-    code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
+    code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
     assert "error[R0932]" in told
@@ -214,7 +214,7 @@ def test_a_port_that_is_taken_meanwhile_is_named(
     with socket.create_server(("127.77.1.2", 0)) as other:
         port = other.getsockname()[1]
         monkeypatch.setattr("modelcheck.kafka.reproduce.cluster.free_port", lambda *_: port)
-        code, _, told = run("reproduce", str(trace), "--kafka-home", home)
+        code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", home)
 
     assert code == Exit.WRONG
     assert "error[R0932]: a port that was free a moment ago is in use" in told
@@ -238,7 +238,7 @@ def test_however_it_ends_no_process_is_left(
 ) -> None:
     pytest.importorskip("kafka")
     home = false_home(f"echo $$ >> {tmp_path}/started; exec sleep 1000")
-    words = [sys.executable, "-m", "modelcheck", "reproduce", str(trace), "--kafka-home", str(home)]
+    words = [sys.executable, "-m", "modelcheck", "kafka", "reproduce", str(trace), "--kafka-home", str(home)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.PIPE) as program:
         started = tmp_path / "started"
@@ -299,7 +299,7 @@ def test_a_cell_that_was_not_tried_is_empty_and_one_that_differs_is_bold() -> No
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the client's library
 def test_a_real_cluster_with_another_configuration_loses_nothing(real_home: Home, run: Command) -> None:
-    words = ("reproduce", "kafka", "--check", "acks_one", "--under", "acks_all", "--json")
+    words = ("kafka", "reproduce", "kafka", "--check", "acks_one", "--under", "acks_all", "--json")
     for _ in range(2):  # on a machine that is busy a broker may lose its session, which is another run
         code, said, told = run(*words, "--kafka-home", str(real_home.libs))
         gc.collect()  # what that library leaves open is told here, and not in another test

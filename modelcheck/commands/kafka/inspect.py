@@ -1,4 +1,4 @@
-"""`modelcheck at-rest`: what do the directories of stopped brokers hold, and whom to start first?"""
+"""`modelcheck kafka inspect`: the log directories of stopped brokers, and an order to start them in."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from spec.reading import Patience
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck at-rest`."""
+    """The options of `modelcheck kafka inspect`."""
     parser.add_argument(
         "directories",
         nargs="+",
         metavar="DIR",
         help="log directories of stopped brokers and controllers, or copies of them; a folder of several; "
-        "NODE=DIR where meta.properties is lost. Give all there are: what is not here is not known",
+        "NODE=DIR if meta.properties is missing. Pass every directory you have: the others count as unknown",
     )
-    parser.add_argument("--all", action="store_true", help="a table for every partition that is not fine")
+    parser.add_argument("--all", action="store_true", help="show a table for every partition with a problem")
     parser.add_argument(
-        "--copy", action="store_true", help="the directories are copies, though a process holds their lock"
+        "--copy", action="store_true", help="treat the directories as copies, and skip the lock check"
     )
     parser.add_argument(
         "--every-checksum",
         action="store_true",
-        help="check every batch, and not only those that a broker checks when it starts",
+        help="verify the checksum of every batch, not only of those that a broker verifies at startup",
     )
     parser.add_argument(
         "--max-time",
         type=amounts.seconds,
         metavar="T",
-        help="stop reading after so long (90, 90s, 5m, 2h), with the partitions that were read by then",
+        help="stop reading after this time (90, 90s, 5m, 2h), and report the partitions read so far",
     )
-    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
