@@ -39,7 +39,7 @@ CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 @frozen
 class Certified:
-    """A trace that the semantics can replay; `trusted` says what was not looked at, empty when nothing."""
+    """A trace that the semantics can replay; `trusted` names the parts that were not checked, if any."""
 
     trace: Trace
     trusted: str = ""
@@ -76,7 +76,7 @@ def certify(trace: Trace) -> Certified:
 
 def _starts(machine: Machine, trace: Trace) -> None:
     if not trace.is_run:
-        raise NotReplayable(0, "it stands in the way of a proof, and no run need come to it")
+        raise NotReplayable(0, "it is an obstacle to a proof, and may not be reachable by any run")
     if len(trace.states) != len(trace.steps) + 1:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
     try:
@@ -137,7 +137,7 @@ def _refusal(machine: Machine, state: State, step: Step) -> str:
 
 
 def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
-    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as said."""
+    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as recorded."""
     last = trace.states[-1]
     trusted = ""
     kinds = OF_KIND.get(type(trace.ending))

@@ -2,7 +2,7 @@
 
 `python -m tools.protocol_table` answers all checks, at their own scope and at the next one, in
 half an hour, and writes the page anew; with names only those of these protocols, and what is written of the
-others stays.  `--max-states` says how far it goes at larger scopes.
+others stays.  `--max-states` limits the searches at larger scopes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ It is judged by the checks below: those in which it is true, and those in which 
 
 
 class TableRow(NamedTuple):
-    """A line of a table.  What is of a whole check stands in the first of its rows alone."""
+    """A line of a table.  What is of a whole check is in the first of its rows alone."""
 
     check: str
     model: str
@@ -149,7 +149,7 @@ def _shown(outcome: Outcome) -> Iterator[Cells]:
 
 
 def _held(outcome: Outcome) -> Iterator[Cells]:
-    """What holds: all properties of which the same is said have one row."""
+    """What holds: all properties with the same result share a row."""
     found: dict[str, list[str]] = defaultdict(list)
     results = outcome.findings.results
     for result in results:
@@ -169,7 +169,7 @@ def _held(outcome: Outcome) -> Iterator[Cells]:
 def page(tables: Tables, asked: Mapping[str, AskedLarger]) -> str:
     """The page with the tables of all protocols, and one of the protocols above.
 
-    `asked` says how far each protocol was asked at larger scopes.
+    `asked` is how far each protocol was searched at larger scopes.
     """
     heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
     protocols = [library.shipped(name) for name in tables]
@@ -277,7 +277,7 @@ def of_check(table: Iterable[TableRow], name: str) -> list[TableRow]:
 
 
 def answered(name: str, states: int, reporter: Reporter) -> list[TableRow]:
-    """The rows of a protocol, from the engine; with searches of so many states at larger scopes."""
+    """The rows of a protocol, from the engine; with searches of that number of states at larger scopes."""
     asked = pick_checks(loads(library.text(name), name), [])
     found: list[TableRow] = []
     own = [

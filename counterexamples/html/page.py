@@ -18,7 +18,7 @@ from counterexamples.trace import Example, Stops, Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
 
-WIDTH = 84  # columns of what stands in the model's own words
+WIDTH = 84  # columns of text quoted from the model
 
 
 @frozen
@@ -32,7 +32,7 @@ class TableCell:
 
 @frozen
 class PageTable:
-    """A table: the names of its columns, then each row with its name; `note` says what the signs mean."""
+    """A table: the names of its columns, then each row with its name; `note` explains the signs."""
 
     title: str
     columns: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""JSON as a text: read strictly, and where each part of it stands."""
+"""JSON as a text: read strictly, with the place of each part."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parse(source: Source) -> Json:
 
 
 def find(text: str, path: Path) -> Span:
-    """Where the value at a path stands in a JSON text that is known to be well formed."""
+    """The place of the value at a path in a JSON text that is known to be well formed."""
     at = _skip(text, 0)
     for key in path:
         at = _skip(text, at + 1)

@@ -26,12 +26,12 @@ from spec.source import Source, Span
 HINT = "\n        "  # between the lines of a help
 MANY = 6  # names that are listed
 SCOPE: Path = ("#meta", "modelcheck", "scope")
-ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
+ACTION = "mbt::actionTaken"  # the variable in which Quint names the action that led to a state
 
 
 @frozen
 class Document:
-    """A text in ITF, read as JSON; nothing says yet that a model knows what stands in it."""
+    """A text in ITF, read as JSON; its names and values are not yet checked against a model."""
 
     source: Source
     whole: Json
@@ -48,7 +48,7 @@ class Document:
         return _member(_member(self.whole, "#meta"), "modelcheck")
 
     def is_of(self, model: Model) -> bool:
-        """Whether it says that it was written for exactly this text of the model."""
+        """Whether it was written, by its own account, for exactly this text of the model."""
         return bool(self.about.get("text") == digest(model.source))
 
     def trace(self, model: Model, scope: Scope | None = None) -> Trace:
@@ -106,7 +106,7 @@ class _Reader:
         self.fail("R0807", path, message, HINT.join(refusal.hints))
 
     def span(self, path: Path) -> Span | None:
-        """Where the value at a path stands, its first sign when it is a list or an object."""
+        """The place of the value at a path; only its first sign when it is a list or an object."""
         text = self.document.source.text
         try:
             found = find(text, path)
@@ -202,7 +202,7 @@ class _Reader:
         return value
 
     def no_scope(self, found: Mapping[str, Json], kind: str, name: str, what: str) -> NoReturn:
-        """What a scope says of a name is not what it should be, or nothing."""
+        """Refuse a scope whose entry for a name is missing or of the wrong kind."""
         if name in found:
             self.fail("R0805", (*SCOPE, kind, name), f"the scope of {name} is {what}")
         model = self.model

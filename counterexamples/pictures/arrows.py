@@ -57,7 +57,7 @@ class Arrows:
     def posted(
         self, number: int, sender: str, step: Step, found: tuple[Change, ...]
     ) -> Iterator[tuple[str, str]]:
-        """What a step puts into a network, or a fault takes out, as words beside a lane."""
+        """What a step puts into a network, or a fault takes out, as words next to a lane."""
         is_fault = self._cast.actions[step.action].is_fault
         for change in found:
             if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):

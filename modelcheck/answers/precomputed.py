@@ -29,7 +29,7 @@ NO, YES, ERROR = "012"  # whether a property is true of a state
 
 @frozen
 class Precomputed:
-    """The states as data for a page: `used` is said of them, `table` has them, the `starts` of runs first."""
+    """The states as data for a page: `used` describes them, `table` has them, the `starts` of runs first."""
 
     used: Json
     table: Json

@@ -1,4 +1,4 @@
-"""What an engine reports while it runs, and to whom."""
+"""The events that an engine reports while it runs, and who receives them."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def engine_words(findings: Findings) -> str:
 
 
 def second_engine_words(findings: Findings) -> Iterator[str]:
-    """What the engine beside the first one did, if there was one."""
+    """What the second engine did, if there was one."""
     beside, first = findings.beside, findings.engine
     if beside is None:
         return

@@ -1,4 +1,4 @@
-"""What is known of an expression's value before the model runs, so that an export need not ask.
+"""What is known of an expression's value before the model runs, so that an export does not have to ask.
 
 A variable keeps the bounds of its type in every state, since whatever is
 stored is a `Fit`; so does what is read from one.  Arithmetic may leave them:

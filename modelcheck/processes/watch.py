@@ -4,7 +4,7 @@ NOTE(watch): a search checks the limits between two steps, and ends in order wit
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
 Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
 what runs is native code, it calls for the last word, which ends the program.  Nothing may be
-found by then, and never is anything said to hold.
+found by then, and no property is reported as holding.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class FindingsOfSearch(Generic[S]):
         return None
 
     def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
-        """A run that was found; None when it cannot be shown, and then `cut` says why."""
+        """A run that was found; None when it cannot be shown, and then `cut` is why."""
         return self.in_time(run)
 
     def unshown(self, least: int) -> Unshown:

@@ -39,7 +39,7 @@ Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, 
 
 @frozen
 class Counts:
-    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no.
+    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that were false.
 
     `seen` are the names of the conditions of which a state is a witness.
     """

@@ -47,7 +47,7 @@ class Cache:
 
     Files appear whole or not at all, so runs may share a folder; a folder that
     cannot be written, a full disk or a damaged file is as if nothing were kept.
-    `problem` says why the latest was not kept, if so.
+    `problem` is why the latest was not kept, if it was not.
     """
 
     problem = ""

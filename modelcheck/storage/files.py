@@ -27,7 +27,7 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
     except OSError as error:
         _refuse(
             "R0904", name, f"cannot be read: {error.strerror}"
-        )  # and nothing is said of what is beside it
+        )  # and nothing about its neighbours is revealed
     try:
         data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:

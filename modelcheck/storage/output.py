@@ -57,7 +57,7 @@ def own_streams() -> Unfailing:
 
 
 def _instead(mode: int) -> int:
-    """What stands in for a stream that is closed, so that no file that is opened gets its number."""
+    """A replacement for a stream that is closed, so that no file that is opened gets its number."""
     number = os.open(os.devnull, mode)
     os.set_inheritable(number, True)  # noqa: FBT003 - it has no name for it
     return number
@@ -122,7 +122,7 @@ class Output:
         self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 
     def tell(self, text: str) -> None:
-        """Say something to the person at the terminal, beside the output."""
+        """Show something to the person at the terminal, apart from the output."""
         self.err.write(text + "\n")
 
     def give_up(self, end: End) -> NoReturn:

@@ -43,7 +43,7 @@ class Files:
     def refuse(self, kind: str, *paths: Path | str | None) -> None:
         """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind.
 
-        Nothing is said of None.
+        None is not reported.
         """
         for path in (Path(each) for each in paths if each is not None):
             refuse_unwritable(path)
@@ -86,7 +86,7 @@ class Files:
 
 
 def _refuse_misnamed(path: Path, kind: str) -> None:
-    """Raise SpecError for a file whose name says that it is of another kind."""
+    """Raise SpecError for a file whose suffix is that of another kind."""
     suffix, own = path.suffix.lower(), SUFFIXES[kind]
     if suffix in own or not is_known(suffix):
         return

@@ -57,7 +57,7 @@ FIXED = {  # what a user may still override
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
     "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
-GRACE = 15  # seconds for Spark to end by itself
+GRACE = 15  # seconds for Spark to end on its own
 START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
@@ -146,7 +146,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
             _handle_again(handler)
 
 
-def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever stood there
+def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever handler was there
     """Have Ctrl-C do what it did before Spark took it."""
     if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
         with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
@@ -330,7 +330,7 @@ def _await_executors(context: SparkContext, patience: float) -> None:
     began = last = time.monotonic()
     known = 0
     while known == 0 or time.monotonic() < last + SETTLED:
-        # No public call says how many there are; the driver is one of them.
+        # No public call returns their number; the driver is one of them.
         number = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001
         if number > known:
             known, last = number, time.monotonic()

@@ -41,7 +41,7 @@ from spark_explore.storage.spent import JOBS, CoreSeconds
 from spark_explore.storage.store import forget
 
 PART = 1 << 15  # states that are worth a task
-UNLIKE = "indeterminate output"  # so Spark says where an attempt has left other names than the one before
+UNLIKE = "indeterminate output"  # in Spark's message if an attempt has left other names than the one before
 ONCE_MORE = 5  # times a job is tried again then: each time an executor died during it
 AGAIN = 0.2  # seconds until a job that was not there yet is cancelled again
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

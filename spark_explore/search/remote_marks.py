@@ -33,7 +33,7 @@ from spark_explore.storage.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
 
 Part = tuple[int, int]  # the first shard, and the one after the last
-Named = tuple[int, str]  # a level, and the file that says where its marks are
+Named = tuple[int, str]  # a level, and the file with the places of its marks
 Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they are, or themselves
 
 

@@ -78,7 +78,7 @@ class RunFolder:
         self.levels.append(level)
 
     def write_json(self, name: str, data: Json) -> None:
-        """Write JSON beside the levels. Raises OSError."""
+        """Write JSON next to the levels. Raises OSError."""
         self.store.put(name, [sealed(data)])
 
     def read_json(self, name: str) -> Json:
@@ -153,7 +153,7 @@ def level_from_json(data: Mapping[str, Any]) -> RunLevel:
 def see_room(store: Store) -> None:
     """See that a run can begin there. Raises OSError; CannotResume when there is one already."""
     if store.names():
-        raise CannotResume("the run directory is not empty: go on with --resume, or name another")
+        raise CannotResume("the run directory is not empty: continue it with --resume, or name another")
 
 
 def begin(store: Store, task: Task, shards: int) -> RunFolder:

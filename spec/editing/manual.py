@@ -1,4 +1,4 @@
-"""What the manual says of the words of the language: the rows of the tables of `spec/README.md`."""
+"""The manual's entries for the words of the language: the rows of the tables of `spec/README.md`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 @frozen
 class ManualEntry:
-    """What the manual says of a word: how it is written, what that means, and in which chapter."""
+    """The manual's entry for a word: how it is written, its meaning, and the chapter."""
 
     written: str
     says: str

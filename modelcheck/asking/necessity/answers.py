@@ -35,7 +35,7 @@ class MutationQuestion:
 
 @frozen
 class UnmutatedAnswer:
-    """What a check says of the unchanged protocol: what holds, and why something is `unknown`.
+    """A check's answer on the unchanged protocol: what holds, and why something is `unknown`.
 
     `why` is empty where the check can be asked about mutants, by what holds.
 
@@ -55,7 +55,7 @@ class UnmutatedAnswer:
 
 @frozen
 class MutantAnswer:
-    """What a check, by its place, says of a mutant: the best run that breaks it, or why that is not known."""
+    """The answer of a check, by its place, on a mutant: the best run that breaks it, or why none is known."""
 
     place: int
     states: int = 0
@@ -81,7 +81,7 @@ class _Searches:
 
 
 class Unmutated(_Searches):
-    """What each check says of the unchanged protocol, by its number."""
+    """The answer of each check on the unchanged protocol, by its number."""
 
     def __init__(self, questions: Sequence[MutationQuestion], limits: Limits) -> None:
         super().__init__(limits)
@@ -105,7 +105,7 @@ class Unmutated(_Searches):
 
 
 def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
-    """What a check says of the model as it is: what holds there, or why nothing does."""
+    """A check's answer on the model as it is: what holds there, or why nothing does."""
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
     reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
@@ -153,7 +153,7 @@ class Mutants(_Searches):
 
 
 def _of_mutant(place: int, found: SweepAnswer) -> MutantAnswer:
-    """What the check at a place says of a mutant: the cheapest run that breaks it, or why there is none."""
+    """The answer of the check at a place on a mutant: the cheapest run that breaks it, or why none is."""
     if found.outcome is None:
         return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings

@@ -191,7 +191,7 @@ class _Module:
         return self._counted.total if kind is None else self._counted.kinds[kind]
 
     def _says(self, action: ir.Action, env: TlaEnv) -> str:
-        """An action's sentence; what stands in braces as the text has it."""
+        """An action's sentence; the parts in braces as in the text."""
 
         def shown(part: str | ir.Expr) -> str:
             if isinstance(part, str):

@@ -346,6 +346,6 @@ class _Induction:
         failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
         over = "" if self._steps == 1 else f"by induction over {count(self._steps, 'step')}, "
         if failed:
-            return f"not inductive: {over}{failed[0].place} it need not be true any more"
+            return f"not inductive: {over}it may be false {failed[0].place}"
         lost = next(cell for cell in cells if cell.kept is ObligationStatus.UNKNOWN)
         return f"not proved {lost.place}: {lost.why}"

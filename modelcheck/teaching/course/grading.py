@@ -47,7 +47,7 @@ class GradeItem:
 
 @frozen
 class Grade:
-    """What a submission is worth: its points, in order; `ended` says what cut it short."""
+    """The grade of a submission: its points, in order; `ended` is the limit that cut it short."""
 
     exercise: str
     title: str
@@ -126,7 +126,7 @@ def _is_own(check: s.CheckDecl) -> bool:
 def _judged(
     name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool
 ) -> GradeItem:
-    """A point; whether it is met is None where a limit ended the search, and the note says which."""
+    """A point; whether it is met is None where a limit ended the search, and the note names it."""
     hint = check.says or ""
     try:
         outcome = run_check(model, check, limits=limits, threads=1)

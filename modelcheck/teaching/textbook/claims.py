@@ -33,8 +33,8 @@ class ClaimCase:
 class Claim:
     """A sentence, what it is about, who says so, and its cases.
 
-    It is said to be true under the `condition`, which the cases meet that are expected to bear it
-    out; without a condition (empty), to be true everywhere or false.
+    It is claimed under the `condition`, which the cases meet that are expected to bear it
+    out; without a condition (empty), it is true everywhere or false.
     """
 
     name: str

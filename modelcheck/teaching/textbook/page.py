@@ -40,7 +40,7 @@ def _question(found: DecidedClaim) -> PageQuestion:
     return PageQuestion(
         claim.name,
         claim.sentence,
-        f"said of {claim.about}",
+        f"about {claim.about}",
         claim.source,
         f"{answer[0].upper()}{answer[1:]}.",
         ROLES[found.judgement],

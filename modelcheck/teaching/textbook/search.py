@@ -22,7 +22,7 @@ class CaseResult:
 
     @property
     def bearing(self) -> Bearing:
-        """What that says of the sentence."""
+        """What that means for the sentence."""
         return self.found.bearing
 
     @property

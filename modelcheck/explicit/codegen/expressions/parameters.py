@@ -71,7 +71,7 @@ class Parameters:
         return [fn]
 
     def declared(self) -> list[str]:
-        """Where the numbers stand."""
+        """The places of the numbers."""
         count = len(self._places)
         return [f"{PLACE} = internal global [{count} x i64] zeroinitializer"] if count else []
 

@@ -131,9 +131,9 @@ class Blocks(Runtime):
         return fn
 
     def _ask(self) -> Function:
-        """For each property of states, where the first of a block stands that has it; bit 63 for errors.
+        """For each property of states, the place of the first of a block that has it; bit 63 for errors.
 
-        The first witness of each condition stands behind these.
+        The first witness of each condition follows these.
         """
         fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
         properties, every = len(self.context.of_states), len(self.context.noted)
