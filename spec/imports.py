@@ -27,7 +27,7 @@ Read = Callable[[str], str]
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text begins with an `import`; it need not parse."""
+    """Whether a text begins with an `import`; it may not parse."""
     return _HEAD.match(text) is not None
 
 

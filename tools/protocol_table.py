@@ -47,7 +47,7 @@ ABOUT = """\
 # The protocols
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
-`modelcheck protocols NAME` shows what a check says of itself.
+`modelcheck protocols NAME` describes each check.
 To read a protocol itself [one table of the manual](../README.md#enough-to-read-one) is enough.
 `python -m tools.protocol_table` writes this page; \
 tests hold it against the files and the engine.
@@ -59,10 +59,10 @@ wrote this page.
 
 *One larger* says at which larger scopes the verdicts and the fewest numbers of faults are the same: \
 with one bound larger, by its name, or *each* of them alone; and *all* together.
-What is missing there was not finished within the states that the line above the table tells.
+What is missing there was not finished within the number of states in the line above the table.
 An *exact* bound is [part of the question](../README.md#exact-bounds) and stays as it is; \
 with a larger one the answer is another.
-`modelcheck check NAME --next-scope --max-states N` asks further, and tells what differs.
+`modelcheck check NAME --next-scope --max-states N` searches further, and prints what differs.
 """
 
 
@@ -78,16 +78,16 @@ OTHERS = """\
 ### And others
 
 Mistakes of other systems, or what their protocols would do without one of their rules.
-Where a source has a run of another length, the file of the protocol says beside the check what it counts.
+Where a source has a run of another length, the file of the protocol explains next to the check what it counts.
 """
 
 
 SAID = """\
-### What is said of majority votes and in-sync replicas
+### Claims about majority votes and in-sync replicas
 
-Each sentence is in our words; its name leads to where it is said.
+Each sentence is in our words; its name links to the source.
 It is judged by the checks below: those in which it is true, and those in which it is not.
-`modelcheck claims C2` says of each case what it is and how far it was searched, with the runs; \
+`modelcheck claims C2` prints each case, how far it was searched, and the runs; \
 [claims.toml](claims.toml) holds the sentences and their cases.
 """
 
@@ -182,7 +182,7 @@ def page(tables: Tables, asked: Mapping[str, AskedLarger]) -> str:
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
     for each in protocols:
         of = library.goes_on_from(each.name)
-        more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
+        more = "" if of == each.name else f"; it extends [{of}](#{of})"
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
         parts += [f"{asked[each.name]}\n"] if each.name in asked else []
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))

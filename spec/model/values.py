@@ -189,7 +189,7 @@ def ends(of: Type, scope: Scope) -> tuple[int, int]:
 
 
 def position(key: Type) -> Callable[[Value], int]:
-    """A function from a key of a map to where the key's value stands in the map's tuple."""
+    """A function from a key of a map to the index of the key's value in the map's tuple."""
     if isinstance(key, Range) and key.lo != 0:
         lo = key.lo
         return lambda value: value - lo

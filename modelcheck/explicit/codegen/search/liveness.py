@@ -204,7 +204,7 @@ class Liveness(Runtime):
     def _wander(self) -> Function:
         """Continue from some nodes that were found, with faults or without; whether all went well.
 
-        With `waits` also from those that wait, which go on to states without the goal.
+        With `waits` also from those that wait, which continue to states without the goal.
         """
         params = [*TABLES, *SOME, ("i1", "paid"), ("i1", "waits"), ("ptr", "scratch")]
         fn = Function("wander", params, "i1")
