@@ -46,7 +46,7 @@ class Certified:
 
 
 class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
-    """The trace is not a run of the model, or does not show what it says.
+    """The trace is not a run of the model, or does not show what it claims.
 
     `at` is the number of the step that is wrong, counted from 1; 0 is the
     initial state, None the ending.  `hints` are sentences on what the model does instead.
@@ -61,7 +61,7 @@ class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
 
 
 def certify(trace: Trace) -> Certified:
-    """The trace, replayed: its start is the model's, so is every step, and the end is as it says.
+    """The trace, replayed: its start is the model's, so is every step, and the end is as recorded.
 
     Costs the enumeration of all steps of each state of the trace. Raises NotReplayable.
     """
@@ -220,7 +220,7 @@ def _ask(machine: Machine, trace: Trace) -> None:
 
 
 def _loops(machine: Machine, trace: Trace, loop: int) -> None:
-    """A fair run comes back to where it says, and the property is never satisfied on the way round."""
+    """A fair run comes back to the recorded state, and the property is never satisfied on the way round."""
     _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)

@@ -264,7 +264,7 @@ class NeededSetting:
 class Explanation:
     """Why a run goes wrong; its steps and states go by their numbers in the trace.
 
-    `summary` is two whole sentences; `claim` is what the property says, or its
+    `summary` is two whole sentences; `claim` is the property's text, or its
     name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
     it was not examined.
     """

@@ -192,7 +192,7 @@ def replay(
 ) -> Trace:
     """The run in a file, or in the data of one, in the Informal Trace Format; replayed step by step.
 
-    It says itself of which model and scope it is, where modelcheck wrote it; else `of` and `check` do.
+    A trace by modelcheck names its model and scope; for others give `of` and `check`.
     Raises SpecError with the place of what is no run of the model.
     """
     data = isinstance(trace, Mapping)

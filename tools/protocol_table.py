@@ -78,7 +78,7 @@ OTHERS = """\
 ### And others
 
 Mistakes of other systems, or what their protocols would do without one of their rules.
-Where a source has a run of another length, the file of the protocol explains next to the check what it counts.
+Where a source has a run of another length, the protocol's file explains next to the check what it counts.
 """
 
 

@@ -20,7 +20,7 @@ _DECODER = json.JSONDecoder()
 
 
 def parse(source: Source) -> Json:
-    """What a JSON text says. Raises SpecError with the place where it is not JSON, or says a thing twice."""
+    """The value of a JSON text. Raises SpecError with the place where it is not JSON, or has a key twice."""
     text = source.text
 
     def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

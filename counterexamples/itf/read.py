@@ -38,7 +38,7 @@ class Document:
 
     @property
     def model(self) -> str | None:
-        """The name of the model that it says it is a run of, if it does."""
+        """The name of the model that it is a run of, if it has one."""
         name = self.about.get("model")
         return name if isinstance(name, str) else None
 
@@ -52,7 +52,7 @@ class Document:
         return bool(self.about.get("text") == digest(model.source))
 
     def trace(self, model: Model, scope: Scope | None = None) -> Trace:
-        """The trace as a run of the model; nothing says yet that it replays.
+        """The trace as a run of the model; not yet replayed.
 
         A trace of another tool has no scope, so `scope` is needed; its steps are
         found by looking which step of the model leads from state to state.
@@ -175,7 +175,7 @@ class _Reader:
         if not isinstance(found, dict):
             checks = _listed([check.name for check in self.model.checks])
             help_ = f"give one, by a check{f' ({checks})' if checks else ''} with --check, or with --scope"
-            self.fail("R0805", (), "the trace does not say for which scope it is", help_)
+            self.fail("R0805", (), "the trace does not give its scope", help_)
         sorts = {sort.name: self.members(_member(found, "sorts"), sort.name) for sort in self.model.sorts}
         nats = [nat.name for nat in self.model.nats]
         networks = [variable.name for variable in self.model.variables if variable.network]
@@ -209,7 +209,7 @@ class _Reader:
         known = {each.name for of in (model.sorts, model.nats, model.variables) for each in of}
         others = set(found) - known
         self.fail(
-            "R0805", SCOPE, f"it says nothing of `{name}`", suggest(name, others) or _has(sorted(others))
+            "R0805", SCOPE, f"it has no entry for `{name}`", suggest(name, others) or _has(sorted(others))
         )
 
     def config(self, scope: Scope, about: Mapping[str, Json]) -> dict[str, Value]:

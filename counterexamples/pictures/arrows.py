@@ -96,7 +96,7 @@ class Arrows:
                 yield Arrow(sender, actors[0], self._brief(of, message) + when, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
-        """What a client sends: with the name of its type where the value alone would say little."""
+        """What a client sends: with the name of its type where the value alone means little."""
         text = ", ".join(box.text for box in boxes)
         log = self._cast.roles.field(self._cast.sort_of[name][0], "log")
         of = element(log.type) if log is not None else None

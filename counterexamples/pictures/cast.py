@@ -22,7 +22,7 @@ SEEN = (
     "leads",
 )  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
-EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that say when it was written
+EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
 class Cast:

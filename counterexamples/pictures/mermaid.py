@@ -44,7 +44,7 @@ _MEANS_SOMETHING = re.compile(r"[#;%<>&\"\\`$@^~ßﬂ°¶]|:(?! )|(?<=wrap):", r
 
 
 def mermaid(picture: Picture) -> str:
-    """The diagram's text, valid whatever the picture says. Beyond `MOST` characters Mermaid refuses it."""
+    """The diagram's text, valid for every picture. Beyond `MOST` characters Mermaid refuses it."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 

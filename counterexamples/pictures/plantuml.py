@@ -44,7 +44,7 @@ _HAS_NO_NUMBER = re.compile(r"[\ufffe\uffff\U00100000-\U0010ffff]")  # that Plan
 
 
 def plantuml(picture: Picture) -> str:
-    """The diagram's text, valid whatever the picture says."""
+    """The diagram's text, valid for every picture."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 

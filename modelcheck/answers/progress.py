@@ -28,7 +28,7 @@ CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
 
 
 class ProgressLine:
-    """A reporter for a terminal; on anything else it says nothing. Call `clear` before other output."""
+    """A reporter for a terminal; on anything else it prints nothing. Call `clear` before other output."""
 
     def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class ProgressLine:
         self._mentioned = monotonic()
 
     def begin(self, title: str) -> None:
-        """From here on it is about something else; say so at once."""
+        """Name the new subject at once."""
         self._title, self._violated, self._beside = title, [], []
         self._draw(title)
 

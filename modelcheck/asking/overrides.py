@@ -36,7 +36,7 @@ class Overrides:
 def apply(model: Model, check: Check, given: Overrides) -> Check:
     """The check with what was typed in place of its own.
 
-    When anything differs it says nothing about itself any more, and expects nothing.
+    When anything differs it loses its `says` text and its expectations.
     Raises SpecError for a name the model does not have and a value that does not fit.
     """
     scope = _scope(model, check.scope, given.scope)
@@ -113,7 +113,7 @@ def only(model: Model, check: Check, names: Sequence[str]) -> Check:
 def _moved(check: Check, model: Model) -> Check:
     """A check put to another variant, with its value for each switch that both have.
 
-    It says nothing about itself any more, and nothing is foretold.
+    It loses its `says` text and its expectations.
     """
     known = {entry.name: entry.default for entry in model.configs}
     config = known | {name: value for name, value in check.scope.config.items() if name in known}
@@ -151,7 +151,7 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
         _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
     known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
     if not known:
-        _wrong(option, f"{model.name} does not say what the defaults of a release are")
+        _wrong(option, f"{model.name} declares no defaults for releases")
     found = {name: default for name, default in known.items() if default is not None}
     return replace(scope, config={**scope.config, **found})
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @frozen
 class Limits:
-    """When to give up and say so: a number of states, seconds, bytes of memory in use. None: never."""
+    """When to give up: a number of states, seconds, bytes of memory in use. None: never."""
 
     states: int | None = None
     seconds: float | None = None

@@ -145,7 +145,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """A reporter that says nothing."""
+    """A reporter that ignores all events."""
 
     def tell(self, event: Event) -> None:
         """Ignore an event."""

@@ -1,4 +1,4 @@
-"""What a check found: verdicts that say what they are for, counts, and what was not as expected."""
+"""What a check found: verdicts with their extent, counts, and what was not as expected."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class Findings:
 class Mismatch:
     """An expectation that was not met, and what was found instead, in words.
 
-    A check expects of each property that nothing violates it, where it says nothing else.
+    A check expects of each property that nothing violates it, unless it declares otherwise.
     `is_known` is false where the search did not come far enough to tell.
     """
 

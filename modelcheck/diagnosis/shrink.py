@@ -62,7 +62,7 @@ class Shrunk:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether somebody asked to end before it was minimal."""
+        """Whether it was interrupted before it was minimal."""
         return self.stopped is ShrinkEnd.INTERRUPTED
 
     @property

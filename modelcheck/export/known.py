@@ -55,7 +55,7 @@ class Knowledge:
         self._scope = scope
 
     def of(self, expr: ir.Expr, known: Locals) -> KnownRange:
-        """What is known of a value; `known` says it of the bound names."""
+        """What is known of a value; `known` is the same of the bound names."""
         if t.is_number(expr.type):
             return KnownRange(self.sure(expr, known), self.reach(expr, known))
         return KnownRange(self.sure(expr, known))

@@ -258,7 +258,7 @@ class _Lowering:
         return rule
 
     def _claims(self, steps: list[ir.Property]) -> Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]]:
-        """What the `step` properties say of a step."""
+        """The values of the `step` properties for a step."""
 
         def claims(env: GroundEnv) -> tuple[tuple[str, GroundTerm], ...]:
             found = []

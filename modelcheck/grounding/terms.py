@@ -285,7 +285,7 @@ class Terms:
         return self.ite(test, self.number(1), self.number(0))
 
     def some(self, a: GroundTerm) -> GroundTerm:
-        """Whether a number is above 0; a truth value is what it says."""
+        """Whether a number is above 0; a truth value itself."""
         return a if a.truth else self.lt(self.number(0), a)
 
 

@@ -26,7 +26,7 @@ from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
 AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
-LOOKS = "watch"  # the name of its thread, which takes no lock that anybody else needs
+LOOKS = "watch"  # the name of its thread, which takes no lock that another thread needs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 

@@ -1,4 +1,4 @@
-"""What checks say of the unchanged protocol, and of its mutants: the work of one process."""
+"""The answers of checks on the unchanged protocol, and on its mutants: the work of one process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UnmutatedAnswer:
 
     `why` is empty where the check can be asked about mutants, by what holds.
 
-    `unrefused` guards (action, guard) never say no in it, and `unused` actions never happen; `cut`
+    `unrefused` guards (action, guard) are never false in it, and `unused` actions never happen; `cut`
     are the limits at which the scope cuts it.
     """
 
@@ -88,7 +88,7 @@ class Unmutated(_Searches):
         self._questions = tuple(questions)
 
     def __call__(self, number: int) -> UnmutatedAnswer:
-        """What a check says, by its number."""
+        """The answer of a check, by its number."""
         asked = self._questions[number]
         if not asked.properties:
             return UnmutatedAnswer(why="it asks for no safety")
@@ -129,7 +129,7 @@ def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
 
 
 class Mutants(_Searches):
-    """What checks say of each mutant, by its number from 0, up to the first that is broken.
+    """The answers of checks on each mutant, by its number from 0, up to the first that is broken.
 
     `orders` has, for each mutant, the places of the questions to ask, in their order.
     """
@@ -141,7 +141,7 @@ class Mutants(_Searches):
         self._questions, self._orders = tuple(questions), tuple(orders)
 
     def __call__(self, number: int) -> tuple[MutantAnswer, ...]:
-        """What the checks say of a mutant, by its number."""
+        """The answers of the checks on a mutant, by its number."""
         replies: list[MutantAnswer] = []
         for place in self._orders[number]:
             asked = self._questions[place]

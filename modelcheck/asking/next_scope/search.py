@@ -1,7 +1,7 @@
 """Whether checks keep their answers with each bound of their scope one larger: what to ask, and who asks.
 
 First each check is answered as it is.  Then every bound is raised alone, and all together.  A bound that
-the check calls `exactly` so large is no bound on how far to look: it is raised too, to tell what changes,
+the check calls `exactly` so large is no bound on how far to look: it is raised too, to show what changes,
 and left as it is where the others are raised together.  NOTE(monotone) lists what is not searched.
 """
 
@@ -56,7 +56,7 @@ class NextScopeRow:
     why: str = ""
 
     def is_declared(self, answer: LargerAnswer) -> bool:
-        """Whether the check says itself that with these bounds larger it is another question."""
+        """Whether the check itself declares that with these bounds larger it is another question."""
         return any(name in self.check.exact for name in answer.names)
 
     @property

@@ -13,7 +13,7 @@ from modelcheck.contract.assessment import MARKS
 from modelcheck.contract.exits import Exit
 
 Json = dict[str, object]
-Sentence = tuple[str, str, Role]  # its label, and what it says
+Sentence = tuple[str, str, Role]  # its label and its text
 WORDS = {
     Exit.EXPECTED: "with the same answers at the next scope",
     Exit.VIOLATED: "with other answers",

@@ -149,7 +149,7 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
 
 
 def _rates(rates: Mapping[str, EffectiveRate]) -> str:
-    """The rates, and who says so."""
+    """The rates, and their sources."""
     said: dict[str, list[str]] = {}
     for rate in rates.values():
         said.setdefault(rate.by, []).append(f"{rate.action} {rate.said}")

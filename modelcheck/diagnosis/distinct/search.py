@@ -129,7 +129,7 @@ class _Ways(InterpretedSearch):
         self._kept: list[tuple[Trace, Shape]] = []
 
     def found(self) -> Distinct:
-        """Search, and say what was found, and how far that goes."""
+        """Search; the violations found, and the extent of the search."""
         try:
             with watched(self.task.limits.seconds, self.task.limits.memory):
                 self._reduce(self._first)

@@ -60,7 +60,7 @@ class Ahead:
 
 
 def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
-    """In the other process: say which task is begun, until all are done or the parent is gone."""
+    """In the other process: report which task is begun, until all are done or the parent is gone."""
     unwanted: set[str] = set()
     with suppress(OSError, EOFError):
         for name, task in tasks.items():

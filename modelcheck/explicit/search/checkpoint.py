@@ -107,7 +107,7 @@ def only_runs() -> Iterator[None]:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder of ours, unless somebody has put something else there; as far as that is possible."""
+    """Remove a folder of ours, unless it has other files; as far as that is possible."""
     with suppress(OSError):
         for name in (SEARCH, *map(shard_file, range(SHARDS)), MARK):  # the mark last
             (path / name).unlink(missing_ok=True)

@@ -111,7 +111,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
 
 
 def _take(data: Json, search: PackedSearch) -> None:
-    """Put what a checkpoint says into a search; its form is checked on the way."""
+    """Put the content of a checkpoint into a search; its form is checked on the way."""
     space, tally, context = search.space, search.tally, search.kernel.context
     for shard, words, slots in zip(space.shards, data["words"], data["slots"], strict=True):
         _take_shard(space, shard, _numbers(words), slots)

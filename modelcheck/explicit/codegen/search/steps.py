@@ -182,7 +182,7 @@ class Steps:
         fn.begin(on)
 
     def _refuse(self, index: int) -> None:
-        """A guard, by its place in the head, says no."""
+        """A guard, by its place in the head, is false."""
         number = self.context.guards.index((self.action.name, index))
         self.fn.write("%ctx", i64(1), self.context.refused + number)
 

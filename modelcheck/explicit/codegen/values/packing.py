@@ -226,7 +226,7 @@ def bits(count: int) -> int:
 
 
 def places(of: Packing) -> int:
-    """How many bits a mask of such members has; which of them is a member's, `codes.place_of` says.
+    """How many bits a mask of such members has; `codes.place_of` gives the bit of a member.
 
     A few codes are places themselves.  Many are counted without the gaps that whole bits leave
     between them, so that a set of a union is as wide as the sets of its cases together.
