@@ -128,7 +128,7 @@ def test_nobody_takes_it_for_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main(["show", str(tmp_path / "t.itf.json"), str(TINY)]) == 2
     told = capsys.readouterr().err
     assert "this is not a run of tiny" in told
-    assert "stands in the way of a proof" in told
+    assert "it is an obstacle to a proof" in told
 
 
 def test_the_matrix_and_what_stands_in_the_way(golden: Callable[[str, str], None]) -> None:
