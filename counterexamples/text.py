@@ -156,7 +156,7 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
 
 def start_words(trace: Trace) -> str:
     """What the first state of a trace is."""
-    return "the start" if trace.is_run else "some state in which all claims are true; no run need come to it"
+    return "the start" if trace.is_run else "some state in which all claims are true; it may not be reachable"
 
 
 def _is(place: StatePlace, scope: Scope) -> Line:
