@@ -146,6 +146,6 @@ def _shards(spark: SparkSession | None) -> int:
 
 
 def _said(error: OSError) -> str:
-    """What the system says is wrong, and with which file; else the text of the error."""
+    """The system's error message, with its file; else the text of the error."""
     about = f" ({error.filename})" if error.filename else ""
     return (error.strerror or "").lower() + about or str(error)

@@ -91,7 +91,7 @@ class FindingsOfSearch(Generic[S]):
         return Unknown(self.cut.value)
 
     def in_time(self, work: Callable[[], T]) -> T | None:
-        """The result of some work after the search; None when a limit or Ctrl-C ended it, as `cut` says."""
+        """The result of some work after the search; None when a limit or Ctrl-C ended it; `cut` is which."""
         try:
             return work()
         except Stopped as stopped:

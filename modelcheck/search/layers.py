@@ -81,7 +81,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.sums: Sums = (0, 0, 0, 0)  # when the last layer was done
         self._reported = self.started
         self._looked, self._memory = 0.0, 0
-        self.is_to_end = False  # since somebody asked for that
+        self.is_to_end = False  # on request
 
     # ------------------------------------------------------------------ the backend
 
@@ -222,7 +222,7 @@ class LayeredSearch(ABC, Generic[E, F]):
     # ------------------------------------------------------------------ when to stop
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
-        """Look at all limits, and tell how far it has come. Raises Stopped."""
+        """Check all limits, and report progress. Raises Stopped."""
         states = self.task.limits.states
         if states is not None and len(self) >= states:
             raise Stopped(End.STATES)

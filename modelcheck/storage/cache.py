@@ -1,7 +1,7 @@
 """What was worked out before, on disk, shared by all runs of one user; losing it costs only time.
 
 Compiled kernels are kept there, which are run as code, and answers, which are believed; a
-checksum says only that they are whole.  So it has to be the user's own: a folder that others
+checksum shows only that they are whole.  So it has to be the user's own: a folder that others
 can write to is refused.
 """
 

@@ -96,7 +96,7 @@ def _replace(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # a disk may be full, and say so only now
+            os.fsync(file.fileno())  # a full disk may be an error only now
         if mode := mode_of(path):
             new.chmod(stat.S_IMODE(mode))
         new.replace(path)

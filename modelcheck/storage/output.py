@@ -1,4 +1,4 @@
-"""Where commands put what they have to say: results on one stream, everything else on another."""
+"""The output of commands: results on one stream, everything else on another."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Output:
 
     @property
     def width(self) -> int:
-        """How many columns a line of the output may have; the terminal's, or what `COLUMNS` says."""
+        """How many columns a line of the output may have; the terminal's, or the value of `COLUMNS`."""
         known = self.out.isatty() or "COLUMNS" in self.environment
         return max(40, min(WIDTH, shutil.get_terminal_size().columns)) if known else WIDTH
 

@@ -54,7 +54,7 @@ class Files:
             _refuse_misnamed(path, kind)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
-        """Write a file of that kind (see `ours`), as a whole or not at all, and say so."""
+        """Write a file of that kind (see `ours`), as a whole or not at all, and report it."""
         path = self._unused(path)
         try:
             self.refuse(kind, path)

@@ -23,7 +23,7 @@ def let_go_silently() -> None:
     before = sys.unraisablehook
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
-        # Which object it was, only Python before 3.14 says.
+        # Only Python before 3.14 names the object.
         where = lost.exc_traceback.tb_frame.f_globals if lost.exc_traceback is not None else {}
         is_known = isinstance(lost.exc_value, AttributeError | KeyboardInterrupt)
         if not is_known or not str(where.get("__name__", "")).startswith("z3."):

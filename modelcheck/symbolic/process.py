@@ -31,7 +31,7 @@ CVC5_VERSION = "import cvc5; print('cvc5', cvc5.__version__)"
 
 
 class ProcessAnswer(Enum):
-    """What a solver says; `GAVE_UP` and what follows it are reasons not to know."""
+    """The answer of a solver; `GAVE_UP` and what follows it are reasons not to know."""
 
     SAT = "sat"
     UNSAT = "unsat"

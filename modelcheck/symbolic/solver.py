@@ -350,7 +350,7 @@ class OneStep(Unrolling):
 
     @staticmethod
     def new(name: str) -> Formula:
-        """A literal of that name, which says nothing yet."""
+        """A literal of that name, without a meaning yet."""
         return z3.Bool(name)
 
     def name(self, name: str, term: GroundTerm) -> Formula:

@@ -69,7 +69,7 @@ def _fit(program: Path) -> Java:
     text = _properties(program)
     version, home = _property(text, "java.specification.version"), _property(text, "java.home")
     if not version or not home:
-        raise _Unfit("it does not say its version")
+        raise _Unfit("it reports no version")
     number = int(version.removeprefix("1.").partition(".")[0])  # Java 8 calls itself 1.8
     if number < OLDEST:
         raise _Unfit(f"Java {number} is too old")

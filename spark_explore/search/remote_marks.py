@@ -1,7 +1,7 @@
 """What runs on executors while ways back are looked for: mark goals; ask, answer and mark in one job.
 
 A task of the first and the last stage has a part, which is some shards one after the other;
-one of the stage between them has a shard.  What NOTE(once) says holds here too.
+one of the stage between them has a shard.  NOTE(once) applies here too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class MarkReader:
             yield from marked(self.here.store, states, marks, self.here.width)
 
     def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
-        """Write the marks of levels to one file; what JSON can say of each. Raises OSError."""
+        """Write the marks of levels to one file; a description of each in JSON. Raises OSError."""
         name, start, data = marks_name(aim.which), 0, list[list[Any]]()
         for level in levels:
             own = self.here.level(level).new

@@ -133,7 +133,7 @@ def unsealed(name: str, data: bytes) -> Json:
 
 
 def manifests(store: Store) -> Iterator[Json]:
-    """What the manifests of the finished levels say, in their order. Raises Damaged, OSError."""
+    """The contents of the manifests of the finished levels, in their order. Raises Damaged, OSError."""
     there = set(store.names(LEVELS))
     number = 0
     while (name := manifest_name(number)).rpartition("/")[2] in there:
@@ -142,7 +142,7 @@ def manifests(store: Store) -> Iterator[Json]:
 
 
 def level_from_json(data: Mapping[str, Any]) -> RunLevel:
-    """A level as its manifest says."""
+    """A level, read from its manifest."""
     new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
     return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
 
@@ -165,7 +165,7 @@ def begin(store: Store, task: Task, shards: int) -> RunFolder:
 
 
 def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
-    """The run in a store, and what the last finished level says; None if there is none.
+    """The run in a store, and the manifest of the last finished level; None if there is none.
 
     Costs reading all states once. Raises CannotResume, OSError, Damaged.
     """

@@ -52,7 +52,7 @@ def words() -> frozenset[str]:
 
 @cache
 def manual() -> dict[str, tuple[ManualEntry, ...]]:
-    """What the manual says, by word."""
+    """The manual's entries, by word."""
     text = resource("spec", "README.md")
     found: dict[str, list[ManualEntry]] = {}
     chapter = ""

@@ -8,7 +8,7 @@ from typing import assert_never
 import spec.model.ir as ir
 import spec.model.types as t
 
-_EXACT = 1_000_000_000  # beyond, the order of magnitude says more
+_EXACT = 1_000_000_000  # beyond, only the order of magnitude is of use
 _LARGEST_POWER = 100_000  # bits
 
 

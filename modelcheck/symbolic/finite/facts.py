@@ -35,10 +35,10 @@ Leaf = tuple[t.Type, ir.Expr]
 
 @frozen
 class StateFact:
-    """Something that is true or false of a state; without `expr` the language cannot say it.
+    """Something that is true or false of a state; without `expr` it has no form in the language.
 
-    Of two that would do, the one with the lower `rank` is kept: it says less about single values.
-    What else says the same is `also`, and what says the opposite `unlike`.
+    Of two that would do, the one with the lower `rank` is kept: it depends less on single values.
+    Equivalent expressions are `also`, and opposite ones `unlike`.
     """
 
     expr: ir.Expr | None
@@ -161,7 +161,7 @@ class _Facts:
         return list(members(inner, self._scope))
 
     def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
-        """Two parts of a state against each other, those that say more in general first."""
+        """Two parts of a state against each other, the more general ones first."""
         for (a_of, a), (b_of, b) in combinations(leaves, 2):
             if _base(a_of) != _base(b_of) or isinstance(a_of, t.Bool):
                 continue

@@ -290,7 +290,7 @@ class _Induction:
     # ------------------------------------------------------------------------ asking
 
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where the solver cannot tell."""
+        """Whether there is such a run. Raises Over where the solver has no answer."""
         self._questions += 1
         self._look_up()
         answer = runs.ask(*formulas, seconds=self._clock.left())

@@ -83,7 +83,7 @@ def _renamed(expr: ir.Expr, sort: str, names: Renaming) -> ir.Expr:
 
 
 def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression
-    """The same for expressions that say the same: the sides of an equation have no order."""
+    """The same for expressions with the same meaning: the sides of an equation have no order."""
     if isinstance(node, ir.Apply) and node.op is Op.EQ:
         return (Op.EQ, frozenset(map(_known, node.args)))
     if is_dataclass(node) and isinstance(node, ir.Apply | ir.Part | ir.Is | ir.Bind):

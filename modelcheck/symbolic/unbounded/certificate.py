@@ -223,7 +223,7 @@ def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
 
 
 def _without_spaces(claim: CertifiedClaim) -> tuple[str, str]:
-    """What a claim says, however it is laid out."""
+    """A claim's text in one layout."""
     return claim.kind, "".join(claim.text.split())
 
 

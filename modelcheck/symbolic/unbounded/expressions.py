@@ -356,7 +356,7 @@ class SmtExpressions:
                 raise Inexpressible(f"a part of {expr.of.type}")
 
     def _case(self, expr: ir.Part) -> int | None:
-        """Of which case a part is, also where the type alone says so."""
+        """The case that a part is of, also where the type alone decides it."""
         of = expr.of.type
         if expr.case is None and isinstance(of, t.Case):
             union = self.types.whole(of)

@@ -166,7 +166,7 @@ class Statements:
 
 
 class PossibleChoices(Statements):
-    """Runs statements to say that their choices can be made: what is chosen has names to bind.
+    """Runs statements to state that their choices can be made: what is chosen has names to bind.
 
     A subset is no value that a name can have, so each is taken to be the `whole` set, or
     else the empty one; `chose_subset` if there was any.

@@ -159,7 +159,7 @@ def disjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
 
 
 def _joined(op: str, parts: Sequence[SmtTerm], neutral: SmtTerm, decisive: SmtTerm) -> SmtTerm:
-    """The parts that say something, each once; one that is `decisive` settles it."""
+    """The parts that are not trivial, each once; one that is `decisive` settles it."""
     flat = [p for part in parts for p in (part.args if part.op == op else (part,)) if p != neutral]
     if decisive in flat:
         return decisive
@@ -306,7 +306,7 @@ def opened(goal: SmtTerm, name: Callable[[str], SmtTerm]) -> tuple[tuple[SmtTerm
 
 
 def ground(term: SmtTerm) -> Iterator[SmtTerm]:
-    """Every part of a term in which no quantifier has a say."""
+    """Every part of a term without names that quantifiers bind."""
     if not any(part.is_bound for part in symbols(term)):
         yield from symbols(term)
     else:

@@ -34,7 +34,7 @@ class PropertyQuestion:
         return self.model, self.check, self.settings
 
     def bearing(self, found: Verdict | None) -> Bearing:
-        """What the verdict on the property says; None where there is no verdict."""
+        """The bearing of the verdict on the property; None where there is no verdict."""
         match found:
             case None | Unknown():
                 return Bearing.OPEN

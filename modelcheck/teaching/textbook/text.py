@@ -52,7 +52,7 @@ def _surprises(found: DecidedClaim, width: int) -> Iterator[Line]:
 
 
 def surprise_words(found: DecidedClaim) -> Iterator[str]:
-    """What came out otherwise than the claim says."""
+    """The results that differ from the claim's expectations."""
     for each in found.surprises:
         yield f"the case “{each.case.when}” {each.bearing.value}"
     if not found.is_as_expected:
