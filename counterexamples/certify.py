@@ -39,14 +39,14 @@ CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 @frozen
 class Certified:
-    """A trace that the semantics can replay; `trusted` says what was not looked at, empty when nothing."""
+    """A trace that the semantics can replay; `trusted` names the parts that were not checked, if any."""
 
     trace: Trace
     trusted: str = ""
 
 
 class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
-    """The trace is not a run of the model, or does not show what it says.
+    """The trace is not a run of the model, or does not show what it claims.
 
     `at` is the number of the step that is wrong, counted from 1; 0 is the
     initial state, None the ending.  `hints` are sentences on what the model does instead.
@@ -61,7 +61,7 @@ class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
 
 
 def certify(trace: Trace) -> Certified:
-    """The trace, replayed: its start is the model's, so is every step, and the end is as it says.
+    """The trace, replayed: its start is the model's, so is every step, and the end is as recorded.
 
     Costs the enumeration of all steps of each state of the trace. Raises NotReplayable.
     """
@@ -76,7 +76,7 @@ def certify(trace: Trace) -> Certified:
 
 def _starts(machine: Machine, trace: Trace) -> None:
     if not trace.is_run:
-        raise NotReplayable(0, "it stands in the way of a proof, and no run need come to it")
+        raise NotReplayable(0, "it is an obstacle to a proof, and may not be reachable by any run")
     if len(trace.states) != len(trace.steps) + 1:
         raise NotReplayable(None, f"{len(trace.states)} states for {len(trace.steps)} steps")
     try:
@@ -137,7 +137,7 @@ def _refusal(machine: Machine, state: State, step: Step) -> str:
 
 
 def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
-    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as said."""
+    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as recorded."""
     last = trace.states[-1]
     trusted = ""
     kinds = OF_KIND.get(type(trace.ending))
@@ -220,7 +220,7 @@ def _ask(machine: Machine, trace: Trace) -> None:
 
 
 def _loops(machine: Machine, trace: Trace, loop: int) -> None:
-    """A fair run comes back to where it says, and the property is never satisfied on the way round."""
+    """A fair run comes back to the recorded state, and the property is never satisfied on the way round."""
     _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)

@@ -17,7 +17,7 @@ ALIGNED = 400  # steps of each run that are aligned behind the place where they 
 class Stretch:
     """Steps of the two runs that belong together: numbers from 1, as ranges, either of which may be empty.
 
-    `same` says that they are the same steps, one by one.
+    `same` if they are the same steps, one by one.
     """
 
     first: range

@@ -14,7 +14,7 @@ from spec.model.values import members, ordered, show
 
 @frozen
 class Became:
-    """Another value stands in the place of the one before."""
+    """The value was replaced by another."""
 
 
 @frozen
@@ -32,7 +32,7 @@ class Spliced:
 
 @frozen
 class Exchanged:
-    """A set or bag got members and lost members; of a bag, a member stands as often as it came or went."""
+    """A set or bag got members and lost members; of a bag, a member is listed as often as it came or went."""
 
     added: tuple[Value, ...]
     removed: tuple[Value, ...]
@@ -54,7 +54,7 @@ class StatePlace:
 
 @frozen
 class Change:
-    """One place of the state that a step changed: what stood there, what stands there, and how it came."""
+    """One place of the state that a step changed: the old value, the new one, and how they differ."""
 
     path: str
     type: Type

@@ -48,7 +48,8 @@ def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
             if loop == len(trace.steps):
                 what = "is violated: the run may stay here for ever"
             else:
-                what = f"is violated: this is the state after step {loop} again, and so it goes on for ever"
+                again = f"this is the state after step {loop} again"
+                what = f"is violated: {again}, so the run can repeat forever"
             yield from _verdict(machine, trace, prop, what, width)
         case Trapped():
             yield from _verdict(machine, trace, prop, "cannot be reached from here any more", width)
@@ -85,7 +86,7 @@ def failures(trace: Trace) -> tuple[Failure, ...]:
 
 
 def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[Line]:
-    """The failing parts: for whom they fail, their text, and the values in them."""
+    """The failing parts: the members for which they fail, their text, and the values in them."""
     for (names, wanted), group in groupby(failures, key=lambda failure: (failure.names, failure.wanted)):
         parts = list(group)
         are = ("false" if wanted else "true") if len(parts) > 1 else ("False" if wanted else "True")
@@ -98,7 +99,7 @@ def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[
 
 
 def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
-    """A failing part, where it stands, and what the parts of it are worth."""
+    """A failing part, its place, and the values of its parts."""
     source, scope = trace.model.source, trace.scope
     place = Piece(f"   {source.at_place(failure.span.start)}", Role.DIM)
     whole = one_line(source.at(failure.span))
@@ -131,7 +132,7 @@ def _error(machine: Machine, trace: Trace, erred: Erred, width: int) -> Iterator
 
 
 def quoted(trace: Trace, span: Span, indent: int = 4) -> Iterator[Line]:
-    """The model's text at a span, its place first, laid out as it stands there."""
+    """The model's text at a span, its place first, laid out as in the file."""
     source = trace.model.source
     yield line("  ", Piece(source.at_place(span.start), Role.DIM))
     rows = source.at(span).expandtabs(2).split("\n")

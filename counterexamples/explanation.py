@@ -19,7 +19,7 @@ class PartValue:
     """A value in a false part: its text in the model, what it is at the end, and since which step.
 
     `since` 0 is the start; None is not known.  `said` is the text with members in
-    place of the names that stand for them.  `made` are the steps that changed
+    place of the names bound to them.  `made` are the steps that changed
     what the value is made of.
     """
 
@@ -43,9 +43,9 @@ class PartValue:
 
 @frozen
 class FalsePart:
-    """A smallest part of the property that is false (true, unless `wanted`): for whom, where, by what values.
+    """A smallest part of the property that is false (true, unless `wanted`): for which members, and where.
 
-    `names` are what the property's quantifiers stand for there, such as the
+    `names` are the values of the property's quantifiers there, such as the
     replica and the offset; `place` is file:line:column; `said` is the text with
     members in place of these names.  `given` is what must be true for the part to
     matter, and has not been from the start.
@@ -69,7 +69,7 @@ class FalsePart:
 class CoreStep:
     """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
 
-    `without` goes on from "without it": "step 3 is not possible: guard … is
+    `without` continues "without it": "step 3 is not possible: guard … is
     false", "nothing is wrong at the end"; empty when it was not examined.
     """
 
@@ -82,8 +82,8 @@ class CoreStep:
 class Core:
     """The steps without which the rest is impossible or harmless, of `of` in all.
 
-    `is_least` says that none of them can be left out: the search for more to
-    leave out was not given up.
+    `is_least` if none of them can be left out: the search for more to leave
+    out was not given up.
     """
 
     steps: tuple[CoreStep, ...]
@@ -233,7 +233,7 @@ def _listed(parts: Iterable[str]) -> str:
 class NeededSetting:
     """A setting that the run needs, its value, and what becomes of the run with another one.
 
-    `without` goes on from "with it": "step 2 is not possible: guard … is false",
+    `without` continues "with it": "step 2 is not possible: guard … is false",
     "nothing is wrong at the end"; `number` is that step, 0 where all are possible.
     `by_key` are this value and the other one as the real system has them: "min.insync.replicas=1".
     """
@@ -264,7 +264,7 @@ class NeededSetting:
 class Explanation:
     """Why a run goes wrong; its steps and states go by their numbers in the trace.
 
-    `summary` is two whole sentences; `claim` is what the property says, or its
+    `summary` is two whole sentences; `claim` is the property's text, or its
     name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
     it was not examined.
     """
@@ -345,7 +345,7 @@ def _about(label: str, sentences: Iterable[str], width: int) -> Iterator[Line]:
 
 
 def _part(part: FalsePart, width: int) -> Iterator[Line]:
-    """A false part, for whom it is, where it stands, and its values with their age."""
+    """A false part, the members for which it is false, its place, and its values with their age."""
     start = line("  ", Piece(f"{'false' if part.wanted else 'true':<{LABEL}}", Role.DIM))
     *others, last = wrapped(start, part.text, width, Role.STRONG)
     yield from others

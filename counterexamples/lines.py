@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
 
 Line = tuple[Piece, ...]
-BETWEEN = Piece(" · ", Role.DIM)  # what stands between the items of a line
+BETWEEN = Piece(" · ", Role.DIM)  # between the items of a line
 
 
 def count(number: int, noun: str) -> str:

@@ -87,8 +87,8 @@ def no_step(
 ) -> tuple[str, ...]:
     """Sentences on why nothing leads from one state to the next; `number` is that of the missing step.
 
-    The actions that come nearest, what they would do, and what stands in their
-    way; not for the step `known`, which is reported already.
+    The actions that come nearest, what they would do, and what prevents
+    them; not for the step `known`, which is reported already.
     """
     found = [near for near in nearest(machine, before, after) if near.step != known]
     sentences = [_sentence(machine, near, number, before) for near in found]
@@ -134,7 +134,7 @@ def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str
 
 
 def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
-    """The part of a guard that is false, if it is not all of it, for whom, and the values in it."""
+    """The part of a guard that is false, if not all of it is, for which members, and the values in it."""
     source = machine.model.source
     sentences = []
     if failure.span != guard.test.span:

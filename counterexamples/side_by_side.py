@@ -172,7 +172,7 @@ def _differs(found: tuple[Change, ...], run: _Run) -> Iterator[Line]:
 
 
 def facing(first: Sequence[Line], second: Sequence[Line], width: int, between: int) -> Iterator[Line]:
-    """Two texts beside each other, each laid out for `width` columns."""
+    """Two texts side by side, each laid out for `width` columns."""
     for left, right in zip_longest(first, second, fillvalue=()):
         gap = Piece(" " * (max(0, width - size(left)) + between))
         yield (*left, gap, *right) if right else left

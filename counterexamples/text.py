@@ -96,7 +96,7 @@ def setting(entry: ConfigEntry, value: Value, scope: Scope) -> str:
 
 
 def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope) -> str:
-    """A setting as the real system has it, `min.insync.replicas=2`, where the model says how that is written.
+    """A setting as the real system has it, `min.insync.replicas=2`, where the model gives its key and values.
 
     A key without a list has the model's values; of a list, `acks=0|1|all`, the one at the value's
     place, unless that is `?` or there is none.  A key that several settings have is used for none of them.
@@ -108,7 +108,7 @@ def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope)
 
 
 def _listed(entry: ConfigEntry, value: Value, listed: list[str], scope: Scope) -> str:
-    """What stands in a key's list at the place of a value; empty where nothing does."""
+    """The entry in a key's list for a value; empty where there is none."""
     try:
         place = members(entry.type, scope).index(value)
     except (TypeError, MemoryError):  # whose values cannot be listed
@@ -117,9 +117,9 @@ def _listed(entry: ConfigEntry, value: Value, listed: list[str], scope: Scope) -
 
 
 def said_by_check(trace: Trace) -> str:
-    """What the check that a trace is of says of it, as a title; empty where it does not speak of this run.
+    """The `says` text of a trace's check, as a title; empty where it does not describe this run.
 
-    It speaks of it where it expects what the trace shows, and its scope and settings were not changed.
+    It does where the check expects what the trace shows, and its scope and settings were not changed.
     """
     found = next((each for each in trace.model.checks if each.name == trace.check), None)
     if found is None or found.says is None or found.scope != trace.scope or not trace.is_run:
@@ -136,7 +136,7 @@ def said_by_check(trace: Trace) -> str:
 
 
 def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
-    """The state in which a story starts; members that stand alike share a line."""
+    """The state in which a story starts; members with the same values share a line."""
     what = f"the state after {count(number, 'step')}" if number else start_words(trace)
     yield line(Piece(f"{number:>3} ", Role.DIM), f"   {what}")
     found = list(places(trace.model, trace.scope, trace.states[number]))
@@ -156,7 +156,7 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
 
 def start_words(trace: Trace) -> str:
     """What the first state of a trace is."""
-    return "the start" if trace.is_run else "some state in which all claims are true; no run need come to it"
+    return "the start" if trace.is_run else "some state in which all claims are true; it may not be reachable"
 
 
 def _is(place: StatePlace, scope: Scope) -> Line:
@@ -194,7 +194,7 @@ def change_lines(
 
 
 def _grouped(found: list[StatePlace]) -> Iterator[tuple[Line, list[StatePlace]]]:
-    """Places that share a line, and what stands before it: the member, `ghost`, or nothing."""
+    """Places that share a line, and the title before it: the member, `ghost`, or nothing."""
     for title, group in groupby(found, key=_title):
         role = Role.DIM if title == "ghost" else Role.PLACE
         yield line(" " * MARGIN, *((Piece(title, role), "  ") if title else ())), list(group)
@@ -205,7 +205,7 @@ def _title(place: StatePlace) -> str:
 
 
 def _short(path: str, place: StatePlace) -> str:
-    """A path without the member, which stands at the start of the line."""
+    """A path without the member, which is at the start of the line."""
     return path.removeprefix(f"{place.member}.") if place.member else path
 
 
@@ -261,7 +261,7 @@ def _exchanged(
 
 
 def _counted(sign: str, values: tuple[Value, ...], of: Type, scope: Scope) -> Iterator[str]:
-    """Each of the values once, with how often it stands there: `−r3`, `+2 × Ack(to: r1)`."""
+    """Each of the values once, with the number of its copies: `−r3`, `+2 × Ack(to: r1)`."""
     for value, copies in Counter(values).items():
         yield f"{sign}{f'{copies} × ' if copies > 1 else ''}{show(of, value, scope)}"
 

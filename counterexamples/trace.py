@@ -81,8 +81,8 @@ class Trace:
 
     There is one state more than there are steps: `steps[i]` leads from
     `states[i]` to `states[i + 1]`.  Nothing is checked here: `certify` does that.
-    Where `is_run` is false it begins in any state, which no run need come to: steps
-    that stand in the way of a proof, and show nothing about the model.
+    Where `is_run` is false it begins in any state, which may not be reachable: steps
+    that are obstacles to a proof, and show nothing about the model.
     """
 
     model: Model

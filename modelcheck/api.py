@@ -80,7 +80,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     as one; `threads` of None is one for each core.  Without `ways` the search takes
     less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
-    as soon as a run decides one property.  `with_witnesses` the statistics tell which parts of
+    as soon as a run decides one property.  `with_witnesses` the statistics show which parts of
     properties no state puts to the test (NOTE(witnesses)).  With `beside_after` and no engine given, a
     second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
     partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,

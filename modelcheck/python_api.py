@@ -76,7 +76,7 @@ def check(  # noqa: PLR0913 - each is given by its name
 ) -> Outcome:
     """The outcome of one check of a file, a protocol by its name, or models; a run in it is replayed.
 
-    The check may be left out where there is one.  What is given besides stands in place of the
+    The check may be left out where there is one.  What is given besides replaces the
     check's own, as on the command line: `of` another variant, sizes of the `scope`, switches of the
     `config`, `faults` as a number, `"any"` or by kind; then nothing is held against what it expects.
     Takes as long as the search, unless `seconds`, `states` or `memory` (bytes) end it: what is
@@ -162,7 +162,7 @@ def draw(
     """A run in a format of `modelcheck trace show --as`: svg, storyboard, mermaid …, or bytes of a png.
 
     `steps` are those to draw, counted from 1, where the format can leave out some; with
-    `explain` it says why it goes wrong, which costs a search.  `title` stands in place of ours, without
+    `explain` it explains why it goes wrong, which costs a search.  `title` replaces ours, without
     a `caption` there are no sentences under it, and `columns` are the frames in a line of a storyboard.
     Raises SpecError for a format or steps that there are not, or that nothing installed can draw.
     """
@@ -192,7 +192,7 @@ def replay(
 ) -> Trace:
     """The run in a file, or in the data of one, in the Informal Trace Format; replayed step by step.
 
-    It says itself of which model and scope it is, where modelcheck wrote it; else `of` and `check` do.
+    A trace by modelcheck names its model and scope; for others give `of` and `check`.
     Raises SpecError with the place of what is no run of the model.
     """
     data = isinstance(trace, Mapping)
@@ -238,7 +238,7 @@ def _given(
     faults: Faults | None,
     release: str | None,
 ) -> Overrides:
-    """What stands in place of a check's own, as it would be typed."""
+    """The values that replace a check's own, as they would be typed."""
     if isinstance(faults, Mapping):
         faults = ",".join(f"{name}={'any' if most is None else most}" for name, most in faults.items())
     return Overrides(

@@ -36,7 +36,7 @@ JAVA = {  # Java only passes names on, so what pays is to be quick at once
     f"spark.{who}.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for who in ("driver", "executor")
 }
-LIKE = {  # two attempts of a task leave the same states under different names, so one may stand for the other
+LIKE = {  # two attempts of a task leave the same states under different names, so one may replace the other
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",
 }
 
@@ -96,7 +96,7 @@ class SparkEngine:
                 return self._findings(task, reporter, place)
             except (Damaged, OSError) as error:
                 reason = str(error) if isinstance(error, Damaged | JobFailed) else _said(error)
-                raise CannotResume(f"the search in {place} cannot go on: {reason}") from None
+                raise CannotResume(f"the search in {place} cannot continue: {reason}") from None
 
     def _findings(self, task: Task, reporter: Reporter, place: str) -> Findings:
         store = Remembering(store_at(place))
@@ -146,6 +146,6 @@ def _shards(spark: SparkSession | None) -> int:
 
 
 def _said(error: OSError) -> str:
-    """What the system says is wrong, and with which file; else the text of the error."""
+    """The system's error message, with its file; else the text of the error."""
     about = f" ({error.filename})" if error.filename else ""
     return (error.strerror or "").lower() + about or str(error)

@@ -41,7 +41,7 @@ def states(spark: SparkSession, place: str) -> DataFrame:
 
     Numbers, truth values, sequences, sets, records and maps are what Spark calls them, members
     are their names, and what else there is reads as in the language.  With symmetry a state
-    stands for all that differ by a renaming.  Costs some microseconds for each state that is
+    represents all that differ by a renaming.  Costs some microseconds for each state that is
     looked at. Raises CannotResume, OSError, Damaged.
     """
     return _read(spark, place, None)

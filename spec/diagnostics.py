@@ -33,7 +33,7 @@ class Note:
 class Diagnostic:
     """One mistake in one place: what it is, where, and one thing to try.
 
-    `label` stands beside the caret and usually names a type or a value.
+    `label` appears next to the caret and usually names a type or a value.
     `span` is None for a mistake of the whole input (an empty file).
     """
 
@@ -52,7 +52,7 @@ class Diagnostic:
 
 
 class SpecError(Exception):
-    """The input is wrong; `diagnostics` says how, all of it, in the order of the text."""
+    """The input is wrong; `diagnostics` has every mistake, in the order of the text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         def place(d: Diagnostic) -> tuple[str, int]:
@@ -114,7 +114,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _place(source: Source, span: Span | None) -> dict[str, object]:
-    """Where something stands, for programs; only the file where the whole input is meant."""
+    """The place of something, for programs; only the file when the whole input is meant."""
     if span is None:
         return {"file": source.name}
     name, line, column = source.place(span.start)

@@ -27,16 +27,16 @@ Read = Callable[[str], str]
 
 
 def goes_on(text: str) -> bool:
-    """Whether a text begins with an `import`; it need not parse."""
+    """Whether a text begins with an `import`; it may not parse."""
     return _HEAD.match(text) is not None
 
 
 def joined(source: Source, file: Read, shipped: Read) -> Source:
     """A text after those that it imports; itself, where it imports none.
 
-    `file` gives the text of a path, `shipped` that of a protocol by its name, whatever stands beside.
+    `file` gives the text of a path, `shipped` that of a protocol by its name, whatever files are next to it.
     Raises SpecError for what they cannot read (R0103), for a text that does not parse, and for files
-    that go on from each other (R0105).
+    that import each other (R0105).
     """
     return _joined(source, file, shipped, (source.name,))
 
@@ -48,7 +48,7 @@ def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) 
     name = _path(source.name, tree.of)
     if name in behind or len(behind) > MOST:
         many = "" if name in behind else f"more than {MOST} "
-        what = f"{many}files go on from each other"
+        what = f"{many}files import each other"
         help_ = f"{' → '.join((*behind, name))}: one of them has to begin with `protocol NAME`"
         raise SpecError([Diagnostic("R0105", source, tree.of.span, what, help=help_)])
     try:

@@ -1,8 +1,8 @@
 """The protocols that come with the package, each known by a name: the files in `protocols/`.
 
-NOTE(library): where a model file is meant, `raft` is the protocol of that name.  No path of
-anybody is hidden by it: a path `raft` is taken before it, and where there is a file `raft.rsm`
-beside, the name is refused.
+NOTE(library): where a model file is meant, `raft` is the protocol of that name.  It hides
+no path: a path `raft` comes before it, and where there is also a file `raft.rsm`, the name
+is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUFFIX = ".rsm"
 
 @frozen
 class RecordedCheck:
-    """A check as its file records it: of which model, what it says of itself, what it expects."""
+    """A check as its file records it: of which model, its `says` text, what it expects."""
 
     name: str
     of: str
@@ -84,9 +84,9 @@ def goes_on_from(name: str) -> str:
 def shipped(name: str) -> Shipped:
     """One of them; read and parsed, but not elaborated, which takes three times as long."""
     source = joined(Source(name, text(name)), text, text)
-    begin, _ = max(source.parts, default=(0, name))  # before it stands what it imports
+    begin, _ = max(source.parts, default=(0, name))  # before it is what it imports
     protocol = parse(source)
-    assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
+    assert isinstance(protocol, s.Protocol), "a text that extends another one is joined with it"
     own = tuple(item for item in protocol.items if item.span.start >= begin)
     all_variants = tuple(item for item in protocol.items if isinstance(item, s.VariantDecl))
     declared = (*protocol.items, *(item for variant in all_variants for item in variant.items))

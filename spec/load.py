@@ -54,7 +54,7 @@ def _models(
     only: Collection[str] | None = None,
 ) -> tuple[ir.Model, ...]:
     protocol = parse(source)
-    assert isinstance(protocol, s.Protocol), "a text that goes on from another one is joined with it"
+    assert isinstance(protocol, s.Protocol), "a text that extends another one is joined with it"
     problems = Problems(source)
     parted = Parted(protocol, problems)
     wanted = (of for of in parted.protocols if only is None or of in only)

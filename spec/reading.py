@@ -1,7 +1,7 @@
 """The bytes of files that people name: of files alone, no more than a limit, never an endless wait.
 
 NOTE(reading): whatever is read of others is read through here.  A file may be a named pipe into which is
-never written, a device without an end, or a small one that unpacks to a large one; what stands in its place
+never written, a device without an end, or a small one that unpacks to a large one; the file at its place
 may change between a look and the reading.  Links are followed, since configurations are mounted by links, and
 what they lead to is looked at.  Where an agent says which files, only some folders are read: `only_below`.
 """
@@ -20,7 +20,7 @@ from time import monotonic
 from typing import BinaryIO, Protocol
 
 OPEN_ALREADY = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # what the shell has opened for us
-ITSELF = "/proc/self/fd"  # where Linux says what a process has open
+ITSELF = "/proc/self/fd"  # where Linux lists what a process has open
 GZIP = b"\x1f\x8b"
 ROOM, RATIO = 1 << 30, 100  # bytes that any packed file may unpack to, and further ones for each of its own
 
@@ -68,7 +68,7 @@ def only_below(folders: Iterable[Path]) -> Iterator[None]:
 
 
 def refuse_elsewhere(path: Path | str) -> None:
-    """Raise OSError for what may not be read, before anything is said of it."""
+    """Raise OSError for what may not be read, before anything about it is revealed."""
     if "\0" in str(path):
         raise OSError(EINVAL, "no file can have this name")
     folders, real = _FOLDERS.get(), os.path.realpath(path)
@@ -90,7 +90,7 @@ def opened(path: Path, *, to_change: bool = False, follow: bool = True, trusted:
     flags = (os.O_RDWR if to_change else os.O_RDONLY) | (0 if follow else os.O_NOFOLLOW)
     handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     try:
-        _refuse_other_kinds(os.fstat(handle))  # as it is: another may stand in its place by now
+        _refuse_other_kinds(os.fstat(handle))  # as it is: another may be in its place by now
         if not trusted and os.path.exists(ITSELF):  # noqa: PTH110 - as below
             refuse_elsewhere(f"{ITSELF}/{handle}")
         os.set_blocking(handle, True)

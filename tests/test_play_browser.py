@@ -224,7 +224,7 @@ def test_a_fair_run_that_breaks_a_property_is_shown_and_its_circle_is_told(visit
     page.locator("#properties li").filter(has_text="everywhere").get_by_role("button").click()
 
     expect(page.locator("#status")).to_have_text(
-        "This is the state after step 2 again, and so it may go on for ever."
+        "This is the state after step 2 again, so the run can repeat forever."
     )
     assert len(page.locator("#run > li").all()) == 5
     told = forever(page, "everywhere")

@@ -18,7 +18,7 @@ from spec.load import loads
 from spec.source import Source
 from spec.wording import listed
 
-STATES = 300_000  # of each search, where nobody says otherwise: the page takes some ten minutes of CPU then
+STATES = 300_000  # of each search, unless given otherwise: the page takes some ten minutes of CPU then
 CHANGES = "changes with"  # what no answer of the library should do
 _NOT_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|\s+')
 _AS_OF = re.compile(r"^Larger scopes: searches of up to ([0-9,]+) states, text `(\w+)`\.$", re.MULTILINE)
@@ -36,13 +36,13 @@ class AskedLarger:
 
 
 def digest(name: str) -> str:
-    """The digest of a protocol with all that it goes on from, but for comments, texts and layout."""
+    """The digest of a protocol with all that it extends, but for comments, texts and layout."""
     whole = joined(Source(name, library.text(name)), library.text, library.text)
     return sha256(_NOT_CODE.sub("", whole.text).encode()).hexdigest()[:16]
 
 
 def asked_larger(page: str) -> Mapping[str, AskedLarger]:
-    """What a page says of how far each protocol was asked at larger scopes."""
+    """How far, by a page, each protocol was searched at larger scopes."""
     found = {}
     for part in page.split("\n## ")[1:]:
         said = _AS_OF.search(part)

@@ -2,7 +2,7 @@
 
 `python -m tools.protocol_table` answers all checks, at their own scope and at the next one, in
 half an hour, and writes the page anew; with names only those of these protocols, and what is written of the
-others stays.  `--max-states` says how far it goes at larger scopes.
+others stays.  `--max-states` limits the searches at larger scopes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ABOUT = """\
 # The protocols
 
 The answers of `modelcheck check NAME` to every check of the protocols that come with it; \
-`modelcheck library show NAME` shows what a check says of itself.
+`modelcheck library show NAME` describes each check.
 To read a protocol itself [one table of the manual](../language.md#enough-to-read-one) is enough.
 `python -m tools.protocol_table` writes this page; \
 tests hold it against the files and the engine.
@@ -59,10 +59,10 @@ wrote this page.
 
 *One larger* says at which larger scopes the verdicts and the fewest numbers of faults are the same: \
 with one bound larger, by its name, or *each* of them alone; and *all* together.
-What is missing there was not finished within the states that the line above the table tells.
+What is missing there was not finished within the number of states in the line above the table.
 An *exact* bound is [part of the question](../language.md#exact-bounds) and stays as it is; \
 with a larger one the answer is another.
-`modelcheck check NAME --next-scope --max-states N` asks further, and tells what differs.
+`modelcheck check NAME --next-scope --max-states N` searches further, and prints what differs.
 """
 
 
@@ -78,22 +78,22 @@ OTHERS = """\
 ### And others
 
 Mistakes of other systems, or what their protocols would do without one of their rules.
-Where a source has a run of another length, the file of the protocol says beside the check what it counts.
+Where a source has a run of another length, the protocol's file explains next to the check what it counts.
 """
 
 
 SAID = """\
-### What is said of majority votes and in-sync replicas
+### Claims about majority votes and in-sync replicas
 
-Each sentence is in our words; its name leads to where it is said.
+Each sentence is in our words; its name links to the source.
 It is judged by the checks below: those in which it is true, and those in which it is not.
-`modelcheck library claims C2` says of each case what it is and how far it was searched, with the runs; \
+`modelcheck library claims C2` prints each case, how far it was searched, and the runs; \
 [claims.toml](claims.toml) holds the sentences and their cases.
 """
 
 
 class TableRow(NamedTuple):
-    """A line of a table.  What is of a whole check stands in the first of its rows alone."""
+    """A line of a table.  What is of a whole check is in the first of its rows alone."""
 
     check: str
     model: str
@@ -149,7 +149,7 @@ def _shown(outcome: Outcome) -> Iterator[Cells]:
 
 
 def _held(outcome: Outcome) -> Iterator[Cells]:
-    """What holds: all properties of which the same is said have one row."""
+    """What holds: all properties with the same result share a row."""
     found: dict[str, list[str]] = defaultdict(list)
     results = outcome.findings.results
     for result in results:
@@ -169,7 +169,7 @@ def _held(outcome: Outcome) -> Iterator[Cells]:
 def page(tables: Tables, asked: Mapping[str, AskedLarger]) -> str:
     """The page with the tables of all protocols, and one of the protocols above.
 
-    `asked` says how far each protocol was asked at larger scopes.
+    `asked` is how far each protocol was searched at larger scopes.
     """
     heads = ["| protocol | what it is | checks | that find a violation |", "| --- | --- | ---: | ---: |"]
     protocols = [library.shipped(name) for name in tables]
@@ -182,7 +182,7 @@ def page(tables: Tables, asked: Mapping[str, AskedLarger]) -> str:
     parts += [OTHERS, _lines(_of_others(others, tables)), SAID, _lines(_said(tables))]
     for each in protocols:
         of = library.goes_on_from(each.name)
-        more = "" if of == each.name else f"; it goes on from [{of}](#{of})"
+        more = "" if of == each.name else f"; it extends [{of}](#{of})"
         parts.append(f"## {each.name}\n\n{each.title} ([{each.name}.rsm]({each.name}.rsm){more}).\n")
         parts += [f"{asked[each.name]}\n"] if each.name in asked else []
         parts.append(_lines(map(_line, (HEADS, LINE, *tables[each.name]))))
@@ -277,7 +277,7 @@ def of_check(table: Iterable[TableRow], name: str) -> list[TableRow]:
 
 
 def answered(name: str, states: int, reporter: Reporter) -> list[TableRow]:
-    """The rows of a protocol, from the engine; with searches of so many states at larger scopes."""
+    """The rows of a protocol, from the engine; with searches of that number of states at larger scopes."""
     asked = pick_checks(loads(library.text(name), name), [])
     found: list[TableRow] = []
     own = [

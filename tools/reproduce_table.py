@@ -1,4 +1,4 @@
-"""Predictions of the model beside what real clusters did: the table in `docs/explanation/predictions.md`.
+"""Predictions of the model next to what real clusters did: the table in `docs/explanation/predictions.md`.
 
 `python -m tools.reproduce_table --kafka-home DIR` tries each of them on this release, about a
 minute each, and writes the table anew; with names only these.  What was tried before on other releases,
@@ -81,7 +81,7 @@ PREDICTIONS = (
     Prediction("eligible_all_lost", "eligible leader replicas: all are down, the last known leader leads"),
     Prediction("eligible_three", "the same of three replicas"),
     Prediction("empty_leads_later", "the last in sync loses its disk, and leads again"),
-    Prediction("empty_leads_later", "the same, where nobody asks for an election", "nobody_looks"),
+    Prediction("empty_leads_later", "the same, where no one asks for an election", "nobody_looks"),
     Prediction(
         "eligible_forgotten",
         "eligible leader replicas: one of two is shut down, the other loses its disk, and leads again",
@@ -95,7 +95,7 @@ PREDICTIONS = (
         "deposed_acks_one", "acks=1: a leader loses its session, and cuts its record off when that is back"
     ),
     Prediction("deposed_acks_one", "the same with acks=all", "deposed_acks_all"),
-    Prediction("deposed_cut_off", "acks=1: a leader that is cut off from all goes on taking records"),
+    Prediction("deposed_cut_off", "acks=1: a leader that is cut off from all continues to take records"),
     Prediction("deposed_cut_off", "the same with acks=all", "deposed_acks_all"),
     Prediction(
         "deposed_unclean",

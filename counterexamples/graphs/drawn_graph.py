@@ -77,7 +77,7 @@ SIGNS: Mapping[Kind, str] = {Kind.ACTION: "", Kind.FAULT: "⚡ ", Kind.REPAIR: "
 
 
 def dot(graph: DrawnGraph) -> str:
-    """The graph in Graphviz's language, for `dot -Tsvg`; its legend says what each line and box means."""
+    """The graph in Graphviz's language, for `dot -Tsvg`; its legend explains each line and box."""
     return "".join(f"{each}\n" for each in _dot(graph))
 
 
@@ -148,7 +148,7 @@ def _escaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text of which every character may stand in any of the formats, line by line."""
+    """A text whose characters are all allowed in every format, line by line."""
     return "\n".join(clean(part) for part in text.split("\n")).translate(NO_CHARACTERS)
 
 

@@ -39,7 +39,7 @@ class Edge:
 class StateGraph:
     """States, the steps between them, and the run that is looked at, if there is one.
 
-    `wrong` says what is wrong in a state, `beyond` how many of its steps lead
+    `wrong` is what is wrong in a state, `beyond` how many of its steps lead
     to states that are not in the graph.  The run goes through the states `path`
     by the edges `taken`.
     """
@@ -235,7 +235,7 @@ def _values(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> tupl
 
 
 def _vertex(graph: StateGraph, parts: Sequence[NamedPart], members: list[int], within: int) -> Vertex:
-    """The one that stands for all of the states `members`."""
+    """The one vertex for all of the states `members`."""
     wrong = Counter(text for number in members for text in graph.wrong.get(number, ()))
     size, on_path = len(members), frozenset(graph.path)
     return Vertex(

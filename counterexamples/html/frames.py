@@ -1,4 +1,4 @@
-"""What a page shows of each step: what was done and why it could be, who stands how, the whole state."""
+"""What a page shows of each step: what was done and why it was possible, each replica, the whole state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DrawnLog:
 
 @frozen
 class ReplicaBox:
-    """How a replica stands; `touched` when the step changed it or names it."""
+    """The state of a replica; `touched` when the step changed it or names it."""
 
     name: str
     badge: str
@@ -52,7 +52,7 @@ class ReplicaBox:
 
 @frozen
 class StateCell:
-    """A value of the state, and what stood there before when the step changed it."""
+    """A value of the state, and the value before when the step changed it."""
 
     text: str
     before: str | None = None

@@ -96,7 +96,7 @@
     const panels = Array.from(run.querySelectorAll(".storyboard .panel"));
     for (const part of [...rows, ...panels]) {
       part.addEventListener("click", () => {
-        if (String(getSelection())) return; // somebody marks text
+        if (String(getSelection())) return; // the reader selects text
         self.step(Number(part.dataset.step));
       });
     }

@@ -18,7 +18,7 @@ from counterexamples.trace import Example, Stops, Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
 
-WIDTH = 84  # columns of what stands in the model's own words
+WIDTH = 84  # columns of text quoted from the model
 
 
 @frozen
@@ -32,7 +32,7 @@ class TableCell:
 
 @frozen
 class PageTable:
-    """A table: the names of its columns, then each row with its name; `note` says what the signs mean."""
+    """A table: the names of its columns, then each row with its name; `note` explains the signs."""
 
     title: str
     columns: tuple[str, ...]
@@ -82,7 +82,7 @@ class PageItem:
 
 @frozen
 class ConfigSetting:
-    """A switch of the configuration; `key` and `note` say what it is in the real system.
+    """A switch of the configuration; `key` and `note` describe it in the real system.
 
     `needed` is what becomes of the run with another value; empty where that is not known.
     """
@@ -168,9 +168,7 @@ def _run(item: PageItem, number: int) -> PageRun:
     if trace is None:
         raise ValueError("an item without a trace is no run")
     drawn = picture(trace, explanation=item.explanation)
-    plain = replace(
-        drawn, title="", caption="", bounds="", needs=""
-    )  # the page says these in words of its own
+    plain = replace(drawn, title="", caption="", bounds="", needs="")  # the page has its own words for these
     explained = item.explanation
     summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
     return PageRun(

@@ -19,7 +19,7 @@ from spec.frozen import frozen
 
 @frozen
 class Ground:
-    """What an answer rests on: the circumstances, what they say, and how that was found."""
+    """The grounds of an answer: the circumstances, their result, and how that was found."""
 
     text: str
     role: Role
@@ -95,7 +95,7 @@ def drawings(scenes: Iterable[tuple[str, Sequence[QuestionScene]]]) -> dict[str,
 
 def _drawn(scene: QuestionScene, number: int) -> DrawnScene:
     full = picture(scene.trace, explanation=scene.explanation)
-    plain = replace(full, title="", caption="", bounds="", needs="")  # the page says these in its own words
+    plain = replace(full, title="", caption="", bounds="", needs="")  # the page has its own words
     explained = scene.explanation
     summary = explained.summary if explained is not None else (full.caption,) if full.caption else ()
     return DrawnScene(

@@ -1,4 +1,4 @@
-"""What the pages share: templates that escape all they show, styles, and pictures that stand in a page."""
+"""What the pages share: templates that escape all they show, styles, and pictures inside a page."""
 
 from __future__ import annotations
 

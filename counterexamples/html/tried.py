@@ -1,4 +1,4 @@
-"""A run that was tried on a real system, as one self-contained page: the model beside what was seen there."""
+"""A run that was tried on a real system, as one self-contained page: the model next to the observations."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class TypeMismatch(Exception):  # noqa: N818 - becomes a SpecError where the text is known
-    """What stands at a path (of keys and indices) is no value of the type that belongs there."""
+    """The JSON at a path (of keys and indices) is no value of the type that belongs there."""
 
     path: Path
     message: str
@@ -147,7 +147,7 @@ def _each(decode: Decoder, found: list[Json]) -> list[Value]:
     values: list[Value] = []
     try:
         for part in found:
-            values.append(decode(part))  # noqa: PERF401 - the length says which part does not fit
+            values.append(decode(part))  # noqa: PERF401 - the length tells which part does not fit
     except TypeMismatch as mismatch:
         raise TypeMismatch((len(values), *mismatch.path), mismatch.message, mismatch.help) from None
     return values

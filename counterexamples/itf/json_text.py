@@ -1,4 +1,4 @@
-"""JSON as a text: read strictly, and where each part of it stands."""
+"""JSON as a text: read strictly, with the place of each part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECODER = json.JSONDecoder()
 
 
 def parse(source: Source) -> Json:
-    """What a JSON text says. Raises SpecError with the place where it is not JSON, or says a thing twice."""
+    """The value of a JSON text. Raises SpecError with the place where it is not JSON, or has a key twice."""
     text = source.text
 
     def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -47,7 +47,7 @@ def parse(source: Source) -> Json:
 
 
 def find(text: str, path: Path) -> Span:
-    """Where the value at a path stands in a JSON text that is known to be well formed."""
+    """The place of the value at a path in a JSON text that is known to be well formed."""
     at = _skip(text, 0)
     for key in path:
         at = _skip(text, at + 1)

@@ -26,19 +26,19 @@ from spec.source import Source, Span
 HINT = "\n        "  # between the lines of a help
 MANY = 6  # names that are listed
 SCOPE: Path = ("#meta", "modelcheck", "scope")
-ACTION = "mbt::actionTaken"  # the variable in which Quint says which action led to a state
+ACTION = "mbt::actionTaken"  # the variable in which Quint names the action that led to a state
 
 
 @frozen
 class Document:
-    """A text in ITF, read as JSON; nothing says yet that a model knows what stands in it."""
+    """A text in ITF, read as JSON; its names and values are not yet checked against a model."""
 
     source: Source
     whole: Json
 
     @property
     def model(self) -> str | None:
-        """The name of the model that it says it is a run of, if it does."""
+        """The name of the model that it is a run of, if it has one."""
         name = self.about.get("model")
         return name if isinstance(name, str) else None
 
@@ -48,11 +48,11 @@ class Document:
         return _member(_member(self.whole, "#meta"), "modelcheck")
 
     def is_of(self, model: Model) -> bool:
-        """Whether it says that it was written for exactly this text of the model."""
+        """Whether it was written, by its own account, for exactly this text of the model."""
         return bool(self.about.get("text") == digest(model.source))
 
     def trace(self, model: Model, scope: Scope | None = None) -> Trace:
-        """The trace as a run of the model; nothing says yet that it replays.
+        """The trace as a run of the model; not yet replayed.
 
         A trace of another tool has no scope, so `scope` is needed; its steps are
         found by looking which step of the model leads from state to state.
@@ -106,7 +106,7 @@ class _Reader:
         self.fail("R0807", path, message, HINT.join(refusal.hints))
 
     def span(self, path: Path) -> Span | None:
-        """Where the value at a path stands, its first sign when it is a list or an object."""
+        """The place of the value at a path; only its first sign when it is a list or an object."""
         text = self.document.source.text
         try:
             found = find(text, path)
@@ -175,7 +175,7 @@ class _Reader:
         if not isinstance(found, dict):
             checks = _listed([check.name for check in self.model.checks])
             help_ = f"give one, by a check{f' ({checks})' if checks else ''} with --check, or with --scope"
-            self.fail("R0805", (), "the trace does not say for which scope it is", help_)
+            self.fail("R0805", (), "the trace does not give its scope", help_)
         sorts = {sort.name: self.members(_member(found, "sorts"), sort.name) for sort in self.model.sorts}
         nats = [nat.name for nat in self.model.nats]
         networks = [variable.name for variable in self.model.variables if variable.network]
@@ -202,14 +202,14 @@ class _Reader:
         return value
 
     def no_scope(self, found: Mapping[str, Json], kind: str, name: str, what: str) -> NoReturn:
-        """What a scope says of a name is not what it should be, or nothing."""
+        """Refuse a scope whose entry for a name is missing or of the wrong kind."""
         if name in found:
             self.fail("R0805", (*SCOPE, kind, name), f"the scope of {name} is {what}")
         model = self.model
         known = {each.name for of in (model.sorts, model.nats, model.variables) for each in of}
         others = set(found) - known
         self.fail(
-            "R0805", SCOPE, f"it says nothing of `{name}`", suggest(name, others) or _has(sorted(others))
+            "R0805", SCOPE, f"it has no entry for `{name}`", suggest(name, others) or _has(sorted(others))
         )
 
     def config(self, scope: Scope, about: Mapping[str, Json]) -> dict[str, Value]:

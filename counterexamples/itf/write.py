@@ -1,7 +1,7 @@
 """Traces in the Informal Trace Format, which the tools of Apalache and Quint read too.
 
 The format is Apalache's ADR 015 (https://apalache-mc.org/docs/adr/015adr-trace.html).
-What it has no place for stands in `#meta`: of the trace, the model, the scope
+What it has no place for is in `#meta`: of the trace, the model, the scope
 and what is shown; of a state, the step that led to it.
 """
 
@@ -97,7 +97,7 @@ def _about(trace: Trace) -> dict[str, Json]:
 
 
 def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]) -> dict[str, Json]:
-    """What a trace says of itself: the text and the check it is of, its bounds, and how it ends."""
+    """The description of a trace: the text and the check it is of, its bounds, and how it ends."""
     types = {entry.name: entry.type for entry in model.configs}
     return {
         "format": "ITF",

@@ -57,7 +57,7 @@ class Arrows:
     def posted(
         self, number: int, sender: str, step: Step, found: tuple[Change, ...]
     ) -> Iterator[tuple[str, str]]:
-        """What a step puts into a network, or a fault takes out, as words beside a lane."""
+        """What a step puts into a network, or a fault takes out, as words next to a lane."""
         is_fault = self._cast.actions[step.action].is_fault
         for change in found:
             if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
@@ -96,7 +96,7 @@ class Arrows:
                 yield Arrow(sender, actors[0], self._brief(of, message) + when, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
-        """What a client sends: with the name of its type where the value alone would say little."""
+        """What a client sends: with the name of its type where the value alone means little."""
         text = ", ".join(box.text for box in boxes)
         log = self._cast.roles.field(self._cast.sort_of[name][0], "log")
         of = element(log.type) if log is not None else None

@@ -22,7 +22,7 @@ SEEN = (
     "leads",
 )  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
-EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that say when it was written
+EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
 class Cast:
@@ -84,7 +84,7 @@ class Cast:
     # ------------------------------------------------------------- states of replicas
 
     def replica_state(self, name: str, state: State, before: State | None) -> ReplicaState:
-        """How a replica stands, with what the step before did to its log."""
+        """The state of a replica, with what the step before did to its log."""
         sort, member = self.sort_of[name]
         found = ReplicaState()
         control = self.roles.whole.get("leader")
@@ -97,7 +97,7 @@ class Cast:
             found = replace(found, leads=found.up and leads(leader, value, member))
             if found.up and sort_of_type(leader.type) == sort and value not in {None, member}:
                 found = replace(found, follows=self._lane_of[sort, value])
-        elif found.chosen:  # nothing says what the members themselves believe
+        elif found.chosen:  # what the members themselves believe is not known
             found = replace(found, leads=found.up)
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
             found = replace(found, member=member in members.of(state))
@@ -192,7 +192,7 @@ class Cast:
 
     @property
     def record(self) -> str:
-        """What stands before the names of records, where these are mere numbers."""
+        """The word before the names of records, where these are mere numbers."""
         acknowledged = self.roles.whole.get("acknowledged")
         of = None if acknowledged is None else element(acknowledged.type)
         return f"{of.name.lower()} " if isinstance(of, Nat) else ""
@@ -217,7 +217,7 @@ class Cast:
             yield from (show(of, value, self.trace.scope) for value in ordered(values))
 
     def box_of_acknowledged(self, name: str, value: Value) -> Box:
-        """An acknowledged value as it stands in a replica's log, or would stand there."""
+        """An acknowledged value as it is in a replica's log, or would be there."""
         sort, _ = self.sort_of[name]
         log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
         of = element(acknowledged.type)

@@ -15,7 +15,7 @@ from counterexamples.pictures.words import NO_RETURN, UNNEEDED, events_in, has_c
 from spec.model.ir import Kind
 
 WIDTH = 100
-TEXT_WIDTH = 30  # columns that the words of a step need beside the replicas, or else these stand below
+TEXT_WIDTH = 30  # columns that the words of a step need next to the replicas, or else these go below
 CELL = 26  # columns that a log has at most
 ENTRY = 10  # and an entry of it
 SIGNS = {Kind.ACTION: Piece("  "), Kind.FAULT: Piece("⚡", Role.FAULT), Kind.REPAIR: Piece("✚ ", Role.REPAIR)}
@@ -24,7 +24,7 @@ RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def compact(picture: Picture, *, width: int = WIDTH, ascii_only: bool = False) -> Iterator[Line]:
-    """The lines of a picture; where columns are too few, the replicas that changed stand below their step."""
+    """The lines of a picture; where columns are too few, the replicas that changed are below their step."""
     return _Compact(picture, width, ascii_only=ascii_only).lines()
 
 
@@ -126,7 +126,7 @@ class _Compact:
     # ---------------------------------------------------------------- replicas
 
     def _cell(self, replica: ReplicaState) -> Line:
-        """How a replica stands."""
+        """The state of a replica."""
         down = Piece(" ") if replica.up else Piece("✕", Role.FAULT)
         leader = Piece(_leader(replica), Role.STRONG)
         name, _, number = replica.epoch.partition(" ")

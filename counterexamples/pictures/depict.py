@@ -110,7 +110,7 @@ class _Drawing:
             yield self._gap(before + 1, last)
 
     def _gap(self, first: int, last: int) -> PictureRow:
-        """Steps that are not drawn, and how things stand after them."""
+        """Steps that are not drawn, and the state after them."""
         state = self._trace.states[last]
         replicas = {name: self._cast.replica_state(name, state, None) for name in self._cast.replicas}
         first = max(first, 1)
@@ -177,7 +177,7 @@ class _Drawing:
     def _notes(self, found: tuple[Change, ...], down: set[str], who: str) -> Iterator[tuple[str, str]]:
         """What a step changed and nothing else shows; what goes down with a replica is no news.
 
-        What no replica owns stands beside the controller, or else beside who changed it.
+        What no replica owns is next to the controller, or else next to the replica that changed it.
         """
         common = CONTROLLER if self._cast.common == CONTROLLER else who
         for change in found:
@@ -209,7 +209,7 @@ class _Drawing:
         return tuple(found)
 
     def _is_drawn(self, change: Change) -> bool:
-        """Whether a change is seen in boxes, bars and marks, so that words need not repeat it."""
+        """Whether a change is seen in boxes, bars and marks, so that words do not have to repeat it."""
         variable = change.place.variable
         index = self._trace.model.variables.index(variable)
         return variable.network is not None or self._cast.is_drawn(index, change.path.rpartition(".")[2])
@@ -290,7 +290,7 @@ def _alike(a: ReplicaState, b: ReplicaState) -> bool:
 
 
 def _by_lane(texts: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Words by the lane that they stand in."""
+    """Words by the lane that they are in."""
     found: dict[str, tuple[str, ...]] = {}
     for lane, text in texts:
         found[lane] = (*found.get(lane, ()), text)

@@ -1,6 +1,6 @@
 """Pieces of SVG that every picture has: escaped text, wrapped lines, a log as boxes.
 
-Nothing but shapes, classes and text: the style stands once in each file, with
+Nothing but shapes, classes and text: the style is once in each file, with
 colours for light and dark, and every difference in colour is one of shape or
 word as well.
 """
@@ -81,7 +81,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 BOX, TALL = 30, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
-SHORT = 8  # a name that stands above a bar
+SHORT = 8  # a name above a bar
 WIDE = 78  # the widest an entry may be
 BOLD = 14.5  # what the width of 13 px text in bold comes to
 LINE = 16  # from one line of text to the next
@@ -90,7 +90,7 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def said(text: str) -> str:
-    """Text as it may stand in XML, with nothing in it that hides or moves other text."""
+    """Text escaped for XML, with nothing in it that hides or moves other text."""
     return escape(NOT_XML.sub("\ufffd", clean(text)))
 
 
@@ -119,7 +119,7 @@ def stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
 
 
-@lru_cache(maxsize=4096)  # the same few words stand in every row
+@lru_cache(maxsize=4096)  # the same few words are in every row
 def width_of(text: str, size: float = 13) -> float:
     """About how wide a line of text is."""
     return sum(WIDTHS.get(sign, 0.56 if sign.isascii() else 0.75) for sign in text) * size
@@ -134,7 +134,7 @@ def lines(text: str, width: float, size: float = 13) -> list[str]:
 
 
 def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
-    """The title and what stands under it, and where the next thing begins."""
+    """The title and the lines under it, and where the next thing begins."""
     parts = []
     for line in lines(picture.title, room, 19.5):
         parts.append(words(x, y, line, "title"))

@@ -1,4 +1,4 @@
-"""What is wrong at the end of a trace: for whom, in which entries, and what was lost."""
+"""What is wrong at the end of a trace: for which replicas, in which entries, and what was lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_FAILURES = 3  # that are shown
 
 
 class Judgement:
-    """What the property of a trace says of its last state: `broken` replicas, `lost` records."""
+    """What is wrong in a trace's last state by its property: `broken` replicas, `lost` records."""
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
@@ -44,7 +44,7 @@ class Judgement:
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
 
     def verdict(self) -> Iterator[str]:
-        """What is wrong, in lines: the property, then its false parts, for whom and by which values."""
+        """What is wrong, in lines: the property, then its false parts with their members and values."""
         trace = self._trace
         if trace.property is None:
             return
@@ -58,7 +58,7 @@ class Judgement:
             yield self._part(failure)
 
     def _part(self, failure: Failure) -> str:
-        """A part that is false, for whom, and the values in it."""
+        """A part that is false, for which members, and the values in it."""
         source, scope = self._trace.model.source, self._trace.scope
         whole = one_line(source.at(failure.span))
         names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
@@ -91,7 +91,7 @@ class Judgement:
         return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
 
     def _lost_boxes(self, name: str) -> list[Box]:
-        """What is lost as it would stand in a replica's log."""
+        """What is lost as it would be in a replica's log."""
         return [self._cast.box_of_acknowledged(name, value) for value in self._lost]
 
     def _lost_values(self) -> set[Value]:

@@ -1,6 +1,6 @@
 """A picture as a Mermaid sequence diagram, which GitHub draws in Markdown.
 
-Everything that a model or a trace brings along stands behind a colon, with all
+Everything that a model or a trace brings along is behind a colon, with all
 signs that mean something to Mermaid as entities: so it is text and never syntax.
 """
 
@@ -36,15 +36,15 @@ ARROWS = {
 COLOURS = {Kind.FAULT: "rgba(207, 34, 46, 0.16)", Kind.REPAIR: "rgba(26, 127, 55, 0.16)"}
 WRONG = "rgba(207, 34, 46, 0.32)"
 REACHED = "rgba(26, 127, 55, 0.32)"
-BESIDE = 46  # characters of a line in a note beside one lane
+BESIDE = 46  # characters of a line in a note next to one lane
 ACROSS = 24  # characters for each lane in a note across all
 # Signs that Mermaid's grammar, its directives, its entities or its formulas give a meaning; a colon
-# only where no blank follows it, or `wrap` stands before it.
+# only where no blank follows it, or `wrap` is before it.
 _MEANS_SOMETHING = re.compile(r"[#;%<>&\"\\`$@^~ßﬂ°¶]|:(?! )|(?<=wrap):", re.IGNORECASE)
 
 
 def mermaid(picture: Picture) -> str:
-    """The diagram's text, valid whatever the picture says. Beyond `MOST` characters Mermaid refuses it."""
+    """The diagram's text, valid for every picture. Beyond `MOST` characters Mermaid refuses it."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 
@@ -82,7 +82,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
-    """A step: what was done, the arrows, how the lanes that it touched stand then."""
+    """A step: what was done, the arrows, the state of the lanes that it touched."""
     across = _across(picture)
     inside = [across(heading(row))]
     inside += [

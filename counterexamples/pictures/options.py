@@ -15,7 +15,7 @@ class PictureOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The options that are not as they are by themselves, as they are typed."""
+        """The options that differ from their defaults, as they are typed."""
         asked = {
             "--title": self.title is not None,
             "--columns": self.columns is not None,

@@ -18,7 +18,7 @@ SHARED = "shared state"  # what no replica owns, where there is no controller
 
 
 class ArrowKind(PyEnum):
-    """What an arrow stands for."""
+    """The kind of event that an arrow shows."""
 
     MESSAGE = "message"
     COPY = "copy"  # one member's log becomes more like another's
@@ -38,19 +38,19 @@ class Box:
     cut: bool = False  # the step removed it
     bad: bool = False  # what is wrong at the end is about it
     missing: bool = False  # it was acknowledged and is not there
-    acknowledged: bool = False  # a client was told that it is stored
+    acknowledged: bool = False  # a client got an acknowledgement for it
     is_volatile: bool = False  # it is not on disk yet, and a loss of power may take it
 
 
 @frozen
 class ReplicaState:
-    """How a replica stands after a step; None and empty where the model has no such part."""
+    """The state of a replica after a step; None and empty where the model has no such part."""
 
     up: bool = True
     leads: bool = False  # takes itself for the leader
     chosen: bool | None = None  # the controller takes it for the leader
     is_aware: bool = True  # if it is chosen, it knows, and for which epoch
-    follows: str = ""  # whom it takes for the leader
+    follows: str = ""  # the replica that it takes for the leader
     member: bool | None = None
     epoch: str = ""
     log: tuple[Box, ...] | None = None
@@ -71,11 +71,11 @@ class Arrow:
 
 @frozen
 class PictureRow:
-    """A step: what was done, and in each lane that it touched how things stand then.
+    """A step: what was done, and in each lane that it touched the state then.
 
     By lane, `events` are what happened there in words, `notes` the changes that nothing
-    else shows.  `acknowledged` is what clients have been told is stored.  Row 0 is the start; a row
-    with `skipped` stands for that many steps, up to its own, which are not drawn.
+    else shows.  `acknowledged` is what was acknowledged to clients.  Row 0 is the start; a row
+    with `skipped` replaces that many steps, up to its own, which are not drawn.
     """
 
     number: int
@@ -91,7 +91,7 @@ class PictureRow:
     control: tuple[str, ...] = ()  # what the controller has decided: "leader: B", where the step changed it
     skipped: int = 0
     is_last: bool = False
-    is_needed: bool = True  # unless an explanation says that all goes wrong without it too
+    is_needed: bool = True  # unless by an explanation all goes wrong without it too
     is_recorded: bool = False  # it changed a ghost that the property reads: what the claim is about
 
 
@@ -109,13 +109,13 @@ class Picture:
     is_bad: bool
     broken: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    record: str = ""  # what stands before the names of records: "record ", or nothing
+    record: str = ""  # the word before the names of records: "record ", or nothing
     membership: str = ""  # what the parts are called that make a replica a member
     loop: int | None = None  # the row after which the run repeats
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
     is_captioned: bool = True  # whether the caption is drawn; a screen reader has it in any case
-    claim: str = ""  # what the run shows, in a sentence, where the title says something else
+    claim: str = ""  # what the run shows, in a sentence, where the title is another
 
     @property
     def about(self) -> tuple[str, ...]:

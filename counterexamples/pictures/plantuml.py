@@ -35,7 +35,7 @@ SHAPES = {Kind.ACTION: ("note", ""), Kind.FAULT: ("hnote", " #FFD8D3"), Kind.REP
 NEWLINE = r"\n"  # as PlantUML has it
 WRONG = " #FFB3AB"
 REACHED = " #AFE3BD"
-BESIDE = 46  # characters of a line in a note beside one lane
+BESIDE = 46  # characters of a line in a note next to one lane
 ACROSS = 24  # characters for each lane in a note across all
 HARMLESS = ".-_=:{}[]"
 OURS = "·→−×…✓✗✕★☆⚡✚↻▼"
@@ -44,7 +44,7 @@ _HAS_NO_NUMBER = re.compile(r"[\ufffe\uffff\U00100000-\U0010ffff]")  # that Plan
 
 
 def plantuml(picture: Picture) -> str:
-    """The diagram's text, valid whatever the picture says."""
+    """The diagram's text, valid for every picture."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 
@@ -96,7 +96,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
-    """A step: what was done, the arrows, how the lanes that it touched stand then."""
+    """A step: what was done, the arrows, the state of the lanes that it touched."""
     shape, colour = SHAPES[row.kind]
     if row.is_last and picture.is_bad:
         colour = WRONG

@@ -1,6 +1,6 @@
 """Which parts of a state are the log, the high watermark, the leader: what a picture draws as more than text.
 
-A model may say so with a `display` block; what it leaves open is found by the
+A model may declare them in a `display` block; what it leaves open is found by the
 names that protocols use.
 """
 
@@ -73,7 +73,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def roles(model: Model) -> Roles:
-    """The roles of a model's parts: as it says itself, or else by their names."""
+    """The roles of a model's parts: as it declares them, or else by their names."""
     networks = {index for index, variable in enumerate(model.variables) if variable.network}
     parts = [part for part in parts_of(model) if part.variable not in networks]
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))

@@ -52,7 +52,7 @@ class StoryFrame:
 
     @property
     def last(self) -> PictureRow:
-        """The step after which it shows how things stand."""
+        """The step whose end state it shows."""
         return self.rows[-1]
 
 
@@ -198,13 +198,13 @@ class _Board:
     # ---------------------------------------------------------------- the replicas
 
     def _height(self, name: str) -> float:
-        """How high a replica stands in every frame, so that it never moves."""
+        """The height of a replica in every frame, so that it never moves."""
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
         more = max(self._lines_more(frame.last, name) for frame in self._frames)
         return 26 + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
 
     def _beside(self, row: PictureRow, name: str) -> list[str]:
-        """What else is said of a replica, in lines, each of as many parts as fit."""
+        """The further words about a replica, in lines, each of as many parts as fit."""
         found: list[str] = []
         for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
             longer = f"{found[-1]} · {part}" if found else ""
@@ -215,7 +215,7 @@ class _Board:
         return found
 
     def _lines_more(self, row: PictureRow, name: str) -> int:
-        """For how many of these lines there is no room beside the words of the replica or of its log."""
+        """For how many of these lines there is no room next to the words of the replica or of its log."""
         texts, replica = self._beside(row, name), row.replicas[name]
         if not texts:
             return 0
@@ -263,7 +263,7 @@ class _Board:
     # ------------------------------------------------------------------ the client
 
     def _answers(self, row: PictureRow) -> list[tuple[str, str]]:
-        """What clients were told, and which of it is lost at the end."""
+        """What was acknowledged to clients, and which of it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.acknowledged if record not in lost]
         word = self._picture.record

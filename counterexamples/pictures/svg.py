@@ -43,8 +43,8 @@ NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of repl
 EDGE = 18
 ARROW = 24  # height of an arrow
 POINT = 9  # length of an arrow's head
-SIDE = 14  # from a lifeline to what stands beside it
-Shape = Callable[[float, float], Iterable[str]]  # drawn where its row comes to stand
+SIDE = 14  # from a lifeline to the things next to it
+Shape = Callable[[float, float], Iterable[str]]  # drawn at the height of its row
 KINDS = {Kind.FAULT: ("fault", "⚡ fault", "flash"), Kind.REPAIR: ("repair", "✚ repair", "mended")}
 
 
@@ -54,7 +54,7 @@ def svg(picture: Picture) -> str:
 
 
 class _Diagram:
-    """One diagram in the making; `_lane` is where each lifeline stands, `_room` how much is beside it."""
+    """One diagram in the making; `_lane` is the position of each lifeline, `_room` the width next to it."""
 
     def __init__(self, picture: Picture) -> None:
         self._picture = picture
@@ -173,7 +173,7 @@ class _Diagram:
             self._parts.append(stroke(x, y, x, y + height, kind))
 
     def _beside(self, lane: str, row: PictureRow) -> tuple[float, list[Shape]]:
-        """What stands beside a lifeline, and how high it is."""
+        """The things next to a lifeline, and how high they are."""
         beside = _Beside(self._room[lane])
         replica = row.replicas.get(lane) if lane in row.shown else None
         if replica is not None:
@@ -236,7 +236,7 @@ class _Diagram:
             texts.append("dashed arrow: a copy between logs")
         if not all(row.is_needed for row in self._picture.rows):
             texts.append(UNNEEDED)
-        texts.append("nothing beside a lifeline: as before")
+        texts.append("nothing next to a lifeline: as before")
         return self._small(" · ".join(texts), y)
 
     def _small(self, text: str, y: float) -> float:
@@ -265,7 +265,7 @@ def _at_most(texts: list[str], most: int = 2) -> list[str]:
 
 
 class _Beside:
-    """What stands beside a lifeline in one row, from above."""
+    """The things next to a lifeline in one row, from above."""
 
     def __init__(self, room: float) -> None:
         self._room = room
@@ -285,7 +285,7 @@ class _Beside:
         self.height += TALL + 2 * LABEL
 
     def frame(self) -> None:
-        """A frame around all that stands there so far."""
+        """A frame around all that is there so far."""
         self.shapes.append(partial(_framed, self.height + 3, self._room))
         self.height += 8
 

@@ -1,4 +1,4 @@
-"""How replicas stand, and what all formats say in the same words."""
+"""The states of replicas, and other texts that all formats share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = {Kind.FAULT: ("⚡", "fault"), Kind.REPAIR: ("✚", "repair")}
 
 
 def badge(replica: ReplicaState) -> str:
-    """What a replica is, in a few words: the leader, down, whom it follows."""
+    """What a replica is, in a few words: the leader, down, the leader it follows."""
     found = ["✕ down"] if not replica.up else []
     if replica.chosen and not replica.up:
         found.append("still the leader")
@@ -44,14 +44,14 @@ def badge(replica: ReplicaState) -> str:
 
 
 def entry(box: Box) -> str:
-    """An entry of a log: `1·e2✓`, the record and its epoch, and that a client was told it is stored."""
+    """An entry of a log: `1·e2✓`, the record, its epoch, and that it was acknowledged to a client."""
     return (f"{box.text}·{box.under}" if box.under else box.text) + (
         "✓" if box.acknowledged and not box.cut else ""
     )
 
 
 def stands(replica: ReplicaState, picture: Picture) -> Iterator[str]:
-    """How a replica stands, in lines: what it is, its log, what is gone from it."""
+    """The state of a replica, in lines: what it is, its log, what is gone from it."""
     parts = [badge(replica)]
     if picture.membership and replica.member is not None:
         parts.append(f"{'in' if replica.member else 'not in'} {picture.membership}")
@@ -72,7 +72,7 @@ def stands(replica: ReplicaState, picture: Picture) -> Iterator[str]:
 
 
 def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What stands in the lanes that a row touched: lanes side by side, and the lines that all of them have.
+    """The notes in the lanes that a row touched: lanes side by side, and the lines that all of them have.
 
     A replica is described where it changed, and at the start and the end.
     """
@@ -107,7 +107,7 @@ def _stands(picture: Picture, index: int, lane: str) -> tuple[str, ...]:
 
 
 def has_changed(now: ReplicaState, before: ReplicaState) -> bool:
-    """Whether a replica stands otherwise than before, whatever the step before did to its log."""
+    """Whether a replica's state differs from before, whatever the step before did to its log."""
     return _bare(now) != _bare(before)
 
 

@@ -112,7 +112,7 @@
       case "step": case "assert":
         if (!at.step) return ["dim", "○ of steps: none yet"];
         return at.step.broken.includes(property.name) ? ["bad", "✗ broken by this step"] : ["good", "✓ this step keeps it"];
-      default: return ["dim", "○ of runs that go on for ever"];
+      default: return ["dim", "○ a property of infinite runs"];
     }
   }
 
@@ -134,11 +134,11 @@
     byId("others").querySelector("ul").replaceChildren(...others.map(line));
   }
 
-  // Why no run of some steps breaks a property of runs without end, what the check has found of it, and
+  // Why no run of some steps breaks a property of infinite runs, what the check has found of it, and
   // whether this state is on the circle that does break it.
   function forever(property) {
     const { verdict, run, loop, circle } = description.forever[property.name];
-    const why = "No run of some steps breaks it: only one that goes on for ever can, and what may happen next can still mend it. ";
+    const why = "No run of some steps breaks it: only an infinite run can, because a later step may still satisfy it. ";
     if (!run) return [element("p", { class: "was" }, why + verdict)];
     const isThatRun = () => path(at).every((node, i) => i < run.states.length && traces.isSame(node, run.states[i]));
     const counts = property.kind !== "leadsto" || isThatRun(); // what it waits for may have come before the circle
@@ -156,7 +156,7 @@
     if (!node) return say(problem);
     if (budget !== null && node.faults > budget) setBudget(node.faults);
     const last = run.states.length - 1;
-    const end = last > loop ? `This is the state after step ${loop} again, and so it may go on for ever.` : "Here it may stay for ever.";
+    const end = last > loop ? `This is the state after step ${loop} again, so the run can repeat forever.` : "Here it may stay for ever.";
     go(node, problem || end);
     say(problem || end);
   }
@@ -239,7 +239,7 @@
     return [...(name ? ["refused by ", element("b", {}, name), ": "] : ["refused, for it needs "]), test, ...about, ...example];
   }
 
-  // The run, and where else it was tried to go on.
+  // The run, and the other ways in which it was continued.
   function showRun() {
     const all = path(at);
     for (let each = at.last; each; each = each.last) all.push(each);

@@ -1,6 +1,6 @@
 "use strict";
 // A state as a picture: replicas with their logs, who leads, what was acknowledged; and as tables.
-// It says what counterexamples/pictures says (cast.py, drawing.py, words.py), of one state and the one before.
+// It shows the same as counterexamples/pictures (cast.py, drawing.py, words.py), for one state and the one before.
 const Picture = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const BOX = 30, TALL = 28, WIDE = 78, ABOVE = 16, BELOW = 18, INSET = 8, WIDEST = 460, SHORT = 8;

@@ -4,7 +4,7 @@ const Search = (() => {
   const { NOWHERE } = Engine;
   const ROOT = 0xffffffff; // the predecessor of the first state
   const FULL = 0.8; // a table is never fuller
-  const BEGUN = 1 << 13; // so many successors, and no other state is expanded before they are inserted
+  const BEGUN = 1 << 13; // with this many successors, no other state is expanded before they are inserted
   const CHUNK = 1 << 12; // states
 
   // The states found by one search. Places of a shard's words are named in `used.shard`.
@@ -67,7 +67,7 @@ const Search = (() => {
       return made;
     }
 
-    // See that there is room for so many more.
+    // Make room for this many more.
     ensure(more) {
       const { count, local, waiting } = this.used.shard;
       const fresh = this.used.shard.new;

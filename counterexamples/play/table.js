@@ -1,5 +1,5 @@
 "use strict";
-// States that were computed beforehand, with what a kernel would tell of them: it is asked as a kernel is.
+// States that were computed beforehand, with what a kernel would return for them: it has the interface of a kernel.
 // A state is known by its number. Of the last ones, the page does not know what follows.
 const Table = (() => {
   class Kernel {

@@ -1,6 +1,6 @@
 "use strict";
 // Values of the model: out of the bits of a state, in the words of the language, and as ITF writes them.
-// A value is what spec/model/values.py says it is; sets and bags are lists in canonical order.
+// Values are represented as in spec/model/values.py; sets and bags are lists in canonical order.
 const Values = (() => {
   const ones = (width) => (1n << BigInt(width)) - 1n;
 
@@ -131,7 +131,7 @@ const Values = (() => {
     return { show, itf, name, says };
   }
 
-  // What ITF says, so that two texts are equal where they say the same: plain numbers, members and keys in order.
+  // A normal form of ITF, so that two texts are equal where they mean the same: plain numbers, members and keys in order.
   function plain(json) {
     if (json === undefined) return "";
     if (typeof json === "number") return `n${json}`;

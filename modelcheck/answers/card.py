@@ -46,7 +46,7 @@ def card(
     reported = {result.property for result in surprises(outcome)}
     by_found: dict[str, list[str]] = {}
     for mismatch in outcome.mismatches:
-        if not (mismatch.is_plain and mismatch.about in reported):  # else the property's own line says so
+        if not (mismatch.is_plain and mismatch.about in reported):  # else the property's own line has it
             by_found.setdefault(mismatch.found, []).append(wished(mismatch.wish))
     for found, expected in by_found.items():
         yield from _mark("✗", Role.BAD, f"expected: {', '.join(expected)}; found: {found}", width)

@@ -1,4 +1,4 @@
-"""What a page in which a model is played has to know of properties of runs that go on for ever."""
+"""Properties of infinite runs, for the page in which a model is played."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITS = Limits(states=200_000, seconds=10)
 def forever(model: Model, check: Check) -> dict[str, Json]:
     """By the names of such properties: what the check finds of each, and the run that breaks it, if any.
 
-    A run of some steps breaks none of them, so the page cannot judge them by itself.  Costs a
+    A run of some steps breaks none of them, so the page cannot judge them on its own.  Costs a
     check of these properties alone, up to the limits, and nothing where there are none.
     """
     names = tuple(prop.name for prop in looked_at(model, check) if prop.kind in OF_FAIR_RUNS)
@@ -65,7 +65,7 @@ def _only(words: str) -> Json:
 
 
 def _goes_on(run: Trace, loop: int) -> str:
-    """How the run goes on for ever."""
+    """How the run continues forever."""
     return "may stay there" if loop == len(run.steps) else f"repeats itself from after step {loop} on"
 
 

@@ -52,7 +52,7 @@ Content = str | bytes | tuple[Line, ...]
 
 @frozen
 class Format:
-    """A format; files of it have the first suffix; `parts` says whether it can leave out steps.
+    """A format; files of it have the first suffix; `parts` if it can leave out steps.
 
     `takes` are the options of pictures that change what is drawn.
     """
@@ -130,7 +130,7 @@ def unused(options: PictureOptions, forms: Iterable[str]) -> str | None:
 
 
 def as_file(content: Content) -> str | bytes:
-    """What stands in a file, above our mark."""
+    """The content of a file, above our mark."""
     return plain(content) if isinstance(content, tuple) else content
 
 

@@ -116,7 +116,7 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
 
 
 def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
-    """The obstacles of a proof, by claim: steps that need not be reachable."""
+    """The obstacles of a proof, by claim: steps that may not be reachable."""
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):
         title = f"{about}: {cell.claim} {cell.place}, not a run"
@@ -137,7 +137,7 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What a reader must know of a search that was not, or not as expected, or of a model with idle parts."""
     found = outcome.findings
     if found.end.partial:
-        yield "Partial", (f"{found.end.value}. What is said is about the part that was searched.",)
+        yield "Partial", (f"{found.end.value}. The results apply only to the part that was searched.",)
     if outcome.mismatches:
         texts = (f"expected: {wished(each.wish)}; found: {each.found}" for each in outcome.mismatches)
         yield "Not as the check expects", tuple(texts)

@@ -85,7 +85,7 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
 
 
 def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
-    """What is not proved, and the smallest steps that show why, from states that need not be reachable."""
+    """What is not proved, and the smallest steps that show why, from states that may not be reachable."""
     proof = outcome.findings.proof
     stuck = (
         [] if proof is None else [cell for cell in proof.dropped if cell.kept is not ObligationStatus.PROVED]
@@ -126,9 +126,9 @@ def _obstacle(cell: ObligationCell, steps: Trace, width: int) -> Iterator[Line]:
     before = len(steps.steps)
     where = "the state" if before == 1 else f"the first {before} states"
     said = (
-        f"{cell.claim} is not inductive: if all claims are true in {where} below, then {cell.place}"
-        " it is not. Whether any run comes to that state is not known: this is no counterexample."
-        " Where none does, a lemma that excludes it will help."
+        f"{cell.claim} is not inductive: all claims are true in {where} below, but it is false"
+        f" {cell.place}. It is not known whether any run reaches that state, so this is not a"
+        " counterexample. If none does, a lemma that excludes the state will help."
     )
     lines = [*story(steps, width=width, bounds_shown=True)]
     title = lines.index(())

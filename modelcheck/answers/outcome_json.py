@@ -150,7 +150,7 @@ def _way(run: Trace) -> Json:
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None
-    """How many faults; null stands for any number."""
+    """How many faults; null means any number."""
     return {"total": total, "kinds": None if kinds is None else dict(kinds)}
 
 

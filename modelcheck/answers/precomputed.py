@@ -1,7 +1,7 @@
 """The first states of a check, computed beforehand: what a page plays with where it has no kernel.
 
 The states are those of the cheapest runs, the fewest faults first and then the fewest steps, found by the
-interpreter; of each there is what `modelcheck/explicit/wasm/records.py` has the kernel tell.
+interpreter; for each there are the records of `modelcheck/explicit/wasm/records.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO, YES, ERROR = "012"  # whether a property is true of a state
 
 @frozen
 class Precomputed:
-    """The states as data for a page: `used` is said of them, `table` has them, the `starts` of runs first."""
+    """The states as data for a page: `used` describes them, `table` has them, the `starts` of runs first."""
 
     used: Json
     table: Json

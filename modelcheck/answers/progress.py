@@ -28,7 +28,7 @@ CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
 
 
 class ProgressLine:
-    """A reporter for a terminal; on anything else it says nothing. Call `clear` before other output."""
+    """A reporter for a terminal; on anything else it prints nothing. Call `clear` before other output."""
 
     def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
         self._stream = stream
@@ -41,16 +41,16 @@ class ProgressLine:
         self._mentioned = monotonic()
 
     def begin(self, title: str) -> None:
-        """From here on it is about something else; say so at once."""
+        """Name the new subject at once."""
         self._title, self._violated, self._beside = title, [], []
         self._draw(title)
 
     def show(self, words: str) -> None:
-        """Show this at once, until something is told."""
+        """Show this at once, until there is something to report."""
         self._draw(words)
 
     def mention(self, title: str) -> None:
-        """It is about something else now; say so unless that was said of another thing just now."""
+        """Name the current subject, unless another one was named just now."""
         now = monotonic()
         if now - self._mentioned > EVERY:
             self._mentioned = now
@@ -78,7 +78,7 @@ class ProgressLine:
                 self._violated.append(name)
             case Checkpointed(_, str(problem)):
                 self.clear()
-                self._stream.write(f"modelcheck: no checkpoint: {problem}; the search goes on\n")
+                self._stream.write(f"modelcheck: no checkpoint: {problem}; the search continues\n")
             case NotCached(folder, problem) if event not in self._noted:
                 self._noted.add(event)
                 self.clear()
@@ -91,7 +91,7 @@ class ProgressLine:
                 if found is not None:
                     self._say(
                         f"{name} found a run for {found.property}, with {count(found.faults, 'fault')} in"
-                        f" {count(found.steps, 'step')}; the search goes on for one with fewer faults,"
+                        f" {count(found.steps, 'step')}; the search continues for one with fewer faults,"
                         " and Ctrl-C shows what there is"
                     )
             case LayerDone() | Checkpointed() | NotCached() | PhaseDone():

@@ -24,7 +24,7 @@ LIBRARIES = ("z3-solver", "llvmlite")
 
 
 def reproducer(model: Model, check: Check, found: Disagreement) -> dict[str, Any]:
-    """The model's text, the question, what each engine says, and the versions of all that took part."""
+    """The model's text, the question, the answer of each engine, and the versions of all that took part."""
     first, second = found.engines
     return {
         "format": "modelcheck disagreement 1",

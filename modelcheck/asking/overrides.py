@@ -20,7 +20,7 @@ from spec.source import Source, Span
 class Overrides:
     """Settings as typed: `k=v` texts for scope and configuration, texts for faults and for a release.
 
-    Of a release every config entry has its default there, where the model says what that is;
+    Of a release every config entry has its default there, where the model gives one;
     what `config` sets comes before.
     """
 
@@ -36,7 +36,7 @@ class Overrides:
 def apply(model: Model, check: Check, given: Overrides) -> Check:
     """The check with what was typed in place of its own.
 
-    When anything differs it says nothing about itself any more, and expects nothing.
+    When anything differs it loses its `says` text and its expectations.
     Raises SpecError for a name the model does not have and a value that does not fit.
     """
     scope = _scope(model, check.scope, given.scope)
@@ -60,7 +60,7 @@ def free_check(model: Model, given: Overrides) -> Check:
     missing += [nat.name for nat in model.nats if nat.name not in scope.nats]
     missing += [name for name in networks if name not in scope.networks]
     if missing:
-        message = f"{model.name} has no check, and nothing says how far {', '.join(missing)} may go"
+        message = f"{model.name} has no check, and no scope for {', '.join(missing)}"
         help_ = f"add `--scope {' '.join(f'{name}=3' for name in missing)}`"
         raise SpecError([Diagnostic("R0901", model.source, None, message, help=help_)])
     defaults = {entry.name: entry.default for entry in model.configs}
@@ -74,7 +74,7 @@ def one_check(
 ) -> tuple[Model, Check]:
     """The one check that is meant, on the model that is meant, with what was typed in place of its own.
 
-    Raises SpecError where the file has several and none is named; `use` says what is of one check.
+    Raises SpecError where the file has several and none is named; `use` names what belongs to one check.
     """
     if not any(model.checks for model in models):
         model = pick_model(models, of)
@@ -113,7 +113,7 @@ def only(model: Model, check: Check, names: Sequence[str]) -> Check:
 def _moved(check: Check, model: Model) -> Check:
     """A check put to another variant, with its value for each switch that both have.
 
-    It says nothing about itself any more, and nothing is foretold.
+    It loses its `says` text and its expectations.
     """
     known = {entry.name: entry.default for entry in model.configs}
     config = known | {name: value for name, value in check.scope.config.items() if name in known}
@@ -151,7 +151,7 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
         _wrong(option, f"`{given.release}` is not a version", "a version is numbers and dots: `2.1.0`")
     known = {entry.name: default_of(entry, given.release) for entry in model.configs if entry.defaults}
     if not known:
-        _wrong(option, f"{model.name} does not say what the defaults of a release are")
+        _wrong(option, f"{model.name} declares no defaults for releases")
     found = {name: default for name, default in known.items() if default is not None}
     return replace(scope, config={**scope.config, **found})
 
@@ -207,7 +207,7 @@ def _budget(model: Model, text: str, own: Budget) -> Budget:
 
 
 def _pairs(option: str, given: Iterable[str]) -> Iterable[tuple[Source, str, str]]:
-    """The sides of each `k=v`; several may stand in one text, with commas between."""
+    """The sides of each `k=v`; one text may have several, with commas between."""
     for text in given:
         source = Source(option, text)
         for part in text.split(","):

@@ -81,7 +81,7 @@ class Crew(Protocol):
 
 
 def axis(text: str, option: str = "--vary") -> Axis:
-    """`NAME=V,V,…`, where `2..5` stands for 2,3,4,5. Raises SpecError when it is not of that form."""
+    """`NAME=V,V,…`, where `2..5` means 2,3,4,5. Raises SpecError when it is not of that form."""
     name, sign, values = (side.strip() for side in text.partition("="))
     found = tuple(each for part in values.split(",") for each in _range(part.strip(), option))
     if not sign or not name or not all(found) or len(set(found)) < len(found):

@@ -17,7 +17,7 @@ MEND_START = "without an initial state everything holds of nothing; let the choi
 
 
 def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
-    """Assumptions that do not hold, each where it stands in the model, and what it is about."""
+    """Assumptions that do not hold, each with its place in the model, and its subject."""
     return SpecError(
         Diagnostic(
             "R0907",

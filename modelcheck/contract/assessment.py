@@ -9,7 +9,7 @@ from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Vio
 from spec.frozen import frozen
 from spec.model.ir import ExpectVerdict
 
-MARKS = {  # before a line that says what something came to
+MARKS = {  # before a line with the result of something
     Exit.EXPECTED: ("✓", Role.GOOD),
     Exit.VIOLATED: ("✗", Role.BAD),
     Exit.UNKNOWN: ("?", Role.UNSURE),

@@ -1,6 +1,6 @@
 """Which parts of a model no check uses: actions that never happen, guards that never refuse, fixed switches.
 
-A check of several need not use every part, so what counts is that none of those that were asked does.
+One check of several does not have to use every part: a part is unused if none of those asked uses it.
 Only a complete search shows that a part is not used; any search shows that it is.
 """
 
@@ -20,8 +20,8 @@ DECLARED = re.compile(r"//\s*unused:\s*\S")  # in a comment, with the reason beh
 def never_used(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
     """What none of the checks of a file uses, in the order of the text, but for what it declares so.
 
-    That is of the file that each check is in, and not of those that this goes on from.  Of switches
-    it is asked where there are several checks.  Costs a look at each action and guard.
+    That is of the file that each check is in, and not of those that this extends.  Switches
+    are included where there are several checks.  Costs a look at each action and guard.
     """
     files = {outcome.model.source.name: outcome.model.source for outcome in outcomes}
     found: list[UnusedPart] = []
@@ -75,7 +75,7 @@ def _lines(source: Source, span: Span) -> Iterator[str]:
 
 
 def _spans_of(outcome: Outcome) -> tuple[Span, ...]:
-    """Where the check stands; nowhere, if the command line made it up."""
+    """The place of the check; none if the command line made it up."""
     return (outcome.check.span,) if outcome.check.span.end else ()
 
 
@@ -83,7 +83,7 @@ def _spans_of(outcome: Outcome) -> tuple[Span, ...]:
 
 
 def _is_excused(part: UnusedPart) -> bool:
-    """Whether it is declared, or of a file that this one goes on from."""
+    """Whether it is declared, or of a file that this one extends."""
     name, _, _ = part.source.place(part.span.start)
     return name != part.source.name or is_declared(part.source, part.span)
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @frozen
 class Limits:
-    """When to give up and say so: a number of states, seconds, bytes of memory in use. None: never."""
+    """When to give up: a number of states, seconds, bytes of memory in use. None: never."""
 
     states: int | None = None
     seconds: float | None = None
@@ -30,7 +30,7 @@ class Limits:
 class Keep:
     """A folder in which a search is saved at intervals, and when it stops.
 
-    With `resume` the search goes on from what the folder holds.
+    With `resume` the search continues from the checkpoint in the folder.
     """
 
     folder: Path
@@ -68,15 +68,15 @@ class Task:
     """A question to an engine: a whole run is this value and nothing else.
 
     `stop_early` allows to stop when every property is decided; without it the
-    search goes on, so that all counts are of the whole extent; with `at_first` it may
+    search continues, so that all counts are of the whole extent; with `at_first` it may
     stop as soon as one is, and the others stay unknown.  `symmetry` are the
     sorts up to whose renamings states count as one (see `modelcheck.search.symmetry`):
     verdicts, faults and steps are the same, counts are of orbits.  `threads` of
     None: one for each core; findings do not depend on it.  Without `ways` an engine
-    need not remember how it came to each state, which saves memory: it searches
+    does not have to remember how it came to each state, which saves memory: it searches
     again where there is a run to show.  `family` names other questions that may
     follow; findings do not depend on it.  `witnesses` are looked for in passing, by an
-    engine that lists all states: they end no search and no search goes on for them.
+    engine that lists all states: they neither end nor prolong a search.
     """
 
     model: Model
@@ -119,11 +119,11 @@ class Refusal:
 
 
 class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """There is no search that could go on."""
+    """There is no search that could continue."""
 
 
 class CannotStart(SpecError):  # noqa: N818 - an answer to the user, not a bug
-    """What an engine runs on is not there: a sentence says what, and what to do. Nothing was searched."""
+    """Something that an engine needs is missing; the message names it, with advice. Nothing was searched."""
 
     def __init__(self, message: str) -> None:
         super().__init__([Diagnostic("R0912", Source("modelcheck", ""), None, message)])
@@ -148,7 +148,7 @@ class Engine(Protocol):
     An engine is deterministic for a given task (but for limits of time and
     memory), never prints, and answers Unknown rather than guess.  Every
     Violated carries a trace of the fewest faults and then the fewest steps, or
-    says why the search for it was cut short.
+    the reason why the search for it was cut short.
     What it cannot do it refuses before it starts; it never ignores a property.
     """
 

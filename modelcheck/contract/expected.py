@@ -26,7 +26,7 @@ def mismatches(check: Check, findings: Findings) -> tuple[Mismatch, ...]:
     """Every expectation that was not met; and every violation that nothing in the check expects.
 
     Random runs, and those of a solver, can only go against a verdict.  Nothing goes against
-    how many faults and steps it takes, where the run at hand need not have the fewest.
+    how many faults and steps it takes, where the run at hand may not have the fewest.
     """
     if findings.sample is not None or findings.depth is not None or findings.proof is not None:
         verdicts = {r.property: r.verdict for r in findings.results if not isinstance(r.verdict, Unknown)}

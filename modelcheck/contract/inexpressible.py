@@ -10,7 +10,7 @@ from spec.source import Span
 
 @frozen
 class Construct:
-    """A construct of a model: what it is, and where it stands, where that is known."""
+    """A construct of a model: what it is, and its place, where that is known."""
 
     what: str
     span: Span | None = None

@@ -23,7 +23,7 @@ class ObligationCell:
     """One obligation: that a claim is true at the start (no action), or after a step from where all are.
 
     `shown` is a step from a state where all claims are true to one where this is
-    not; such a state need not be reachable.  `smt` is the text that was put to the
+    not; such a state may not be reachable.  `smt` is the text that was put to the
     solver, and `named` which of its two forms; `decidable` whether a solver is sure
     to decide it, given time.
     """

@@ -1,4 +1,4 @@
-"""What an engine reports while it runs, and to whom."""
+"""The events that an engine reports while it runs, and who receives them."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """A reporter that says nothing."""
+    """A reporter that ignores all events."""
 
     def tell(self, event: Event) -> None:
         """Ignore an event."""

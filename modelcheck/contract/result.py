@@ -1,4 +1,4 @@
-"""What a check found: verdicts that say what they are for, counts, and what was not as expected."""
+"""What a check found: verdicts with their extent, counts, and what was not as expected."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Holds:
     asks for leaves the scope, and those where a run would miss the goal of a
     `leadsto` or `always eventually` if a fair step beyond the scope were not
     possible; with `renamed` it counts states that differ by a renaming of members of those
-    sorts as one; `example` is the shortest run to a `reachable`, or `unshown` says
-    why it is not there.  `vacuous` is a `leadsto` where no run ever begins to wait.
+    sorts as one; `example` is the shortest run to a `reachable`, or `unshown` is
+    why there is none.  `vacuous` is a `leadsto` where no run ever begins to wait.
     """
 
     extent: Extent
@@ -132,8 +132,8 @@ class Stats:
 
     `states` are distinct; `transitions` are the steps enabled in them, summed;
     `levels` counts the initial one; `cut` counts steps beyond the scope by the
-    limit they would exceed.  `refused` guards (action, guard) said no.  `unused` actions were
-    never taken, `unrefused` guards never said no, and no state put `untested` parts of properties
+    limit they would exceed.  `refused` guards (action, guard) were false at some time.  `unused` actions were
+    never taken, `unrefused` guards were never false, and no state put `untested` parts of properties
     to the test, where that was asked: all three only where the search is complete.
     `ready` is how long the engine took before it could search, which `seconds` leaves out.
     """
@@ -164,7 +164,7 @@ class End(Enum):
     SECONDS = "the limit of time is reached"
     MEMORY = "the limit of memory is reached"
     SAMPLED = "random runs see a part only"
-    DEPTH = "only runs of so many steps were looked at"
+    DEPTH = "only runs up to the limit of steps were searched"
 
     @property
     def partial(self) -> bool:
@@ -229,7 +229,7 @@ class Findings:
 class Mismatch:
     """An expectation that was not met, and what was found instead, in words.
 
-    A check expects of each property that nothing violates it, where it says nothing else.
+    A check expects of each property that nothing violates it, unless it declares otherwise.
     `is_known` is false where the search did not come far enough to tell.
     """
 
@@ -257,7 +257,7 @@ class Distinct:
 
     `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
     search of `states` states.  It came as far as runs with `faults` faults and `steps` steps;
-    `unfinished` says why it went no further, and is empty where there was nothing further.
+    `unfinished` is why it went no further, and is empty where there was nothing further.
     """
 
     property: str

@@ -33,7 +33,7 @@ Within = Callable[[ir.Expr], ir.Expr]  # that the evaluation comes somewhere, an
 def witnesses(properties: Sequence[ir.Property]) -> tuple[Witness, ...]:
     """The witnesses for all parts of some properties; costs a look at each expression.
 
-    There are none where they are more than an engine can ask about beside the properties.
+    There are none where they are more than an engine can ask about besides the properties.
     """
     found = tuple(each for prop in properties for each in _of_property(prop))
     return found if len(found) + len(properties) <= MOST else ()

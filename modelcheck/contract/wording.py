@@ -139,7 +139,7 @@ def engine_words(findings: Findings) -> str:
 
 
 def second_engine_words(findings: Findings) -> Iterator[str]:
-    """What the engine beside the first one did, if there was one."""
+    """What the second engine did, if there was one."""
     beside, first = findings.beside, findings.engine
     if beside is None:
         return
@@ -196,7 +196,7 @@ def config_words(model: Model, check: Check) -> list[str]:
 
 
 def seconds_words(seconds: float) -> str:
-    """A duration as people say it: "0.3 s", "12 s", "3 min 5 s", "2 h 10 min"."""
+    """A duration in words: "0.3 s", "12 s", "3 min 5 s", "2 h 10 min"."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)

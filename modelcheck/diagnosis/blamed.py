@@ -1,4 +1,4 @@
-"""What is false at the end of a run: the smallest parts, for whom, by what values, since when."""
+"""What is false at the end of a run: the smallest parts, for which members, by which values, since when."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Blamed:
         )
 
     def _operand(self, operand: Operand) -> PartValue:
-        """A value with its age; where one place stands for several expressions, if they have the same."""
+        """A value with its age; where one place has several expressions, if they have the same."""
         found = self._found(operand.span, operand.type)
         ages = {self._since(each) for each in found}
         value = show(operand.type, operand.value, self._trace.scope)
@@ -134,9 +134,9 @@ class _Blamed:
         return filled(self._source, found[0].expr, given(self._prop.span, shown))
 
     def _found(self, span: Span, of: Type | None) -> list[_FoundExpression]:
-        """What stands there in the property, under the names of the failure.
+        """The expressions at a place of the property, under the names of the failure.
 
-        One place may stand for several expressions, as a function is written once.
+        One place may be that of several expressions, as a function is written once.
         """
         if self._prop.expr is None:
             return []
@@ -164,7 +164,7 @@ class _Blamed:
         return tuple(at for at, (old, new) in enumerate(pairwise(values), 1) if old != new)
 
     def _evaluator(self, found: _FoundExpression) -> Evaluator:
-        """The value of an expression; of what a name ranges over, whether what it stands for is there."""
+        """The value of an expression; of what a name ranges over, whether its value is in there."""
         if found.of is None:
             return compiled(found.expr, self._layout)
         members, value = bound(found.of, self._layout), self._failure.names[len(found.binders)].value

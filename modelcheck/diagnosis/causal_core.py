@@ -71,7 +71,7 @@ class _Reduction:
             size = max(1, size // 2)
 
     def _keep(self, replay: ReplayResult) -> bool:
-        """Go on with what was left of the run, if that goes wrong; whether it does."""
+        """Continue with what was left of the run, if that goes wrong; whether it does."""
         if replay.run is None:
             return False
         self._numbers = [self._numbers[at] for at in replay.kept]
@@ -121,7 +121,7 @@ def _refused(machine: Machine, step: Step, state: State) -> str:
 
 
 def _given(machine: Machine, step: Step, count: int) -> NameValues:
-    """What the first parameters of a step stand for."""
+    """The values of the first parameters of a step."""
     action = machine.model.action(step.action)
     pairs = list(zip(action.params, step.args, strict=True))[:count]
     return given(action.span, ((p.name, p.slot, show(p.type, value, machine.scope)) for p, value in pairs))

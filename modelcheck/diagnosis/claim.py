@@ -1,4 +1,4 @@
-"""What a run shows of a property, where the run itself does not say."""
+"""What a run shows of a property, where the run itself does not record it."""
 
 from __future__ import annotations
 

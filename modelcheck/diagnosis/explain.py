@@ -27,7 +27,7 @@ def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> E
 
     Everything in it is found by the semantics: by replays of parts of the trace,
     and by a search from its last states.  Costs no more than the limits, for each
-    of these two; what could not be found within them is said to be unknown.
+    of these two; what could not be found within them is unknown.
     Only `in_full` the trap that it ends in is looked at, which costs as much again.
     """
     if isinstance(trace.ending, Stops) or not trace.is_run:

@@ -1,4 +1,4 @@
-"""Texts of a model with what its names stand for in their places: `ids(l.log)` for B is `ids(B.log)`."""
+"""Texts of a model with the values of its names in their places: `ids(l.log)` for B is `ids(B.log)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG = 24  # characters
 
 @frozen
 class NameValues:
-    """What names stand for: by name in the declaration that binds them, by slot in functions that it calls.
+    """The values of names: by name in the declaration that binds them, by slot in functions that it calls.
 
     `home` is the declaration.
     """
@@ -27,13 +27,13 @@ class NameValues:
 
 
 def given(home: Span, shown: Iterable[tuple[str, int, str]]) -> NameValues:
-    """What names stand for, each with its slot; what is too long to be read in their place is left out."""
+    """The values of names, each with its slot; what is too long to be read in their place is left out."""
     short = [each for each in shown if len(each[2]) <= LONG]
     return NameValues(home, {name: text for name, _, text in short}, {slot: text for _, slot, text in short})
 
 
 def filled(source: Source, expr: Expr, given: NameValues) -> str:
-    """An expression's text on one line, with what they stand for in place of names.
+    """An expression's text on one line, with values in place of names.
 
     In a declaration no name hides another, so there its text is enough to go by.
     """
@@ -56,12 +56,12 @@ def _in_place_of_names(text: str, names: Mapping[str, str]) -> str:
 def _in_place_of_slots(text: str, expr: Expr, slots: Mapping[int, str]) -> str:
     for start, end, slot in sorted(dict.fromkeys(_places(expr, slots)), reverse=True):
         first, last = start - expr.span.start, end - expr.span.start
-        if first >= 0 and last <= len(text):  # else it stands in the text of another function
+        if first >= 0 and last <= len(text):  # else it is in the text of another function
             text = text[:first] + slots[slot] + text[last:]
     return text
 
 
 def _places(expr: Expr, slots: Mapping[int, str]) -> Iterator[tuple[int, int, int]]:
-    """Where each of the names stands: start, end, slot."""
+    """The place of each of the names: start, end, slot."""
     names = (part for part in walk(expr) if isinstance(part, Local))
     return ((name.span.start, name.span.end, name.slot) for name in names if name.slot in slots)

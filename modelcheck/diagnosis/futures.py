@@ -40,7 +40,7 @@ class FutureKind(Enum):
 class Futures:
     """The futures of the states of a trace, as far as they were asked for, each state only once.
 
-    `may_look` says before each state whether there is still patience.  Costs one
+    `may_look` decides before each state whether to continue.  Costs one
     enumeration of the steps of each state.
     """
 

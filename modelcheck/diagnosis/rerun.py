@@ -232,7 +232,7 @@ def _lasso(run: Trace) -> Trace | None:
 
 
 def from_the_end(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Parts of that size, the last first: when one is taken out, what stands before it keeps its numbers."""
+    """Parts of that size, the last first: when one is taken out, those before it keep their numbers."""
     for end in range(len(numbers), 0, -size):
         yield numbers[max(0, end - size) : end]
 
@@ -268,7 +268,7 @@ class Course:
         """One of the prefixes that ends in the state after step `number`, and this run's steps from there.
 
         None where no prefix ends there, and where the run goes round for ever: then all of it matters.
-        None at its last state too, since another step to it need not be what is wrong.
+        None at its last state too, since another step to it may not be what is wrong.
         """
         is_whole = isinstance(self.run.ending, Lasso) or number + 1 == len(self.run.steps)
         if is_whole or self._prefixes[number + 1].state not in prefixes:

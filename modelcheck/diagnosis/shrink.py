@@ -7,7 +7,7 @@ What is left is taken again by NOTE(rerun), so later steps that become impossibl
 too: without a step, from the same start; in a smaller scope, from any start there.
 A member or a bound that a setting or an assumption of the model needs cannot go.
 
-A minimal run need not be the smallest of all: another way to the same ending may be
+A minimal run may not be the smallest of all: another way to the same ending may be
 shorter.  For that one searches.
 """
 
@@ -62,7 +62,7 @@ class Shrunk:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether somebody asked to end before it was minimal."""
+        """Whether it was interrupted before it was minimal."""
         return self.stopped is ShrinkEnd.INTERRUPTED
 
     @property
@@ -211,7 +211,7 @@ class _Shrinking:
             self._reporter.tell(Shrinking(run.faults, len(run.steps), self.tried, now - self.started))
 
     def _keep(self, found: ReplayResult) -> bool:
-        """Go on with a run that was found, if one was."""
+        """Continue with a run that was found, if one was."""
         self.tried += 1
         if found.run is None:
             return False
@@ -287,7 +287,7 @@ class _Shrinking:
                     less //= 2
 
     def _move(self, scope: Scope, steps: tuple[Step | None, ...]) -> bool:
-        """Go on in another scope, from any start, if the steps end there as they must."""
+        """Continue in another scope, from any start, if the steps end there as they must."""
         there = replace(self.course.run, scope=scope)
         if not fits_settings(there):
             return False

@@ -40,7 +40,7 @@ def summary(
 
 
 def claim(trace: Trace) -> str:
-    """What the property of a trace says, with the values at the end; empty when it says nothing."""
+    """The `says` text of a trace's property, with the values at the end; empty when it has none."""
     if trace.property is None:
         return ""
     machine = Machine(trace.model, trace.scope)
@@ -131,7 +131,7 @@ def _part_words(part: FalsePart) -> list[str]:
 
 
 def _is_news(fact: PartValue, part: FalsePart) -> bool:
-    """Whether a value says more than the part itself."""
+    """Whether a value adds anything to the part itself."""
     return fact.said != part.said and (part.wanted or f"== {fact.value}" not in part.said)
 
 

@@ -8,7 +8,7 @@ reachable from the end:
 - a *repair* or action that another model of the file has, over the same state, and this one has not;
 - an action or repair without one of its *guards*.
 
-Each is tried by a search of its own, so what is said leads out does.  What it breaks is not asked.
+Each is tried by a search of its own, so a reported one does lead out.  What it breaks is not asked.
 """
 
 from __future__ import annotations

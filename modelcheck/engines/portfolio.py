@@ -1,10 +1,10 @@
-"""Two engines on one task: the first searches, and when that takes long the second works beside it.
+"""Two engines on one task: the first searches, and when that takes long the second works in parallel.
 
 NOTE(portfolio): the answer is the one that the first engine would give alone.
 The second, a bounded search, finds runs of the fewest steps, and of these one with the fewest
 faults.  That no run with fewer faults does it too is known where it has none, or where the
 first engine has been through all runs with fewer.  Only then it is taken for the answer, and
-the search ends when every property has one.  Otherwise it goes on; where a limit or Ctrl-C
+the search ends when every property has one.  Otherwise it continues; where a limit or Ctrl-C
 ends it, the run is shown for what it is.
 """
 

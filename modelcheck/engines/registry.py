@@ -31,7 +31,7 @@ def engine(name: str, **options: object) -> Engine:
 
 
 def loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is
-    """What stands in a module, `where` being MODULE:NAME. Raises CannotStart as `engine` does."""
+    """An object of a module, `where` being MODULE:NAME. Raises CannotStart as `engine` does."""
     module, _, attribute = where.partition(":")
     with needing(name, f"the engine {name}") if name in EXTRAS else nullcontext():
         return getattr(import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""A second engine beside the one that searches, in a process of its own: what it has found so far."""
+"""A second engine in parallel to the one that searches, in a process of its own: what it has found so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms and steps as text: what a target must say of its signs, and in which order variables change."""
+"""Terms and steps as text: what a target must define for its signs, and in which order variables change."""
 
 from __future__ import annotations
 

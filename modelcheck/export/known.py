@@ -1,4 +1,4 @@
-"""What is known of an expression's value before the model runs, so that an export need not ask.
+"""What is known of an expression's value before the model runs, so that an export does not have to ask.
 
 A variable keeps the bounds of its type in every state, since whatever is
 stored is a `Fit`; so does what is read from one.  Arithmetic may leave them:
@@ -55,7 +55,7 @@ class Knowledge:
         self._scope = scope
 
     def of(self, expr: ir.Expr, known: Locals) -> KnownRange:
-        """What is known of a value; `known` says it of the bound names."""
+        """What is known of a value; `known` is the same of the bound names."""
         if t.is_number(expr.type):
             return KnownRange(self.sure(expr, known), self.reach(expr, known))
         return KnownRange(self.sure(expr, known))

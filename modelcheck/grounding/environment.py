@@ -1,4 +1,4 @@
-"""Where an expression stands in a step, and what is noted there of what can go wrong."""
+"""The context of an expression in a step, with notes of what can go wrong there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GroundStep:
 
 @frozen
 class GroundEnv:
-    """Where an expression stands: the state, the bound names, and when it is evaluated at all."""
+    """The context of an expression: the state, the bound names, and when it is evaluated at all."""
 
     state: tuple[Shape, ...]
     slots: dict[int, Shape]

@@ -1,6 +1,6 @@
 """What expressions are in flat variables: every quantifier written out, every value a shape of terms.
 
-What can go wrong is collected beside the value: a `GroundEnv` notes, for the way
+What can go wrong is collected along with the value: a `GroundEnv` notes, for the way
 that leads to an expression, when its value is an error of the model.
 """
 
@@ -39,7 +39,7 @@ from spec.model.values import members, ordered
 
 CORE = CoreRewriter()
 MOST_SUBSETS = 10
-IN_PLACES = {Op.IN, Op.SIZE, Op.COUNT}  # what is asked of a set in places as it stands
+IN_PLACES = {Op.IN, Op.SIZE, Op.COUNT}  # what is asked of a set in places without sorting it
 ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the members it looks at
 
 

@@ -1,4 +1,4 @@
-"""Where a state stands: flat variables, and the shapes on top of them."""
+"""The layout of a state: flat variables, and the shapes on top of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spec.frozen import frozen
 from spec.model.values import ends, members
 
 MOST_MEMBERS = 256  # of one set that is stored
-MOST_NUMBERS = 65_536  # of one variable that a solver is told of: each is a truth value there
+MOST_NUMBERS = 65_536  # of one variable that a solver knows: each is a truth value there
 MOST_PLACES = 8  # of a set that is stored in places
 FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
@@ -28,7 +28,7 @@ class FlatVariable:
 
 
 class FlatLayout:
-    """Where the state stands: the flat variables, in order, and the shapes made of them."""
+    """The layout of the state: the flat variables, in order, and the shapes made of them."""
 
     def __init__(
         self, shapes: Shapes, named: Callable[[str], str], *, for_solver: bool = False, listed: bool = False
@@ -116,7 +116,7 @@ class FlatLayout:
         return Listed(places, isinstance(of, t.Bag), count)
 
     def _words(self, of: t.Type) -> Sequence[str]:
-        """How the parts of a record, tuple, case or map are told apart, or the values of a scalar type."""
+        """The names of the parts of a record, tuple, case or map, or of the values of a scalar type."""
         match of:
             case t.Record(_, fields) | t.Case(_, _, fields):
                 return [field.name for field in fields]

@@ -37,7 +37,7 @@ def take_out(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> L
     terms = shapes.terms
     places = list(listed.places)
     own = [n for n, (has, held) in enumerate(places) if held is item and has.sign is Sign.VAR]
-    if own and not (listed.counts or listed.puts):  # it is what stands there, and so in no other place
+    if own and not (listed.counts or listed.puts):  # it is the value there, and so in no other place
         has, held = places[own[0]]
         places[own[0]] = terms.both(has, terms.no(when)), held
         return replace(listed, places=tuple(places))

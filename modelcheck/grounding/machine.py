@@ -41,7 +41,7 @@ class GroundMachine:
     `broken` names the invariants that a first state breaks; `goals` are what a
     `reachable` asks for, or where asking makes an error.
     `stored` are the model's variables on top of the flat ones.
-    With `tells_members` sets in places may stand in the order that members of sorts have.
+    With `tells_members` sets in places may be in the order that members of sorts have.
     """
 
     name: str
@@ -68,7 +68,7 @@ def grounded(
     """The check over flat variables, none of them named like a keyword. Raises Inexpressible.
 
     What is made for a solver has numbers below 0, and steps of any size: it is never written out.
-    With `in_places` small sets of many possible members, such as networks, stand in a few places;
+    With `in_places` small sets of many possible members, such as networks, are stored in a few places;
     one state then has many arrangements, of which a run shows one.
     """
     return _Lowering(model, check, keywords, for_solver=for_solver, in_places=in_places).machine()
@@ -258,7 +258,7 @@ class _Lowering:
         return rule
 
     def _claims(self, steps: list[ir.Property]) -> Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]]:
-        """What the `step` properties say of a step."""
+        """The values of the `step` properties for a step."""
 
         def claims(env: GroundEnv) -> tuple[tuple[str, GroundTerm], ...]:
             found = []

@@ -259,7 +259,7 @@ class Shapes:
                     some = zip(of, chosen, of.values(), strict=True)
                     yield Heap({v: (has, item) for v, has, (_, item) in some if has.lo}, counts)
             case Listed():
-                raise Inexpressible("a choice of sets that stand in places")
+                raise Inexpressible("a choice of sets that are stored in places")
             case _:
                 assert_never(shape)
 

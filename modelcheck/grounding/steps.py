@@ -20,7 +20,7 @@ from spec.model.values import show
 from spec.source import Span
 
 MOST_RULES = 20_000
-Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of the place where it stands
+Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number of its place
 
 
 @frozen

@@ -285,7 +285,7 @@ class Terms:
         return self.ite(test, self.number(1), self.number(0))
 
     def some(self, a: GroundTerm) -> GroundTerm:
-        """Whether a number is above 0; a truth value is what it says."""
+        """Whether a number is above 0; a truth value itself."""
         return a if a.truth else self.lt(self.number(0), a)
 
 
@@ -312,13 +312,13 @@ def _names_a_value(term: GroundTerm) -> bool:
 
 
 def _equation(term: GroundTerm) -> tuple[GroundTerm, int] | None:
-    """What is said to equal which number, if that is all that is said."""
+    """The term and the number that an equation compares, if the term is only that."""
     if term.sign is Sign.EQ and term.args[1].constant is not None:
         return term.args[0], term.args[1].lo
     return None
 
 
 def _is_implied(part: GroundTerm, known: dict[GroundTerm, int]) -> bool:
-    """Whether it says that something differs from a number, of which another is known."""
+    """Whether it states that something differs from a number while another number is known for it."""
     equal = _equation(part.args[0]) if part.sign is Sign.NOT else None
     return equal is not None and known.get(equal[0], equal[1]) != equal[1]

@@ -56,7 +56,7 @@ def is_worker() -> bool:
 def started(serve: Callable[[Connection], None]) -> Child:
     """A new process that runs `serve` with its end of a pipe, until it returns or either of us ends.
 
-    It knows nothing of the program that runs here, which need not be importable.
+    It knows nothing of the program that runs here, which may not be importable.
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe()

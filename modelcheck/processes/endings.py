@@ -1,4 +1,4 @@
-"""How a process ended, in words that claim no more than its exit code says."""
+"""How a process ended, in words that claim no more than its exit code shows."""
 
 from __future__ import annotations
 

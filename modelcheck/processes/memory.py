@@ -17,7 +17,7 @@ GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def resident() -> int:
-    """The bytes of memory this process has in use; the most it ever had where the system does not say."""
+    """The bytes of memory this process has in use; the peak where the system does not report it."""
     try:
         pages = int(bytes_of(Path("/proc/self/statm"), MOST, trusted=True).split()[1])
     except (OSError, ValueError, IndexError):

@@ -28,7 +28,7 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class Requests:
-    """Tells a new request from the echo of the last."""
+    """Distinguishes a new request from the echo of the last."""
 
     def __init__(self) -> None:
         self._first: list[None] = [None]  # taken by whoever is first

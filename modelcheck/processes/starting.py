@@ -7,7 +7,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-INTERRUPTED = 130  # what shells say of a process that Ctrl-C has ended
+INTERRUPTED = 130  # the exit code in shells of a process that Ctrl-C has ended
 
 
 def leave_at_once() -> None:

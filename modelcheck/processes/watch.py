@@ -4,7 +4,7 @@ NOTE(watch): a search checks the limits between two steps, and ends in order wit
 that was found.  A watch is for the rest.  When a limit is passed by far, it raises `Stopped` where
 Python runs in the main thread.  When it is passed by twice as much and that was not heard, since
 what runs is native code, it calls for the last word, which ends the program.  Nothing may be
-found by then, and never is anything said to hold.
+found by then, and no property is reported as holding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spec.frozen import frozen
 
 LOOK = 0.05  # seconds between two looks at the clock and at the memory
 AGAIN = 2.0  # seconds in which what was heard comes out of everything that runs
-LOOKS = "watch"  # the name of its thread, which takes no lock that anybody else needs
+LOOKS = "watch"  # the name of its thread, which takes no lock that another thread needs
 LastWord = Callable[[End], None]
 CAN_RAISE = hasattr(signal, "pthread_kill")
 

@@ -1,7 +1,7 @@
-"""Processes that answer jobs until there are none, somebody asks to end, or one of them is killed.
+"""Processes that answer jobs until there are none, an interrupt, or one of them is killed.
 
 None of them outlives this one, however it ends: they leave signals to it (NOTE(ending)),
-and leave by themselves when it is gone.
+and exit on their own when it is gone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a search that has ended says about each property, and what it counted."""
+"""The verdicts and counts of a search that has ended."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class FindingsOfSearch(Generic[S]):
-    """The findings of a search that has ended, as `end` says.
+    """The findings of a search that has ended as in `end`.
 
     What follows the search may be ended too, by a limit or by Ctrl-C: `cut` is why.  It
     takes nothing from what the search has decided.
@@ -51,7 +51,7 @@ class FindingsOfSearch(Generic[S]):
         self.cut: End | None = None
 
     def findings(self, engine: str) -> Findings:
-        """All that the search says."""
+        """All findings of the search."""
         later = self.later()  # they need all states, which a search may let go to show a run
         known = {p.name: self._later(p, later[p.kind]) for p in self.task.properties if p.kind in later}
         results = tuple(known.get(prop.name) or self.result(prop) for prop in self.task.properties)
@@ -91,7 +91,7 @@ class FindingsOfSearch(Generic[S]):
         return Unknown(self.cut.value)
 
     def in_time(self, work: Callable[[], T]) -> T | None:
-        """The result of some work after the search; None when a limit or Ctrl-C ended it, as `cut` says."""
+        """The result of some work after the search; None when a limit or Ctrl-C ended it; `cut` is which."""
         try:
             return work()
         except Stopped as stopped:
@@ -103,7 +103,7 @@ class FindingsOfSearch(Generic[S]):
         return None
 
     def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
-        """A run that was found; None when it cannot be shown, and then `cut` says why."""
+        """A run that was found; None when it cannot be shown, and then `cut` is why."""
         return self.in_time(run)
 
     def unshown(self, least: int) -> Unshown:

@@ -1,4 +1,4 @@
-"""Where a run can go on for ever without breaking a promise of fairness.
+"""Where a run can continue forever without breaking a promise of fairness.
 
 The promise of `fair` is broken by a run in which the action stays possible from
 some moment on and is never taken again; that of `strong fair` by one in which it
@@ -232,8 +232,8 @@ def round_trip(
 ) -> list[Hop]:
     """A way from a state of a circle back to it, which owes no fair action.
 
-    It is made of shortest ways to what is owed still, nearest first; it need not be the
-    shortest of all.  `owed_by` tells what a way owes, and `way` goes from a state to a step
+    It is made of shortest ways to what is owed still, nearest first; it may not be the
+    shortest of all.  `owed_by` gives what a way owes, and `way` goes from a state to a step
     that pays something owed, or where nothing is, back to `start`.
     """
     walk: list[Hop] = []

@@ -47,5 +47,5 @@ class Finds(Generic[F]):
         return enough(name in self.best and self.best[name].cost <= reached for name in self.names)
 
     def has_erred(self, faults: int, depth: int) -> bool:
-        """Whether an error of the model stands at the end of the best run of all."""
+        """Whether an error of the model is the end of the best run of all."""
         return self.error is not None and self.error.cost <= (faults, depth)

@@ -59,7 +59,7 @@ def _renaming(trace: Trace, sort: str) -> Renaming:
 
 
 def _first_leader(trace: Trace, sort: str) -> Iterator[int]:
-    """Who leads in the first state in which one member does; nobody where none ever does."""
+    """Who leads in the first state in which one member does; none where no member ever does."""
     found = roles(trace.model)
     field, chosen = found.field(sort, "leads"), found.whole.get("leader")
     count = len(trace.scope.sorts[sort])

@@ -39,7 +39,7 @@ Sums = tuple[int, int, int, int]  # steps taken, free ones and faults; and cut, 
 
 @frozen
 class Counts:
-    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that said no.
+    """What was counted: distinct states, levels, steps by action, cut ones by limit, guards that were false.
 
     `seen` are the names of the conditions of which a state is a witness.
     """
@@ -81,7 +81,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.sums: Sums = (0, 0, 0, 0)  # when the last layer was done
         self._reported = self.started
         self._looked, self._memory = 0.0, 0
-        self.is_to_end = False  # since somebody asked for that
+        self.is_to_end = False  # on request
 
     # ------------------------------------------------------------------ the backend
 
@@ -222,7 +222,7 @@ class LayeredSearch(ABC, Generic[E, F]):
     # ------------------------------------------------------------------ when to stop
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
-        """Look at all limits, and tell how far it has come. Raises Stopped."""
+        """Check all limits, and report progress. Raises Stopped."""
         states = self.task.limits.states
         if states is not None and len(self) >= states:
             raise Stopped(End.STATES)

@@ -4,7 +4,7 @@
 no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a
 run waits: by actions, repairs and the faults that the budget allows it gets to a
 home, where it can be for ever without the goal (see `modelcheck.search.fairness`): it
-stays in one state, or goes round a circle of actions and repairs.  Faults stand
+stays in one state, or goes round a circle of actions and repairs.  Faults are
 before the circle only: they come to an end.
 
 The run shown has the fewest faults, then the shortest way to a home.  A home to

@@ -54,7 +54,7 @@ def _wanted(prop: Property, search: InterpretedSearch) -> Iterator[int]:
 
 @frozen
 class _Back:
-    """The edges turned round: the sources of a target stand together."""
+    """The edges turned round: the sources of a target are adjacent."""
 
     starts: array[int]
     sources: array[int]

@@ -38,7 +38,7 @@ QUIET = 0.5  # seconds between two reports of progress
 
 @frozen
 class RandomRuns:
-    """An engine that takes random runs of up to `depth` steps, and never says that something holds.
+    """An engine that takes random runs of up to `depth` steps, and never concludes that something holds.
 
     Every step is chosen uniformly from those that are possible, stay within the
     scope and are within the budget of faults.  A run depends on the seed and on
@@ -157,7 +157,7 @@ class _Simulation:
         return possible
 
     def _take(self, chosen: Taken) -> None:
-        """Go on by a step, and ask the properties about it and about where it leads."""
+        """Continue by a step, and ask the properties about it and about where it leads."""
         before = self._states[-1]
         self._states.append(chosen.state)
         self._steps.append(chosen.step)

@@ -54,7 +54,7 @@ class FaultBudget:
 
 @frozen
 class Level:
-    """States of one layer and depth stand together; this is where they start."""
+    """States of one layer and depth are adjacent; this is where they start."""
 
     start: int
     faults: int
@@ -126,7 +126,7 @@ class Space:
         return states, steps
 
     def _taken(self, number: int, state: State, after: int) -> Taken:
-        """The first step to another state (or its orbit) from a state that `number` stands for.
+        """The first step to another state (or its orbit) from the state with that number.
 
         It is a fault exactly when the other state has one more.
         """

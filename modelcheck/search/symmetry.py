@@ -10,7 +10,7 @@ neither, since nothing in it names a member.  So a property of steps is asked of
 step that a representative takes, with the state that the step leads to as it is, before
 its own representative is looked for; then each step of the model is like one that was asked.
 Properties of fair runs are refused.  A step to the same state under other names is a circle of
-one representative, although it changes something, and a circle of several need not close:
+one representative, although it changes something, and a circle of several may not close:
 its run comes back under other names, and repeats itself only after some rounds.  Whoever
 answers has to follow the renaming of each step (Emerson and Sistla, "Utilizing symmetry when
 model-checking under fairness assumptions", TOPLAS 19(4), 1997), which no engine here does.
@@ -41,7 +41,7 @@ class Orbits:
     """The representative of each state under the renamings of some sorts.
 
     The least of the canonical bytes over those renamings that sort the members
-    by what can be said of each without naming any; so a handful are tried,
+    by features of each that name no member; so a handful are tried,
     not all.
     """
 
@@ -96,7 +96,7 @@ def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Va
 
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
-    """Whether what is said by a value of a member is the same however the other sorts are named."""
+    """Whether a value's information about a member is the same under every renaming of the other sorts."""
     return not set(t.sorts_in(of)) & (set(sorts) - {sort})
 
 
@@ -170,13 +170,13 @@ def _rename_union(cases: list[_Rename | None]) -> _Rename | None:
     return rename
 
 
-# ------------------------------------------------------------------ what can be said of a member
+# ------------------------------------------------------------------ features of a member
 
 
 def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
     """Something that can be compared and that renaming a member and the value together does not change.
 
-    None where nothing cheap can be said; that costs ties, never soundness.
+    None where there is no cheap feature; that costs ties, never soundness.
     """
     match of:
         case t.Sort(name) if name == sort:
@@ -193,7 +193,7 @@ def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
 
 
 def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
-    """The same for a field of the member itself, which also tells members apart when it names none."""
+    """The same for a field of the member itself, which also distinguishes members when it names none."""
     if _rename(of, sort) is not None:
         return _signature(of, sort, scope)
     if isinstance(of, t.Bool | t.Range | t.Nat | t.Enum | t.Sort):

@@ -1,7 +1,7 @@
 """What was worked out before, on disk, shared by all runs of one user; losing it costs only time.
 
 Compiled kernels are kept there, which are run as code, and answers, which are believed; a
-checksum says only that they are whole.  So it has to be the user's own: a folder that others
+checksum shows only that they are whole.  So it has to be the user's own: a folder that others
 can write to is refused.
 """
 
@@ -47,7 +47,7 @@ class Cache:
 
     Files appear whole or not at all, so runs may share a folder; a folder that
     cannot be written, a full disk or a damaged file is as if nothing were kept.
-    `problem` says why the latest was not kept, if so.
+    `problem` is why the latest was not kept, if it was not.
     """
 
     problem = ""

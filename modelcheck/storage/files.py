@@ -27,7 +27,7 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
     except OSError as error:
         _refuse(
             "R0904", name, f"cannot be read: {error.strerror}"
-        )  # and nothing is said of what is beside it
+        )  # and nothing about its neighbours is revealed
     try:
         data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:
@@ -96,7 +96,7 @@ def _replace(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # a disk may be full, and say so only now
+            os.fsync(file.fileno())  # a full disk may be an error only now
         if mode := mode_of(path):
             new.chmod(stat.S_IMODE(mode))
         new.replace(path)

@@ -1,7 +1,7 @@
 """The mark of our files: by it what modelcheck has written is known from other files.
 
-It is a comment in the last line, with a digest of all that stands above; so a file that someone
-changed is theirs.  JSON and CSV have no comments, and say in their first lines what they are.
+It is a comment in the last line, with a digest of all the text above; so a file that someone
+changed is theirs.  JSON and CSV have no comments, and have their marks in the first lines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hashlib import sha256
 WORDS = "written by modelcheck"
 XML = ("<!-- ", " -->")
 TLA = ("\\* ", "")
-COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by the kind of the file
+COMMENTS: Mapping[str, tuple[str, str]] = {  # before and after a comment, by the kind of the file
     "text": ("", ""),
     "compact": ("", ""),
     "svg": XML,
@@ -23,7 +23,7 @@ COMMENTS: Mapping[str, tuple[str, str]] = {  # what stands around a comment, by 
     "junit": XML,
     "graphml": XML,
     "mermaid": ("%% ", ""),
-    "pdf": ("% ", ""),  # which may stand after its end
+    "pdf": ("% ", ""),  # which may come after its end
     "storyboard-pdf": ("% ", ""),
     "plantuml": ("' ", ""),
     "dot": ("// ", ""),
@@ -59,9 +59,9 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {  # of the names of files of a kind, 
     "pml": (".pml",),
     "m": (".m",),
 }
-TAILS = {"plantuml": b"@enduml\n"}  # what has to stand after the comment
+TAILS = {"plantuml": b"@enduml\n"}  # what has to come after the comment
 _LAST = re.compile(rb"^.{0,8}" + WORDS.encode() + rb", ([0-9a-f]{16}).{0,8}\n(@enduml\n)?\Z", re.MULTILINE)
-_HEAD = 1 << 14  # bytes in which JSON says what it is
+_HEAD = 1 << 14  # bytes in which JSON has its mark
 _JSON = re.compile(
     rb'\{\s*"format": "modelcheck |\{\s*"#meta": \{\s*"format": "ITF",.*?\n {4}"modelcheck": \{'
     rb'|\{\s*"\$schema": "[^"]*sarif[^"]*",[^{]*\{\s*"tool": \{\s*"driver": \{\s*"name": "modelcheck",',

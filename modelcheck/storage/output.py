@@ -1,4 +1,4 @@
-"""Where commands put what they have to say: results on one stream, everything else on another."""
+"""The output of commands: results on one stream, everything else on another."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def own_streams() -> Unfailing:
 
 
 def _instead(mode: int) -> int:
-    """What stands in for a stream that is closed, so that no file that is opened gets its number."""
+    """A replacement for a stream that is closed, so that no file that is opened gets its number."""
     number = os.open(os.devnull, mode)
     os.set_inheritable(number, True)  # noqa: FBT003 - it has no name for it
     return number
@@ -122,7 +122,7 @@ class Output:
         self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 
     def tell(self, text: str) -> None:
-        """Say something to the person at the terminal, beside the output."""
+        """Show something to the person at the terminal, apart from the output."""
         self.err.write(text + "\n")
 
     def give_up(self, end: End) -> NoReturn:
@@ -133,7 +133,7 @@ class Output:
 
     @property
     def width(self) -> int:
-        """How many columns a line of the output may have; the terminal's, or what `COLUMNS` says."""
+        """How many columns a line of the output may have; the terminal's, or the value of `COLUMNS`."""
         known = self.out.isatty() or "COLUMNS" in self.environment
         return max(40, min(WIDTH, shutil.get_terminal_size().columns)) if known else WIDTH
 

@@ -41,7 +41,7 @@ class Files:
     def refuse(self, kind: str, *paths: Path | str | None) -> None:
         """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind.
 
-        Nothing is said of None.
+        None is not reported.
         """
         for path in (Path(each) for each in paths if each is not None):
             refuse_unwritable(path)
@@ -52,7 +52,7 @@ class Files:
             _refuse_misnamed(path, kind)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
-        """Write a file of that kind (see `ours`), as a whole or not at all, and say so."""
+        """Write a file of that kind (see `ours`), as a whole or not at all, and report it."""
         path = self._unused(path)
         try:
             self.refuse(kind, path)
@@ -84,7 +84,7 @@ class Files:
 
 
 def _refuse_misnamed(path: Path, kind: str) -> None:
-    """Raise SpecError for a file whose name says that it is of another kind."""
+    """Raise SpecError for a file whose suffix is that of another kind."""
     suffix, own = path.suffix.lower(), SUFFIXES[kind]
     if suffix in own or not is_known(suffix):
         return

@@ -142,13 +142,13 @@ def is_good(prop: Property) -> bool:
 
 
 def by_run(task: Task, prop: Property, run: Trace) -> Verdict:
-    """What a run that decides a property says of it; others may have fewer faults or steps."""
+    """The verdict on a property by a run that decides it; others may have fewer faults or steps."""
     extent = replace(_whole(task), faults=run.faults)
     return Holds(extent, example=run) if is_good(prop) else Violated(extent, run, fewest=False)
 
 
 def by_none(task: Task, prop: Property) -> Verdict:
-    """What it says of a property that no run at all decides it."""
+    """The verdict on a property that no run at all decides."""
     return Violated(_whole(task), None) if is_good(prop) else Holds(_whole(task))
 
 

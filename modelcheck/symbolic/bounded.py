@@ -237,7 +237,7 @@ class _Bounded:
         return [a.name for a in self._task.model.actions if not a.is_fault or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where the solver cannot tell, or KeyboardInterrupt."""
+        """Whether there is such a run. Raises Over where the solver has no answer, or KeyboardInterrupt."""
         self._look_up()
         self._questions += 1
         answer = self._runs.ask(*formulas, seconds=self._clock.left())

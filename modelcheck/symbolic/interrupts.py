@@ -1,4 +1,4 @@
-"""A request to end, or a limit, while a solver is asked or told, which must not get lost."""
+"""A request to end, or a limit, while a solver is working or taking formulas, which must not get lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def let_go_silently() -> None:
     before = sys.unraisablehook
 
     def hook(lost: sys.UnraisableHookArgs) -> None:
-        # Which object it was, only Python before 3.14 says.
+        # Only Python before 3.14 names the object.
         where = lost.exc_traceback.tb_frame.f_globals if lost.exc_traceback is not None else {}
         is_known = isinstance(lost.exc_value, AttributeError | KeyboardInterrupt)
         if not is_known or not str(where.get("__name__", "")).startswith("z3."):
@@ -37,7 +37,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
     """What this gives raises the KeyboardInterrupt of a request to end (NOTE(ending)) that got lost.
 
     In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing;
-    the first is so of the Stopped of a watch too.  That z3 has no more memory, also for what it is only told,
+    the first is so of the Stopped of a watch too.  That z3 has no more memory, also while it takes formulas,
     is a MemoryError.
     Where these are nothing to this process, and in any other thread than the main one, it raises nothing.
     """
@@ -72,7 +72,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def _meant(error: Exception) -> BaseException | None:
-    """What an error of z3, or of a call of it, stands for."""
+    """The meaning of an error of z3, or of a call of it."""
     said = str(error)
     if isinstance(error, ArgumentError):
         if KeyboardInterrupt.__name__ in said:

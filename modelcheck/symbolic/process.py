@@ -31,7 +31,7 @@ CVC5_VERSION = "import cvc5; print('cvc5', cvc5.__version__)"
 
 
 class ProcessAnswer(Enum):
-    """What a solver says; `GAVE_UP` and what follows it are reasons not to know."""
+    """The answer of a solver; `GAVE_UP` and what follows it are reasons not to know."""
 
     SAT = "sat"
     UNSAT = "unsat"
@@ -64,7 +64,7 @@ class Program:
     command: tuple[str, ...]
 
     def version(self) -> str:
-        """What it says of itself, in a line."""
+        """Its version, in a line of its own words."""
         is_python = self.command[0] == sys.executable
         asked = python("-c", CVC5_VERSION) if is_python else (self.command[0], "--version")
         said = subprocess.run(  # noqa: S603 - ours
@@ -81,7 +81,7 @@ class NoSolver(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 def programs() -> tuple[Program, ...]:
-    """The solvers there are, z3 first; beside Python as well as on the path."""
+    """The solvers there are, z3 first; next to Python as well as on the path."""
     found = [Program(name, (path,)) for name in ("z3", "cvc5") if (path := _path(name)) is not None]
     if find_spec("cvc5") is not None and all(each.name != "cvc5" for each in found):
         found.append(Program("cvc5 (Python)", python("-c", READ_BY_CVC5)))
@@ -97,7 +97,7 @@ def _path(name: str) -> str | None:
 
 
 def insist(program: Program, text: str, *, seconds: float) -> Said:
-    """What a solver says in the end: it is asked again with other seeds, all but the last time for short.
+    """The final answer of a solver: it is asked again with other seeds, all but the last time for short.
 
     A proof with quantifiers is often found at once or, for one seed in ten, not at all.
     """
@@ -109,7 +109,7 @@ def insist(program: Program, text: str, *, seconds: float) -> Said:
 
 
 def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, seed: int = 0) -> Said:
-    """What a fresh process of a solver says of a text; it is ended when time is up, and on Ctrl-C."""
+    """The answer of a fresh process of a solver to a text; it is ended when time is up, and on Ctrl-C."""
     command = [*program.command, *_limits(program, seconds, megabytes, seed)]
     start = monotonic()
     try:

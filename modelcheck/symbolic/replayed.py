@@ -38,7 +38,7 @@ def replayed(
     """The run through these states by steps of these actions, for the property or the error it ends in.
 
     What no state or step of it shows, another step of the actions `last` (of any, where
-    nothing is said) is to show.  Every step is taken by the semantics of the model, so a
+    none is given) is to show.  Every step is taken by the semantics of the model, so a
     run that is none, or that shows nothing, is an AssertionError: our mistake.
     """
     machine = Machine(task.model, task.scope)

@@ -33,11 +33,11 @@ from spec.frozen import frozen
 
 let_go_silently()
 
-FEW = 8  # values of a number; that no two are true is said of each two then
+FEW = 8  # values of a number; then there is a clause for each two that not both are true
 
 
 class SolverAnswer(Enum):
-    """What a solver says of a question."""
+    """The answer of a solver to a question."""
 
     YES = "satisfiable"
     NO = "unsatisfiable"
@@ -310,7 +310,7 @@ class OneStep(Unrolling):
     `before` and `after` are the names of facts, true of the state before the step
     and after it, in the order given.  The step is one of the machine only where `real`
     is assumed; without it a rule changes a state whether it is possible or not.
-    With `other` another part of the solver answers, to check what the usual one said.
+    With `other` another part of the solver answers, to check the answer of the usual one.
     """
 
     def __init__(
@@ -350,11 +350,11 @@ class OneStep(Unrolling):
 
     @staticmethod
     def new(name: str) -> Formula:
-        """A literal of that name, which says nothing yet."""
+        """A literal of that name, without a meaning yet."""
         return z3.Bool(name)
 
     def name(self, name: str, term: GroundTerm) -> Formula:
-        """A literal that says that something is true of the state before the step."""
+        """A literal: something is true of the state before the step."""
         made = self.new(name)
         self._solver.add(made == self._terms.truth(term))
         return made

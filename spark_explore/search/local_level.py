@@ -188,7 +188,7 @@ class LocalExecutor:
                 start += count
 
     def _kept(self, aim: Aim, level: RunLevel, marks: bytes | bytearray) -> Marks:
-        """Write marks of a level beside its states."""
+        """Write marks of a level next to its states."""
         if not marks:
             return Marks((), 0, 0)
         shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]

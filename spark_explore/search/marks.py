@@ -1,4 +1,4 @@
-"""Marks beside states, a byte for each, while ways back are looked for: 0 where none is known.
+"""Marks next to states, a byte for each, while ways back are looked for: 0 where none is known.
 
 What is done with them, wherever that happens: mark goals, ask about successors, answer.  A question
 is a successor with the number of the state it comes from, among those that are looked at together.
@@ -26,7 +26,7 @@ MarkedBlock = tuple[bytes, bytes]  # a block of states, and the mark of each
 
 @frozen
 class Marks:
-    """The marks of a level, beside its states; and how many have no way, or one beyond the scope."""
+    """The marks of a level, next to its states; and how many have no way, or one beyond the scope."""
 
     pieces: tuple[FilePiece, ...]
     open: int
@@ -51,7 +51,7 @@ def joined(marks: Sequence[Marks]) -> Marks:
 
 @frozen
 class Marked:
-    """A level with its marks, and the name of the file that says where they are."""
+    """A level with its marks, and the name of the file with their places."""
 
     level: RunLevel
     marks: Marks

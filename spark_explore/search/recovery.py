@@ -1,6 +1,6 @@
 """Whether every state can still get to where a property holds: AG EF, over actions and repairs alone.
 
-No edge is kept.  Each state has a mark beside it, in files.  A level is looked at by
+No edge is kept.  Each state has a mark next to it, in files.  A level is looked at by
 expanding those of its states that have no way yet, and asking whether a step leads to one that has.
 
 NOTE(earlier): a step without a fault leads to a state of the same layer, one deeper
@@ -188,7 +188,7 @@ class FileRecovery:
         return bool(data["beyond"])
 
     def _tidy(self) -> None:
-        """Remove the marks that later ones stand for."""
+        """Remove the marks that later ones replace."""
         folder = marks_folder(self._which)
         kept = {self._status, *(at.name for at in self._levels)}
         kept |= {piece.name for at in self._levels for piece in at.marks.pieces}

@@ -1,7 +1,7 @@
 """What runs on executors while ways back are looked for: mark goals; ask, answer and mark in one job.
 
 A task of the first and the last stage has a part, which is some shards one after the other;
-one of the stage between them has a shard.  What NOTE(once) says holds here too.
+one of the stage between them has a shard.  NOTE(once) applies here too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from spark_explore.storage.run import left_name, marks_name, unsealed
 from spec.frozen import frozen
 
 Part = tuple[int, int]  # the first shard, and the one after the last
-Named = tuple[int, str]  # a level, and the file that says where its marks are
+Named = tuple[int, str]  # a level, and the file with the places of its marks
 Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they are, or themselves
 
 
@@ -60,7 +60,7 @@ class MarkReader:
             yield from marked(self.here.store, states, marks, self.here.width)
 
     def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
-        """Write the marks of levels to one file; what JSON can say of each. Raises OSError."""
+        """Write the marks of levels to one file; a description of each in JSON. Raises OSError."""
         name, start, data = marks_name(aim.which), 0, list[list[Any]]()
         for level in levels:
             own = self.here.level(level).new

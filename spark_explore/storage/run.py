@@ -78,7 +78,7 @@ class RunFolder:
         self.levels.append(level)
 
     def write_json(self, name: str, data: Json) -> None:
-        """Write JSON beside the levels. Raises OSError."""
+        """Write JSON next to the levels. Raises OSError."""
         self.store.put(name, [sealed(data)])
 
     def read_json(self, name: str) -> Json:
@@ -133,7 +133,7 @@ def unsealed(name: str, data: bytes) -> Json:
 
 
 def manifests(store: Store) -> Iterator[Json]:
-    """What the manifests of the finished levels say, in their order. Raises Damaged, OSError."""
+    """The contents of the manifests of the finished levels, in their order. Raises Damaged, OSError."""
     there = set(store.names(LEVELS))
     number = 0
     while (name := manifest_name(number)).rpartition("/")[2] in there:
@@ -142,7 +142,7 @@ def manifests(store: Store) -> Iterator[Json]:
 
 
 def level_from_json(data: Mapping[str, Any]) -> RunLevel:
-    """A level as its manifest says."""
+    """A level, read from its manifest."""
     new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
     return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
 
@@ -153,7 +153,7 @@ def level_from_json(data: Mapping[str, Any]) -> RunLevel:
 def see_room(store: Store) -> None:
     """See that a run can begin there. Raises OSError; CannotResume when there is one already."""
     if store.names():
-        raise CannotResume("the run directory is not empty: go on with --resume, or name another")
+        raise CannotResume("the run directory is not empty: continue it with --resume, or name another")
 
 
 def begin(store: Store, task: Task, shards: int) -> RunFolder:
@@ -165,7 +165,7 @@ def begin(store: Store, task: Task, shards: int) -> RunFolder:
 
 
 def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
-    """The run in a store, and what the last finished level says; None if there is none.
+    """The run in a store, and the manifest of the last finished level; None if there is none.
 
     Costs reading all states once. Raises CannotResume, OSError, Damaged.
     """

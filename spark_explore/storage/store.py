@@ -81,7 +81,7 @@ class LocalStore:
 
 ARROWS = {"s3a": "s3", "s3n": "s3"}  # as Hadoop calls them
 HADOOP = (
-    "HDFS needs the library libhdfs.so of a Hadoop installation, and a Java, on every machine: set "
+    "HDFS needs the library libhdfs.so of a Hadoop installation, and a Java runtime, on every machine: set "
     "HADOOP_HOME, JAVA_HOME, and CLASSPATH to what `hadoop classpath --glob` says"
 )
 
@@ -134,7 +134,7 @@ class ArrowStore:
 
 
 class Around:
-    """A wrapper of a store, for subclasses that add something; by itself it passes all calls on."""
+    """A wrapper of a store, for subclasses that add something; on its own it passes all calls on."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

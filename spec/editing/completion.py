@@ -1,4 +1,4 @@
-"""What could stand at a place: the words that the grammar allows there, and the names that are in scope."""
+"""What can be written at a place: the words that the grammar allows there, and the names in scope."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spec.syntax.parser import begun
 Read = Callable[[str], str]
 Word = Literal["word", "function of the language", "type of the language"]
 
-_HOLD = "somewhere_here"  # a name that stands where something is still to be written
+_HOLD = "somewhere_here"  # a name in the place where something is still to be written
 _TYPES = (
     SymbolKind.SORT,
     SymbolKind.NAT,
@@ -64,7 +64,7 @@ _AFTER: Mapping[str, tuple[SymbolKind, ...]] = {  # what a name is, by the word 
 
 @frozen
 class Suggestion:
-    """Something that could stand at a place: a name with its symbol, or a word of the language."""
+    """Something that can be written at a place: a name with its symbol, or a word of the language."""
 
     text: str
     what: SymbolKind | Word
@@ -73,7 +73,7 @@ class Suggestion:
 
 @frozen
 class Completion:
-    """What could stand in place of a stretch of the own text; `known` is where the symbols are from."""
+    """What can replace a stretch of the own text; `known` is where the symbols are from."""
 
     span: Span
     suggestions: tuple[Suggestion, ...]
@@ -81,7 +81,7 @@ class Completion:
 
 
 def complete(source: Source, offset: int, read: Read) -> Completion:
-    """What could stand at an offset of a text, which need not parse; as long as once or twice to parse it."""
+    """What can be written at an offset of a text, which may have mistakes; costs one or two parses."""
     text = source.text
     start = word_at(text, offset).start
     if _is_no_code(text, start) or re.match(r"\d", text[start:offset]):
@@ -112,7 +112,7 @@ class _CursorPlace:
     # -------------------------------------------------------------- after a dot
 
     def after_dot(self) -> Iterator[Suggestion]:
-        """Parts of what stands before a dot."""
+        """Parts of the expression before a dot."""
         dot = self._start - 1
         before = _begun(self._source.text, dot)
         is_statement = before is not None and ":=" in before.expected
@@ -154,7 +154,7 @@ class _CursorPlace:
     # -------------------------------------------------------------- elsewhere
 
     def alone(self) -> Iterator[Suggestion]:
-        """Words and names that may stand by themselves."""
+        """Words and names that may be used on their own."""
         before = _begun(self._source.text, self._start)
         if before is None or before.ends & {"name_expr", "named_type", "is_case"}:
             self.known = self._with_placeholder(_HOLD, typed=False) or self._beside(typed=False)
@@ -256,7 +256,7 @@ _STORAGE = (("durable",), ("volatile",), ("cached",), ("ghost",))
 
 
 def _begun(text: str, end: int) -> Begun | None:
-    """How a text can go on, by the declaration at its end alone where that is enough."""
+    """How a text can continue, by the declaration at its end alone where that is enough."""
     item = item_at(text, end)
     if item.start and (found := begun("protocol p " + text[item.start : end])) is not None:
         return found

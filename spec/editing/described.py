@@ -1,4 +1,4 @@
-"""What stands at a place, for a reader who points at it: in Markdown."""
+"""A description, in Markdown, of what a reader points at."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _TYPES = (
 
 @frozen
 class Described:
-    """A stretch of the own text, and what is to be said of it."""
+    """A stretch of the own text, and its description."""
 
     span: Span
     text: str
 
 
 def described(known: Understood, names: SymbolTable, offset: int) -> Described | None:
-    """What stands at an offset of the own text; None where there is nothing to say."""
+    """The description of what is at an offset of the own text; None where there is nothing to say."""
     parts: list[str] = []
     at = known.start + offset
     found = names.at(at)
@@ -60,13 +60,13 @@ def described(known: Understood, names: SymbolTable, offset: int) -> Described |
 
 
 def explained(code: str) -> str:
-    """What `spec/codes.md` says of a code."""
+    """The entry of `spec/codes.md` for a code."""
     entry = codes()[code]
     return f"**{entry.code}: {entry.title}**\n\n{entry.text}"
 
 
 def about(known: Understood, symbol: Symbol, span: Span | None = None) -> Iterator[str]:
-    """What is to be said of a symbol, named at a place: its declaration, type, sizes and comment."""
+    """The description of a symbol, named at a place: its declaration, type, sizes and comment."""
     file, _ = known.place(symbol.at)
     yield f"```rsm\n{declaration(known, symbol)}\n```"
     yield _kind(symbol) + (f", declared in `{file}`" if file != known.source.name else "")

@@ -1,4 +1,4 @@
-"""What the manual says of the words of the language: the rows of the tables of `spec/language.md`."""
+"""The manual's entries for the words of the language: the rows of the tables of `spec/language.md`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 @frozen
 class ManualEntry:
-    """What the manual says of a word: how it is written, what that means, and in which chapter."""
+    """The manual's entry for a word: how it is written, its meaning, and the chapter."""
 
     written: str
     says: str
@@ -51,7 +51,7 @@ def words() -> frozenset[str]:
 
 @cache
 def manual() -> dict[str, tuple[ManualEntry, ...]]:
-    """What the manual says, by word."""
+    """The manual's entries, by word."""
     text = resource("spec", "language.md")
     found: dict[str, list[ManualEntry]] = {}
     chapter = ""

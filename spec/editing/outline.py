@@ -13,7 +13,7 @@ from spec.source import Span
 
 @frozen
 class OutlineEntry:
-    """A declaration: what it is, its name and where that stands, all of it, and what it is made of."""
+    """A declaration: its kind, its name with the name's place, its whole span, and its parts."""
 
     kind: SymbolKind
     name: str

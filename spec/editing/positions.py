@@ -65,7 +65,7 @@ class Lines:
         return len(part.encode("utf-8", "surrogatepass"))
 
     def changed(self, start: tuple[int, int], end: tuple[int, int], new: str) -> str:
-        """The text with another one in place of what stands between two places."""
+        """The text with another one in place of the text between two places."""
         first, last = sorted((self.offset(*start), self.offset(*end)))
         return self.text[:first] + new + self.text[last:]
 

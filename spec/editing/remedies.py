@@ -20,7 +20,7 @@ class QuickFix:
 
 
 def remedies(diagnostic: Diagnostic) -> Iterator[QuickFix]:
-    """The change that `did you mean` stands for: of the one place where the wrong word stands."""
+    """The change that `did you mean` proposes: at the one place with the wrong word."""
     span = diagnostic.span
     meant = re.search(r"did you mean `([^`]+)`\?", diagnostic.help)
     if span is None or meant is None:

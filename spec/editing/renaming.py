@@ -2,7 +2,7 @@
 
 NOTE(captures): what the new texts mean is asked of the same passes that answer everything else.  A
 name that is taken, or that would hide another one, is a diagnostic there; and where every
-name still stands for the same thing, nothing was caught by another.
+name still refers to the same thing, nothing was captured.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def renameable(known: Understood, names: SymbolTable, offset: int) -> Span | Not
     assert own is not None, "an offset of the own text is in the own text"
     if known.diagnostics or not known.is_last:
         return NotRenameable(
-            "there are mistakes in the text: only one without them says what each name means"
+            "there are mistakes in the text: names are known only in a text without mistakes"
         )
     return own
 
@@ -61,9 +61,9 @@ def rename(
     *,
     is_ours: Callable[[str], bool],
 ) -> Renamed | NotRenameable:
-    """Another name for what stands at an offset of the own text, wherever it is named.
+    """Another name for the symbol at an offset of the own text, at every place that names it.
 
-    `others` are files that may go on from the one that declares it; `is_ours` says whether a file may
+    `others` are files that may extend the one that declares it; `is_ours` tells whether a file may
     be changed.  Elaborates every file that is concerned twice.
     """
     names = known.names()
@@ -100,14 +100,14 @@ def rename(
                 else f"`{new}` does not do: {what.message}"
             )
         if _symbol_numbers(after.names()) != _symbol_numbers(before[name]):
-            return NotRenameable(f"`{new}` would stand for something else in `{name}`")
+            return NotRenameable(f"`{new}` would refer to something else in `{name}`")
     return Renamed({file: tuple(sorted(spans)) for file, spans in places.items()}, new)
 
 
 def places(
     known: Understood, offset: int, others: Iterable[str], read: Read
 ) -> Mapping[str, tuple[Span, ...]]:
-    """Every place that names what stands at an offset of the own text, by file; `others` as in `rename`."""
+    """Every place that names the symbol at an offset of the own text, by file; `others` as in `rename`."""
     found = known.names().at(known.start + offset)
     if found is None:
         return {}

@@ -438,7 +438,7 @@ class _ResolvingWalk:
                 assert_never(node)
 
     def _meant(self, name: str, span: Span, scope: Scope) -> Symbol | None:
-        """What a name in an expression stands for, in the order of `references.named`."""
+        """The symbol that a name in an expression refers to, in the order of `references.named`."""
         if name in scope:
             return scope[name]
         if name in self._common:

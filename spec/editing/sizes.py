@@ -8,7 +8,7 @@ from typing import assert_never
 import spec.model.ir as ir
 import spec.model.types as t
 
-_EXACT = 1_000_000_000  # beyond, the order of magnitude says more
+_EXACT = 1_000_000_000  # beyond, only the order of magnitude is of use
 _LARGEST_POWER = 100_000  # bits
 
 
@@ -24,10 +24,10 @@ def size(of: t.Type, scope: ir.Scope) -> int | None:
 
 
 def size_words(of: t.Type, scope: ir.Scope) -> str:
-    """The same in words: `12`, `about 10^24`, `without end`."""
+    """The same in words: `12`, `about 10^24`, `infinite`."""
     found = size(of, scope)
     if found is None:
-        return "without end" if isinstance(of, t.Int) else "beyond counting"
+        return "infinite" if isinstance(of, t.Int) else "beyond counting"
     if found <= _EXACT:
         return f"{found:,}"
     return f"about 10^{math.floor(math.log10(found))}"

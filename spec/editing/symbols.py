@@ -1,4 +1,4 @@
-"""What a text gives a name to, and where each name stands."""
+"""The symbols that a text declares, and the places of their names."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Understood:
     `whole` is the text after those that it imports, and places in trees, types
     and models are of that; `place` and `own` say where that is.  `judged` are the models of
     which all mistakes are among the diagnostics.  Where the text does not parse, what is
-    declared beside the mistake is known all the same.
+    declared besides the mistake is known all the same.
     """
 
     source: Source
@@ -87,7 +87,7 @@ class Understood:
         return resolved(self.whole, self.protocol, self.types)
 
     def names_with(self, at: int) -> SymbolTable:
-        """The same, with what is bound where a name stands in the whole."""
+        """The same, with what is bound at the place of a name in the whole."""
         assert self.protocol is not None
         return resolved(self.whole, self.protocol, self.types, (at,))
 
@@ -161,7 +161,7 @@ def model_at(protocol: s.Protocol, offset: int) -> str:
 def _broken(
     source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
 ) -> Iterator[Understood]:
-    """The mistake, and then what is declared beside it."""
+    """The mistake, and then what is declared besides it."""
     known = Understood(source, source, None, diagnostics, (), {}, (), is_last=False)
     yield known
     try:

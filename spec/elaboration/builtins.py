@@ -172,7 +172,7 @@ class Builtins:
     def _the(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
         arg = node.args[0].value
         if arg in env.facts and not isinstance((known := self._e.infer(arg, env)).type, t.Option):
-            return known  # a test before has said that it is there
+            return known  # an earlier test has shown that it is there
         of = self._of(node, env, (t.Option, t.Set), "an option or a set of one")
         if of is None:
             return self._wrong(node, env)
@@ -293,7 +293,7 @@ class Builtins:
             return self._wrong(node, env, rest=1)
         name, args = named
         if any(name.text == busy for busy, _ in self._e.frame.inlining):
-            return self._wrong(node, env, rest=1)  # a guard that asks for itself: reported where it stands
+            return self._wrong(node, env, rest=1)  # a guard that asks for itself: reported at its own place
         if name.text not in self._e.declared.actions:
             help_ = "a fault of a network is possible whenever a message is under way: ask about the network"
             return self._e.fail("R0322", node.span, "`enabled` asks about declared actions", help=help_)

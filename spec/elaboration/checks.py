@@ -280,7 +280,7 @@ class Checks:
 
 
 def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
-    """What a check expects, as it is written; nothing says whether the model has what it names."""
+    """The expectation of a check as written; the names in it are not looked up in the model."""
     match item:
         case s.VerdictExpect(name, holds, any_faults, faults, steps):
             return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)

@@ -20,9 +20,9 @@ from spec.wording import an, listed
 
 
 def display(declared: Declarations, protocol: s.Protocol) -> tuple[Shown, ...]:
-    """What a protocol's `display` block says, in the order of the text; nothing when there is none.
+    """The entries of a protocol's `display` block, in the order of the text; nothing when there is none.
 
-    Reports unknown roles and parts, parts that cannot play their role, and what is said twice.
+    Reports unknown roles and parts, parts that cannot play their role, and duplicate entries.
     """
     blocks = [item for item in protocol.items if isinstance(item, s.DisplayDecl)]
     for extra in blocks[1:]:
@@ -55,7 +55,7 @@ class _Display:
 
     def __init__(self, declared: Declarations) -> None:
         self.declared, self.problems = declared, declared.problems
-        self.first: dict[tuple[str, str | None], s.ShownDecl] = {}  # who plays a role, for whom
+        self.first: dict[tuple[str, str | None], s.ShownDecl] = {}  # who plays a role, for which process
         self.entries: list[t.Type] = []  # what the logs are made of
 
     def shown(self, parts: tuple[s.ShownDecl, ...]) -> tuple[Shown, ...]:
@@ -153,7 +153,7 @@ class _Display:
         return None if variable is None else self._within(variable, rest)
 
     def _alone(self, name: se.Ident, role: RoleSpec) -> DeclaredVariable | None:
-        """What a name without the name of a process before it stands for.
+        """The variable that a name refers to without the name of a process before it.
 
         What the role is declared as comes first, and of both the variable of the state.
         """

@@ -67,7 +67,7 @@ class _Protocol:
             checks=(),
             display=display(declared, self.protocol),
         )
-        self.problems.variant = None  # checks stand outside
+        self.problems.variant = None  # checks are outside of variants
         return Checks(declared, model, self.problems).attach(checks)
 
     # -------------------------------------------------------------- places with rules of their own
@@ -96,7 +96,7 @@ class _Protocol:
                     self.problems.add("R0409", span, message, help="it belongs in a property")
 
     def _functions(self) -> None:
-        """Every function once by itself, so that a mistake in it is reported even when nothing calls it."""
+        """Every function once on its own, so that a mistake in it is reported even when nothing calls it."""
         for fun in self.declared.functions.values():
             frame, env = SlotFrame(), TypeEnv()
             elaborator = ExpressionElaborator(self.declared, frame)
@@ -216,7 +216,7 @@ class _Protocol:
         self._only(frame, {Use.STATE, Use.GHOST}, "a `says` text")
         kind, fairness = ir.Kind(item.kind), ir.Fairness(item.fairness)
         if kind is ir.Kind.FAULT and fairness is not ir.Fairness.NONE:
-            help_ = "fairness is for what must happen in the end; a fault need not"
+            help_ = "fairness is for steps that must happen eventually; a fault does not have to happen"
             self.problems.add("R0410", item.name.span, "a fault cannot be fair", help=help_)
         return ir.Action(
             item.name.text, kind, fairness, tuple(params), head, body, frame.slots, says, span=item.span
@@ -265,14 +265,14 @@ class _Protocol:
         lone = re.search(r"[{}]", re.sub(r"\{[^{}]*\}", lambda part: " " * len(part[0]), text.text))
         if lone is not None:
             at = Span(text.span.start + 1 + lone.start(), text.span.start + 2 + lone.start())
-            help_ = "a value stands between braces: `{r}`"
+            help_ = "write a value between braces: `{r}`"
             self.problems.add("R0101", at, f"this `{lone[0]}` has no partner", help=help_)
         return tuple(part for part in parts if part != "")
 
     def _wrong_part(self, found: Diagnostic, at: Span) -> None:
         """A syntax error inside the braces of a text, where the end is the brace and not that of the file."""
         if found.span is None or found.span.end >= at.end:
-            help_ = "a value stands between braces: `{r}`"
+            help_ = "write a value between braces: `{r}`"
             self.problems.add("R0101", at, "there is no whole expression between these braces", help=help_)
         else:
             self.problems.add(found.code, found.span, found.message, help=found.help)
@@ -292,11 +292,11 @@ class _Protocol:
         return ir.Property(item.name.text, kind, expr, goal, frame.slots, says, span=item.span)
 
 
-_FAR = 0  # the slot of a process field's first value: no other name is bound beside it
+_FAR = 0  # the slot of a process field's first value: no other name is bound next to it
 
 
 def _indices(every: list[DeclaredVariable]) -> list[int]:
-    """Where each variable (and what is flushed of it) stands in the state."""
+    """The index of each variable (and of its flushed copy) in the state."""
     found = []
     for var in every:
         found.append(var.index)

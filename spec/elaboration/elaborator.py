@@ -31,10 +31,10 @@ class Elaborator(Protocol):
         """What a condition implies for types."""
 
     def wrong(self, span: Span) -> ir.Expr:
-        """What stands for an expression that was reported."""
+        """A placeholder for an expression that was reported."""
 
     def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
-        """Report, and stand in."""
+        """Report, and return a placeholder."""
 
     def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit."""

@@ -81,11 +81,11 @@ class ExpressionElaborator:
         return self.fail("R0104", at, what, help="break it into parts that say less each")
 
     def wrong(self, span: Span) -> ir.Expr:
-        """What stands for an expression that was reported."""
+        """A placeholder for an expression that was reported."""
         return ir.Const(None, type=t.UNKNOWN, span=span)
 
     def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
-        """Report, and stand in."""
+        """Report, and return a placeholder."""
         self.problems.add(code, span, message, label=label, help=help)
         return self.wrong(span)
 

@@ -299,7 +299,7 @@ def _applied(found: Declarations, node: se.AppliedType) -> t.Type:
         problems.add("R0308", node.span, what, help=help_)
         return t.UNKNOWN
     if name == "map" and node.limit is not None:
-        help_ = "leave out what stands behind the semicolon: a map has a value for every key"
+        help_ = "remove the part after the semicolon: a map has a value for every key"
         problems.add("R0309", node.span, "a map has no limit", help=help_)
     limit = _limit(found, node)
     match name:
@@ -398,7 +398,7 @@ def _process(found: Declarations, sort: se.Ident, fields: tuple[s.VarDecl, ...])
                 found.problems.add(
                     "R0402", var.type.span, f"`cached` needs a seq, not `{made.type}`", help=help_
                 )
-            made = replace(made, storage="durable")  # nothing to lose: so that later passes need not ask
+            made = replace(made, storage="durable")  # nothing to lose, so later passes do not have to ask
         own[var.name.text] = made
 
 

@@ -208,7 +208,7 @@ def _sets(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> 
 
 
 def _arithmetic(e: Elaborator, node: se.Binary, op: Op, env: TypeEnv) -> ir.Expr:
-    left, right = (e.check(x, t.INT, env, f"beside `{node.op}`") for x in (node.left, node.right))
+    left, right = (e.check(x, t.INT, env, f"next to `{node.op}`") for x in (node.left, node.right))
     of = typing.arithmetic(left.type, right.type)
     return (
         mixed(e, node, left.type, right.type)

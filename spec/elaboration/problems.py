@@ -10,7 +10,7 @@ _SHORT = 30  # characters of a text that is worth repeating
 
 
 class Problems:
-    """A list of diagnostics of one text, each kept once; a pass goes on after adding one."""
+    """A list of diagnostics of one text, each kept once; a pass continues after adding one."""
 
     def __init__(self, source: Source, types: dict[Span, t.Type] | None = None) -> None:
         self.source = source
@@ -35,14 +35,14 @@ class Problems:
         if self.variant is not None and not self.variant[0].start <= span.start < self.variant[0].end:
             notes = (
                 *notes,
-                (self.variant[1], f"in the variant `{self.variant[2]}`, which changes what stands here"),
+                (self.variant[1], f"in the variant `{self.variant[2]}`, which changes this part"),
             )
         others = tuple(Note(self.source, at, what) for at, what in notes)
         found = Diagnostic(code, self.source, span, message, label, help, others)
         self._found.setdefault((code, span), found)
 
     def typed(self, span: Span, of: t.Type) -> None:
-        """Note the type of what stands at a place, for who asks for types; the last word counts."""
+        """Note the type of the expression at a place, for callers that ask for types; the last one counts."""
         if self.types is not None and of != t.UNKNOWN:
             self.types[span] = of
 

@@ -1,4 +1,4 @@
-"""What names and calls stand for: variables, members, functions, records, cases."""
+"""What names and calls refer to: variables, members, functions, records, cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spec.wording import counted, listed
 
 
 def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """What a name stands for."""
+    """The expression that a name refers to."""
     name, declared = node.name, e.declared
     if name in env.names:
         bound = env.names[name]
@@ -85,7 +85,7 @@ def _type_as_set(e: Elaborator, node: se.Name) -> ir.Expr:
 
 
 def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """What a call stands for."""
+    """The expression that a call refers to."""
     name, declared = node.name.text, e.declared
     if name in FUNCTIONS:
         return Builtins(e).call(node, env, hint)
@@ -186,7 +186,7 @@ def _arguments(
 
 
 def _takes(names: list[str]) -> str:
-    return f"it takes {listed(names)}" if names else "leave out what stands between the parentheses"
+    return f"it takes {listed(names)}" if names else "remove the arguments"
 
 
 def _make_case(

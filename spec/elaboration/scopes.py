@@ -15,7 +15,7 @@ from spec.source import Span
 
 @frozen
 class Binding:
-    """A bound name: usually a slot of a type; `value` when it stands for an expression that needs no slot."""
+    """A bound name: usually a slot of a type; `value` when it names an expression that needs no slot."""
 
     type: t.Type
     slot: int
@@ -28,7 +28,7 @@ class TypeEnv:
 
     After `m is Vote` the name `m` is a Vote; after `leader != none` the
     expression `leader` is a member.  Facts are keyed by syntax, which is
-    equal wherever it stands.
+    equal at every place.
     """
 
     names: Mapping[str, Binding] = field(default_factory=dict)

@@ -58,7 +58,7 @@ class StatementElaborator:
             case s.Require():
                 help_ = "a step happens whole or not at all: put conditions before the first change"
                 self.problems.add(
-                    "R0401", node.span, "`require` stands at the start of an action", help=help_
+                    "R0401", node.span, "`require` must come at the start of an action", help=help_
                 )
                 return env
             case s.LetStmt(name, value):
@@ -198,7 +198,7 @@ class StatementElaborator:
         return found, (ir.Key(member),), found.type
 
     def _is_member(self, of: se.Expr, env: TypeEnv) -> bool:
-        """Whether `of.field` is a field of a process: `of` is a member of a sort, or wrong by itself."""
+        """Whether `of.field` is a field of a process: `of` is a member of a sort, or itself wrong."""
         scratch = ExpressionElaborator(self.declared, SlotFrame(self.frame.slots))
         found = scratch.infer(of, env)
         return isinstance(found.type, t.Sort | t.Option | t.UnknownType)

@@ -10,7 +10,7 @@ import spec.model.types as t
 
 
 def fits(actual: t.Type, wanted: t.Type) -> bool:
-    """Whether a value of type `actual` may stand where `wanted` is expected.
+    """Whether a value of type `actual` is allowed where `wanted` is expected.
 
     Says nothing of bounds: those are checked as the value is stored.
     """

@@ -46,7 +46,7 @@ def expand(protocol: s.Protocol, problems: Problems) -> dict[str, s.Protocol]:
 
 def _no_base(variant: s.VariantDecl, names: list[str], problems: Problems) -> None:
     base = variant.base
-    help_ = "a variant stands after what it varies" if base.text in names else suggest(base.text, names)
+    help_ = "a variant must follow what it varies" if base.text in names else suggest(base.text, names)
     problems.add("R0205", base.span, f"there is nothing called `{base.text}` above to vary", help=help_)
 
 
@@ -63,9 +63,10 @@ def _apply(items: tuple[s.Item, ...], variant: s.VariantDecl, problems: Problems
             case s.Restore():
                 merged = _restore(merged, change, problems)
             case s.VariantDecl() | s.CheckDecl():
-                what = "a check stands outside" if isinstance(change, s.CheckDecl) else "variants do not nest"
+                is_check = isinstance(change, s.CheckDecl)
+                what = "a check belongs outside of a variant" if is_check else "variants do not nest"
                 help_ = f"write `check NAME of {variant.name.text} {{ … }}` after it"
-                problems.add("R0206", change.span, f"{what} of a variant", help=help_)
+                problems.add("R0206", change.span, what, help=help_)
             case _:
                 merged = (*merged, change)
     return merged

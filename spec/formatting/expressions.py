@@ -24,14 +24,14 @@ _BINDS = {
 
 
 def expression(node: se.Expr) -> Doc:
-    """An expression that stands by itself."""
+    """An expression on its own."""
     return _at(node, _IMPLIES, last=True)
 
 
 def _at(node: se.Expr, least: int, *, last: bool) -> Doc:
     """An expression where something that binds at least so tightly is wanted.
 
-    `last` says that nothing follows it up to the next bracket or end, so that
+    With `last` nothing follows it up to the next bracket or end, so
     a form which reaches as far right as it can needs no parentheses.
     """
     if isinstance(node, se.Quantified | se.LetIn | se.IfElse):

@@ -2,7 +2,7 @@
 
 Line ends, blanks and parentheses are decided here.  Two things stay the
 writer's: blank lines (at most one in a row), and whether a block that fits
-on one line stands on one.
+on one line is on one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spec.syntax.parser import parse, too_deep
 
 WIDTH = 100
 INDENT = 2
-FAR = 30  # columns that a comment may be moved to stand under its neighbours
+FAR = 30  # columns that a comment may be moved to align with its neighbours
 
 
 def format_text(text: str, name: str = "<text>") -> str:
@@ -92,7 +92,7 @@ class _Layout:
             self._blank()
 
     def _comments_before(self, offset: int, *, at_start: bool = False) -> None:
-        """Comments that stand before a place, each on a line of its own."""
+        """Comments before a place, each on a line of its own."""
         end = 0 if at_start else None
         for comment in self.comments.before(offset):
             since = comment.start if end is None else end
@@ -145,7 +145,7 @@ class _Layout:
             self._comments_before(end)
 
     def _separate(self, elements: Sequence[Element], index: int, position: int, element: Element) -> None:
-        """What stands between an element and the one before it."""
+        """The text between an element and the one before it."""
         before = len(self.lines)
         block = self.indent == 0 and any(map(self._is_block, elements[max(index - 1, 0) : index + 1]))
         self._comments_before(element.span.start)
@@ -371,7 +371,7 @@ class _Layout:
         return self._find("}", begin) + 1
 
     def _find(self, sign: str, offset: int) -> int:
-        """Where a sign next stands outside comments."""
+        """The next place of a sign outside comments."""
         while True:
             brace, comment = self.source.text.find(sign, offset), self.source.text.find("//", offset)
             if comment < 0 or brace < comment:

@@ -1,4 +1,4 @@
-"""What stands on one line of a model file: pieces of declarations, statements, clauses of checks."""
+"""The parts of one line of a model file: pieces of declarations, statements, clauses of checks."""
 
 from __future__ import annotations
 

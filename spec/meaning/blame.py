@@ -1,4 +1,4 @@
-"""Why an expression is false: its smallest failing parts, for whom they fail, and by which values."""
+"""Why an expression is false: its smallest failing parts, with the members and values for which they fail."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST = 8  # parts of a disjunction that are shown
 
 @frozen
 class Named:
-    """A name bound on the way to the failing part, and what it stands for there."""
+    """A name bound on the way to the failing part, and its value there."""
 
     name: str
     type: Type
@@ -57,9 +57,9 @@ class Operand:
 
 @frozen
 class Failure:
-    """A smallest part that is not as it should be: where it stands, under which names, of which values.
+    """A smallest part that is not as it should be: its place, the names bound there, and its values.
 
-    `wanted` is what it should have been: false where it stands under a `not`.
+    `wanted` is what it should have been: false where it is under a `not`.
     """
 
     span: Span

@@ -62,8 +62,8 @@ Walker = Callable[[Frame], Iterable[Value]]
 class FrameLayout:
     """Where a frame keeps things: variables from `variables`, local slots from `locals`.
 
-    `old` is where the variables from before the step stand and `step` the step
-    itself; both are -1 where there is no step to speak of.
+    `old` is where the variables from before the step are and `step` the step
+    itself; both are -1 where there is no step.
     """
 
     scope: Scope

@@ -39,7 +39,7 @@ def fresh(state: Sequence[Value], slots: int) -> Frame:
 
 @frozen
 class DeadEnd:
-    """A `choose` without a member to take; `is_empty` says that its condition refused none."""
+    """A `choose` without a member to take; `is_empty` if its condition refused none."""
 
     choose: Choose
     is_empty: bool

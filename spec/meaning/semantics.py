@@ -1,6 +1,6 @@
 """What a model means: its initial states, its steps, when its properties hold.
 
-This is the definition of the language, to be read beside the manual: expressions
+This is the definition of the language, to be read along with the manual: expressions
 are in `spec/meaning/evaluate.py`, statements in `spec/meaning/execute.py`.  Every engine is
 compared with it and every counterexample is replayed by it.
 """
@@ -39,7 +39,7 @@ NO_START = "R0608"  # the code of the error that there is no initial state
 
 @frozen
 class Step:
-    """One way for the model to go on: an action, its parameters, and what was chosen on the way.
+    """One way for the model to continue: an action, its parameters, and what was chosen on the way.
 
     Where it was an error to ask what a parameter may be, `args` ends before that one.
     """
@@ -119,7 +119,7 @@ class Machine:
         """Every step from a state: actions as in the model, parameters and choices in canonical order.
 
         `actions` limits it to some actions, `args` to these parameters; `refused`
-        collects the guards that said no, as (action, index in its head).  Costs one evaluation of the
+        collects the guards that were false, as (action, index in its head).  Costs one evaluation of the
         guards for each binding of an action's parameters.  A ModelError carries
         its step.
         """

@@ -1,6 +1,6 @@
 """Operations that others can say, each as a rule that says it: from the IR to a smaller core.
 
-An engine takes the core of a model, so it need not know these operations.  One that has a
+An engine takes the core of a model, so it does not have to know these operations.  One that has a
 better form of its own for an operation keeps that, and says why where it lists it.
 
 NOTE(derived): what a rule makes has the operation's value, evaluates each argument once
@@ -213,7 +213,7 @@ class _Frame:
         return found
 
     def _name(self, arg: Expr) -> Expr:
-        """What stands for an argument wherever it is used: itself, where it costs nothing and is no error."""
+        """The expression to use for an argument: the argument itself, if it costs nothing and is no error."""
         if isinstance(arg, Const | Config | Var | Local):
             return arg
         return Local(self._slot(), type=arg.type, span=arg.span)

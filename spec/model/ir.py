@@ -149,7 +149,7 @@ class MapOf(_Expr):
 
 @frozen
 class Make(_Expr):
-    """A record, tuple, seq, set, bag or case of a union from its parts (`type` says which).
+    """A record, tuple, seq, set, bag or case of a union from its parts (`type` tells which).
 
     For a case, `type` is the `Union` and `case` its ordinal.
     """
@@ -162,7 +162,7 @@ class Make(_Expr):
 class Part(_Expr):
     """A field of a record, an item of a tuple, by position.
 
-    For a union, `case` says which case the value must be [R0607 when it is another];
+    For a union, `case` is the case that the value must be [R0607 when it is another];
     None when all cases have the field at this position.
     """
 
@@ -421,10 +421,10 @@ class Property(Node):
 
 @frozen
 class ConfigEntry(Node):
-    """A switch of the model: its type, default, and the real key it stands for.
+    """A switch of the model: its type, default, and the real key it represents.
 
     `defaults` are pairs (first version, value), ascending; `key` and `note` are for people.
-    Behind a `=` in the key stand the real values, in the order of the type.
+    After a `=` in the key come the real values, in the order of the type.
     """
 
     name: str

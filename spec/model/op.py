@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Op(Enum):
-    """Strict operations: every argument is evaluated, in order. T stands for any type.
+    """Strict operations: every argument is evaluated, in order. T is any type.
 
     Errors in brackets are errors of the model (`values.ModelError`).
     """

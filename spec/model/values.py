@@ -1,7 +1,7 @@
 """Run-time values: their canonical bytes and order, what fits where, and how a person reads them.
 
-`spec/model/ir.py` says which Python object stands for a value of each type.  Two
-things here are what the whole project leans on:
+`spec/model/ir.py` defines which Python object represents a value of each type.  The
+whole project relies on two things here:
 
 * **Canonical bytes.**  `encode` is injective for each type, is prefix-free (no
   value's bytes begin another's), and the order of the bytes is the canonical
@@ -189,7 +189,7 @@ def ends(of: Type, scope: Scope) -> tuple[int, int]:
 
 
 def position(key: Type) -> Callable[[Value], int]:
-    """A function from a key of a map to where the key's value stands in the map's tuple."""
+    """A function from a key of a map to the index of the key's value in the map's tuple."""
     if isinstance(key, Range) and key.lo != 0:
         lo = key.lo
         return lambda value: value - lo
@@ -298,7 +298,7 @@ def decode(of: Type, scope: Scope) -> Callable[[bytes], Value]:
 
 
 def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a union
-    """A function that reads the value whose bytes start at an offset, and says where they end."""
+    """A function that reads the value whose bytes start at an offset, and returns where they end."""
     match of:
         case Int():
             return _read_int

@@ -1,8 +1,8 @@
 """Text to nodes by the parser's tables: each node is made when its text ends, with the span it has there.
 
 What lark does with the same tables, without a tree in between: an LALR(1) automaton
-that reads a word when it needs one.  Which terminal a word is depends on what may
-stand there, so most words of the language may be names elsewhere.
+that reads a word when it needs one.  Which terminal a word is depends on what is
+allowed there, so most words of the language may be names elsewhere.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MakeNode = Callable[[Children, Span], Any]
 MakeLeaf = Callable[[str, Span], Any]
 
 
-class Unexpected(Exception):  # noqa: N818 - said to the parser, not to a user
-    """Where a text goes wrong, what stands there (nothing at its end), and the terminals that could."""
+class Unexpected(Exception):  # noqa: N818 - for the parser, not for a user
+    """Where a text goes wrong, the word found there (empty at its end), and the terminals allowed."""
 
     def __init__(self, at: Span, found: str, expected: frozenset[str]) -> None:
         super().__init__(at, found, expected)
@@ -38,7 +38,7 @@ class TooDeep(Exception):  # noqa: N818
 
 @frozen
 class Begun:
-    """The state of the parser after the beginning of a text: how it can go on.
+    """The state of the parser after the beginning of a text: how it can continue.
 
     `expected` are the terminals that may come next; `ends` the rules, by what they make, that a name
     would be the end of; `words` what was read and is not the whole of anything yet.
@@ -80,7 +80,7 @@ class Automaton:
         rows, words = self._tables.rows, self._tables.words
         leaves, reductions = self._leaves, self._reductions
         states = [self._tables.starts[start]]
-        values: list[Any] = []  # of the symbols that these states stand for, and where each begins and ends
+        values: list[Any] = []  # of the symbols of these states, and where each begins and ends
         begins: list[int] = []
         ends: list[int] = []
         row, at = rows[states[0]], 0
@@ -168,7 +168,7 @@ class Automaton:
         return False
 
     def _expected(self, states: list[int]) -> frozenset[str]:
-        """The terminals after which a text can go on."""
+        """The terminals with which a text can continue."""
         terminals = [symbol for symbol in self._tables.rows[states[-1]] if symbol.isupper()]
         return frozenset(each for each in terminals if self._takes(each, [*states]))
 

@@ -22,7 +22,7 @@ def without_comments(text: str) -> str:
 
 @frozen
 class Comment:
-    """A comment: where it starts, its text, and whether it stands alone on its line."""
+    """A comment: where it starts, its text, and whether it is alone on its line."""
 
     start: int
     text: str

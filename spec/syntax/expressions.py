@@ -1,4 +1,4 @@
-"""The surface tree of types and expressions, for `syntax.py`, which says what a tree is."""
+"""The surface tree of types and expressions, for `syntax.py`, which describes trees."""
 
 from __future__ import annotations
 

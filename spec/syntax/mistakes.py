@@ -1,4 +1,4 @@
-"""Syntax errors in a writer's words: what was likely meant, from what stands at the place.
+"""Syntax errors in a writer's words: what was likely meant, judging by the text at the place.
 
 The habits of other languages are the usual cause, so the rules are examples
 of those.  A rule looks at the text at and before the place of the error and
@@ -17,7 +17,7 @@ from spec.source import Span
 
 @frozen
 class SyntaxMistake:
-    """What to say of a syntax error, what to try, and where it stands."""
+    """What to say of a syntax error, what to try, and the place."""
 
     message: str
     help: str
@@ -33,7 +33,7 @@ class _ErrorPlace:
     expected: frozenset[str]
 
     def says(self, message: str, help_: str) -> SyntaxMistake:
-        """An answer about what stands here."""
+        """An answer about the text at this place."""
         return SyntaxMistake(message, help_, self.at)
 
 
@@ -68,19 +68,19 @@ _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then e
 
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
-    """What to say of a syntax error at `at`, where `found` stands (nothing at the end)."""
+    """What to say of a syntax error at `at`, where the text is `found` (empty at the end)."""
     line = text.rfind("\n", 0, at.start) + 1
     place = _ErrorPlace(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
     for rule in _RULES:
         answer = rule(place)
         if answer:
             return answer
-    what = f"`{found}` cannot stand here" if found else "the file ends too early"
+    what = f"unexpected `{found}`" if found else "the file ends too early"
     return place.says(what, _listing(expected))
 
 
 def _listing(expected: frozenset[str]) -> str:
-    """What could stand there, when that is few things."""
+    """What is allowed there, when that is few things."""
     shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected if e[0] != "_")
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
@@ -92,10 +92,10 @@ def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
-    """A word that is nearly one that could stand there, now or one word earlier."""
+    """A word that is nearly one that is allowed there, now or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
-    return place.says(f"`{place.found}` cannot stand here", help_) if help_ else None
+    return place.says(f"unexpected `{place.found}`", help_) if help_ else None
 
 
 def _misspelt_before(place: _ErrorPlace) -> SyntaxMistake | None:
@@ -104,7 +104,7 @@ def _misspelt_before(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _misspelt_inside(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`exist n: Node. P`: the word is read as a name, after which no other can stand."""
+    """`exist n: Node. P`: the word is read as a name, after which no other is allowed."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
@@ -153,11 +153,11 @@ def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`exists n: Node` and no more: it is not said what is true of `n`."""
+    """`exists n: Node` and no more: the condition on `n` is missing."""
     if "_dot" not in place.expected or "where" not in place.expected or place.found not in {"", ")", "}"}:
         return None
     return place.says(
-        "it is not said what is asked of the bound names",
+        "the condition on the bound names is missing",
         "write a dot and a space, then that: `exists x in S. P`; that there is one is `S != {}`",
     )
 
@@ -168,7 +168,7 @@ def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     if word is None or place.expected != {"("}:
         return None
     return place.says(
-        f"behind an operator `{word[1]}` with bound names stands in parentheses",
+        f"after an operator, `{word[1]}` with bound names needs parentheses",
         f"write `({word[1]} x in S. …)`",
     )
 
@@ -191,7 +191,7 @@ def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _equals_in_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`union Message = A | B`: what belongs to these stands in braces."""
+    """`union Message = A | B`: the contents of these go in braces."""
     kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
     if kind is None or not place.here.startswith("="):
         return None
@@ -204,11 +204,11 @@ def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
     held = re.match(r"\[(\w*)", place.here)
     if kind is None or held is None or place.expected != {"of"}:
         return None
-    return place.says("`[` cannot stand here", f"write `{kind[1]} of {held[1] or 'M'}`")
+    return place.says("unexpected `[`", f"write `{kind[1]} of {held[1] or 'M'}`")
 
 
 def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`forall a, b: T`: each bound name says where it comes from."""
+    """`forall a, b: T`: each bound name has its own type or set."""
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
         help_ = f"each name has its own: `{name[1]}: T, …`, or `{name[1]} in S, …`"
@@ -230,7 +230,7 @@ def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
 def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
-            f"`{place.found}` cannot stand here: the bound names were not ended",
+            f"unexpected `{place.found}`: the list of bound names has no end",
             "the dot after bound names needs a space behind it: `forall x in S. P`",
         )
     return None

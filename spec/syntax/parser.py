@@ -36,7 +36,7 @@ def parse(source: Source) -> s.Protocol | s.GoesOn:
 
 
 def begun(text: str) -> Begun | None:
-    """How a text that is the beginning of a model file can go on; None where nothing begins like that.
+    """How the beginning of a model file can continue; None where no model begins like that.
 
     What may come next is spelled as a person writes it; NAME, INT and STRING are of many spellings.
     """
@@ -48,7 +48,7 @@ def begun(text: str) -> Begun | None:
 
 
 def parse_expression(source: Source, span: Span) -> se.Expr:
-    """The expression that stands alone at `span` (a value in a `says` text); spans are the file's."""
+    """The expression that is alone at `span` (a value in a `says` text); spans are the file's."""
     return _run(Source(source.name, source.text[: span.end]), "expr", span.start)  # type: ignore[no-any-return]
 
 
@@ -57,7 +57,7 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
         what = f"the text has {len(source.text):,} characters; a model file has at most {LARGEST:,}"
         raise SpecError([Diagnostic("R0103", source, None, what, help="is this a model file?")])
     text = source.text
-    if offset:  # keep offsets: what stands before is blanked
+    if offset:  # keep offsets: the text before is blanked
         text = " " * offset + text[offset:]
     if not text.strip():
         raise SpecError([_empty(source, offset)])
@@ -173,7 +173,7 @@ def _given(children: list[Any]) -> tuple[Any, ...]:
 
 
 class _Slice:
-    """What stands between the brackets of `log[..n]` or `log[n..]`, until they are known."""
+    """The content of the brackets in `log[..n]` or `log[n..]`, until they are known."""
 
     def __init__(self, bound: se.Expr, *, upto: bool) -> None:
         self.bound, self.upto = bound, upto

@@ -27,7 +27,7 @@ FILE = "grammar.tables.json"
 STARTS = ("start", "expr")
 END = "$END"  # as lark calls it
 Row = Mapping[str, int]
-# A child that is kept: its place, whether its own children stand for it, how many absent ones are before.
+# A child that is kept: its place, whether its own children replace it, how many absent ones are before.
 Child = tuple[int, bool, int]
 
 
@@ -37,7 +37,7 @@ class Production:
 
     `builder` names what makes a node of `children`, and of further ones that are
     `absent`; None where they are only passed on to another rule.  With `single` an
-    only child stands for itself.
+    only child replaces its parent.
     """
 
     origin: str
@@ -56,7 +56,7 @@ class Tables:
     it (`~n` for production `n`); and for another symbol, which state it leads to.
     `token` matches what is not read and then a word, by the name of a terminal;
     `words` has the terminals that are always spelled the same, and that of the end.
-    A word is the one or the other: what may stand where it is, `words` first.
+    A word is the one or the other: what is allowed where it is, `words` first.
     """
 
     rows: tuple[Row, ...]

@@ -71,7 +71,7 @@ def outcome(*cells: ObligationCell) -> Outcome:
     model = no_run().model
     kept = (ObligationCell("mono", "elect", ObligationStatus.PROVED, 0.25, decidable=True),)
     proof = Proof(("mono",), kept, cells, "Z3 version 9")
-    verdict = Unknown("not inductive: after restart it need not be true any more")
+    verdict = Unknown("not inductive: it may be false after restart")
     results = tuple(Result(p.name, p.kind, verdict) for p in model.properties if p.name == "safe")
     stats = Stats(0, 0, 0, (), {}, {}, (), (), 1.25, 64_000_000)
     findings = Findings("prove", End.COMPLETE, results, stats, proof=proof)
@@ -118,7 +118,7 @@ def test_every_picture_says_that_it_is_no_run(form: str) -> None:
 
 
 def test_nobody_takes_it_for_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(NotReplayable, match="no run need come to it"):
+    with pytest.raises(NotReplayable, match="may not be reachable by any run"):
         certify(no_run())
     assert explain(no_run()) is None
     written = write(no_run())
@@ -128,7 +128,7 @@ def test_nobody_takes_it_for_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert cli.main(["trace", "show", str(tmp_path / "t.itf.json"), str(TINY)]) == 2
     told = capsys.readouterr().err
     assert "this is not a run of tiny" in told
-    assert "stands in the way of a proof" in told
+    assert "it is an obstacle to a proof" in told
 
 
 def test_the_matrix_and_what_stands_in_the_way(golden: Callable[[str, str], None]) -> None:

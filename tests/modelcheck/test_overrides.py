@@ -101,7 +101,7 @@ def test_of_a_release_every_config_entry_has_its_default(
 def test_a_release_is_refused_where_the_model_knows_of_none() -> None:
     bare = loads(TEXT.replace("default", "// default"))[0]
 
-    with pytest.raises(SpecError, match="does not say what the defaults of a release are"):
+    with pytest.raises(SpecError, match="declares no defaults for releases"):
         apply(bare, bare.checks[0], Overrides(release="2.0"))
 
 

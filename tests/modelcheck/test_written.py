@@ -342,7 +342,7 @@ def test_a_checkpoint_for_which_there_is_no_room_leaves_nothing_behind() -> None
     done = limited(words)
 
     assert done.returncode == 3
-    assert "no checkpoint: file too large; the search goes on" in done.stderr
+    assert "no checkpoint: file too large; the search continues" in done.stderr
     assert list(Path("kept").iterdir()) == []
 
 

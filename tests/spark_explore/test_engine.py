@@ -141,7 +141,7 @@ def test_a_job_that_cannot_write_is_told_and_the_run_goes_on_elsewhere(
                     path.parent.mkdir(exist_ok=True)
                     path.touch()
 
-    with pytest.raises(CannotResume, match=r"cannot go on: .*(Not a directory|File exists)"):
+    with pytest.raises(CannotResume, match=r"cannot continue: .*(Not a directory|File exists)"):
         check(
             model,
             question,

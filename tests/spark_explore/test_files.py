@@ -249,7 +249,7 @@ def test_a_run_of_another_check_is_refused(begun: Path) -> None:
 
 def test_a_run_is_not_begun_over_another(begun: Path) -> None:
     assert refused(begun, resume=False) == (
-        "the run directory is not empty: go on with --resume, or name another"
+        "the run directory is not empty: continue it with --resume, or name another"
     )
 
 
@@ -295,4 +295,4 @@ def test_a_disk_without_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(LocalStore, "put", full)
 
-    assert "cannot go on: no space left on device" in refused(tmp_path / "run", resume=False)
+    assert "cannot continue: no space left on device" in refused(tmp_path / "run", resume=False)

@@ -111,7 +111,7 @@ def test_a_java_that_says_nothing_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
 
-    with pytest.raises(CannotStart, match="it does not say its version"):
+    with pytest.raises(CannotStart, match="it reports no version"):
         find({"JAVA_HOME": str(tmp_path)})
 
 

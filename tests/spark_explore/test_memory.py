@@ -120,7 +120,7 @@ def test_a_worker_that_may_have_too_little_is_told(local_spark: SparkSession, tm
     context = local_spark.sparkContext
     context.setLocalProperty("resource.pyspark.memory", "450")  # what the setting comes to; in MiB
     try:
-        with pytest.raises(CannotResume, match=r"cannot go on: a Python worker seems to lack memory: \w+"):
+        with pytest.raises(CannotResume, match=r"cannot continue: a Python worker seems to lack memory: \w+"):
             check(*asked("quorum", "n3_w2_r2"), engine=SparkEngine(small=0, run_dir=str(tmp_path / "run")))
     finally:
         context.setLocalProperty("resource.pyspark.memory", None)  # type: ignore[arg-type]  # to remove it

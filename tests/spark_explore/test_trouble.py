@@ -108,7 +108,7 @@ def test_executors_that_have_no_room_are_told_and_the_run_goes_on_when_they_have
 
     assert code == Exit.WRONG
     assert told.out == ""
-    assert f"the search in {place} cannot go on: OSError: [Errno 27] File too large\n" in told.err
+    assert f"the search in {place} cannot continue: OSError: [Errno 27] File too large\n" in told.err
     assert "Traceback" not in told.err
     goes_on(place)
 
@@ -144,7 +144,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
 
     assert code == Exit.WRONG
     assert told.out == ""
-    assert f"the search in {place} cannot go on: " in told.err
+    assert f"the search in {place} cannot continue: " in told.err
     assert "no space left on device" in told.err.lower()
     assert "Traceback" not in told.err
     assert done("mount", "-o", "remount,size=64m", str(disk))

@@ -45,7 +45,7 @@ class Size:
 
 @frozen
 class ContestantResult:
-    """What a run says of itself: its states, and how long it searched, if it says that separately."""
+    """What a run reports: its states, and how long it searched, if it reports that separately."""
 
     states: int
     seconds: float | None = None

@@ -1,4 +1,4 @@
-"""A command run to its end: what it said, how long it took, and the most memory it held."""
+"""A command run to its end: its output, how long it took, and the most memory it held."""
 
 from __future__ import annotations
 

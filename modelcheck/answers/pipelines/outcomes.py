@@ -218,7 +218,7 @@ def _place(model: Model, result: Result, check: Check) -> FilePlace:
 
 
 def _span(check: Check) -> Span | None:
-    """Where a check stands; nowhere, if the command line made it up."""
+    """The place of a check; None if the command line made it up."""
     return check.span if check.span.end else None
 
 

@@ -70,7 +70,7 @@ class Finding:
 
 @frozen
 class CaseReport:
-    """A question with its answer: `text` says why it did not pass, `scope` what the answer is for."""
+    """A question with its answer: `text` is why it did not pass, `scope` the scope of the answer."""
 
     suite: str
     name: str

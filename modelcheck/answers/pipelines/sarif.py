@@ -70,7 +70,7 @@ def _result(finding: Finding, number: int) -> Json:
 
 
 def _fingerprint(finding: Finding) -> str:
-    """What is the same as long as it is the same finding, wherever it stands."""
+    """A hash that stays the same for the same finding, wherever it moves in the file."""
     text = "\0".join((finding.rule.name, finding.place.source.name, finding.identity or finding.message))
     return sha256(text.encode()).hexdigest()[:32]
 
@@ -82,7 +82,7 @@ def _stages(stages: Sequence[RunStage]) -> list[Json]:
 
 
 def _locations(place: FilePlace) -> list[Json]:
-    """Where it stands; nowhere in what came through a pipe or was typed."""
+    """Its place; none in what came through a pipe or was typed."""
     source, span = place.source, place.span
     name, region = source.name, Json()
     if span is not None:

@@ -1,4 +1,4 @@
-"""What checks say of the unchanged protocol, and of its mutants: the work of one process."""
+"""The answers of checks on the unchanged protocol, and on its mutants: the work of one process."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class MutationQuestion:
 
 @frozen
 class UnmutatedAnswer:
-    """What a check says of the unchanged protocol: what holds, and why something is `unknown`.
+    """A check's answer on the unchanged protocol: what holds, and why something is `unknown`.
 
     `why` is empty where the check can be asked about mutants, by what holds.
 
-    `unrefused` guards (action, guard) never say no in it, and `unused` actions never happen; `cut`
+    `unrefused` guards (action, guard) are never false in it, and `unused` actions never happen; `cut`
     are the limits at which the scope cuts it.
     """
 
@@ -55,7 +55,7 @@ class UnmutatedAnswer:
 
 @frozen
 class MutantAnswer:
-    """What a check, by its place, says of a mutant: the best run that breaks it, or why that is not known."""
+    """The answer of a check, by its place, on a mutant: the best run that breaks it, or why none is known."""
 
     place: int
     states: int = 0
@@ -81,14 +81,14 @@ class _Searches:
 
 
 class Unmutated(_Searches):
-    """What each check says of the unchanged protocol, by its number."""
+    """The answer of each check on the unchanged protocol, by its number."""
 
     def __init__(self, questions: Sequence[MutationQuestion], limits: Limits) -> None:
         super().__init__(limits)
         self._questions = tuple(questions)
 
     def __call__(self, number: int) -> UnmutatedAnswer:
-        """What a check says, by its number."""
+        """The answer of a check, by its number."""
         asked = self._questions[number]
         if not asked.properties:
             return UnmutatedAnswer(why="it asks for no safety")
@@ -105,7 +105,7 @@ class Unmutated(_Searches):
 
 
 def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
-    """What a check says of the model as it is: what holds there, or why nothing does."""
+    """A check's answer on the model as it is: what holds there, or why nothing does."""
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
     reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
@@ -129,7 +129,7 @@ def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
 
 
 class Mutants(_Searches):
-    """What checks say of each mutant, by its number from 0, up to the first that is broken.
+    """The answers of checks on each mutant, by its number from 0, up to the first that is broken.
 
     `orders` has, for each mutant, the places of the questions to ask, in their order.
     """
@@ -141,7 +141,7 @@ class Mutants(_Searches):
         self._questions, self._orders = tuple(questions), tuple(orders)
 
     def __call__(self, number: int) -> tuple[MutantAnswer, ...]:
-        """What the checks say of a mutant, by its number."""
+        """The answers of the checks on a mutant, by its number."""
         replies: list[MutantAnswer] = []
         for place in self._orders[number]:
             asked = self._questions[place]
@@ -153,7 +153,7 @@ class Mutants(_Searches):
 
 
 def _of_mutant(place: int, found: SweepAnswer) -> MutantAnswer:
-    """What the check at a place says of a mutant: the cheapest run that breaks it, or why there is none."""
+    """The answer of the check at a place on a mutant: the cheapest run that breaks it, or why none is."""
     if found.outcome is None:
         return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings

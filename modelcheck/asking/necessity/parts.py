@@ -1,7 +1,7 @@
 """The parts of a protocol that its safety may need, and the model without each of them.
 
 NOTE(parts): a part is a place in the file, with all the places where an engine meets it:
-a function stands in every action that uses it, and a variant has what its base has.
+a function is in every action that uses it, and a variant has what its base has.
 
 - A *guard* of an action is dropped.
 - A *quorum* is a comparison that asks a set to be large: `size(S) >= k`, `2 * size(S) > n`.
@@ -50,7 +50,7 @@ class ProtocolPart:
 
 
 Choice = Callable[[ProtocolPart, ir.Expr, ir.Expr], ir.Expr]
-"""What to put in a place of a part, given what stands there and what would without the part."""
+"""What to put in a place of a part, given the expression there and the one without the part."""
 
 
 def forgetful(models: Sequence[ir.Model]) -> tuple[ir.Model, ...]:
@@ -73,7 +73,7 @@ def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[ProtocolPart]:
 
 
 def sites(model: ir.Model, forgets: ir.Model) -> dict[ProtocolPart, frozenset[str]]:
-    """The parts of a model, and the actions in which each of them stands."""
+    """The parts of a model, and the actions that each of them is in."""
     found: dict[ProtocolPart, set[str]] = {}
     for action in forgets.actions:
         only = replace(forgets, actions=(action,))

@@ -1,9 +1,9 @@
 """Which parts of a protocol its checks need: every mutant, asked of every check that holds.
 
-First each check is answered as it stands.  What it finds to hold is then asked of each
+First each check is answered unchanged.  What it finds to hold is then asked of each
 mutant, the check with the fewest states first, until one is violated or makes an error.
 A check is passed over where its own search shows that the mutant has the same runs in it:
-the guard never said no, or no step was ever taken, nor cut by the scope, that would change.
+the guard was never false, or no step was ever taken, nor cut by the scope, that would change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @frozen
 class CheckStanding:
-    """A check of a model, and what it says of the protocol as it stands."""
+    """A check of a model, and its answer on the unchanged protocol."""
 
     model: Model
     check: Check
@@ -73,7 +73,7 @@ class NecessityRow:
 
     @property
     def line(self) -> int:
-        """Where the part stands in the file."""
+        """The line of the part in the file."""
         return self.model.source.place(self.part.span.start)[1]
 
     @property
@@ -116,7 +116,7 @@ class NecessitySearch:
     ) -> None:
         self._checks = pick_checks(models, list(names))
         if not self._checks:
-            _refuse(models[0], "has no check, so nothing says what it must keep", "write one: `check NAME`")
+            _refuse(models[0], "has no check, so no part can be tested", "write one: `check NAME`")
         of_name = dict(zip((model.name for model in models), forgetful(models), strict=True))
         asked = {model.name: model for model in models if any(model is own for own, _ in self._checks)}
         self._forgets = {name: of_name[name] for name in asked}
@@ -156,7 +156,7 @@ class NecessitySearch:
     ) -> Iterator[tuple[int, NecessityRow]]:
         """The number of each part and what is known of it, as the answers come; fewer where interrupted.
 
-        `asked` are all checks in their order, as they stand.
+        `asked` are all checks in their order, unchanged.
         """
         able = [number for number, each in enumerate(asked) if not each.stands.why]
         if not able and not any(each.stands.unknown for each in asked):
@@ -180,7 +180,7 @@ class NecessitySearch:
             yield number, self._row(self.parts[number], asked, same, replies)
 
     def _may_tell(self, part: ProtocolPart, asked: CheckStanding) -> bool:
-        """Whether the mutant may have other runs in a check, by what it has seen as it stands."""
+        """Whether the mutant may have other runs in a check, by what its unchanged search has seen."""
         actions = self._sites[asked.model.name].get(part)
         if actions is None:
             return False
@@ -241,7 +241,7 @@ class NecessitySearch:
 
 
 def _by_enabled(part: ProtocolPart, held: Sequence[CheckStanding]) -> tuple[str, ...]:
-    """The properties of these checks in which a guard stands, which only `enabled` puts there."""
+    """The properties of these checks that contain a guard, which only `enabled` puts there."""
     if part.kind is not PartKind.GUARD:
         return ()
     names = ((each.model, name) for each in held for name in each.stands.properties)
@@ -256,7 +256,7 @@ def _stands_in(guard: Span, expr: Expr | None) -> bool:
 
 
 def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: UnmutatedAnswer) -> bool:
-    """Whether a guard never says no in a check; not where another guard of the action is called the same."""
+    """Whether a guard is never false in a check; not where another guard of the action is called the same."""
     guards = model.action(action).guards
     names = [model.guard_name(guard) for guard in guards]
     own = next(name for name, guard in zip(names, guards, strict=True) if guard.span == part.span)

@@ -25,7 +25,7 @@ LONGEST = 60  # characters of a name in that of a file
 
 
 def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[ProtocolPart, int]) -> ir.Model:
-    """The model with a switch for the parts that have a number; it says which is not there, 0 for none."""
+    """The model with a switch for the parts that have a number: the part that is left out, 0 for none."""
     of = t.Range(NOTHING, max(numbers.values(), default=NOTHING))
 
     def choice(part: ProtocolPart, now: ir.Expr, without: ir.Expr) -> ir.Expr:

@@ -12,7 +12,7 @@ Json = dict[str, object]
 
 
 def as_json(asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int) -> Json:
-    """The checks as they stand, and the parts, as plain values; of how many parts there is no answer."""
+    """The unchanged checks, and the parts, as plain values; `unanswered` counts parts without an answer."""
     return {
         "checks": [_check(each) for each in asked],
         "parts": [_part(row) for row in rows],

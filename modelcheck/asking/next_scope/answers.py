@@ -1,4 +1,4 @@
-"""What a check answers at a larger scope, beside what it answers at its own."""
+"""The answers of a check at a larger scope, next to those at its own."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class LargerAnswer:
     """What a check answers with the bounds `names` one larger.
 
     `changes` are answers that differ: another verdict, or another fewest number of faults.  `lengths` are
-    those of which only the steps differ.  `unfinished` says why something is not known, and `problem` why
-    there is no such scope.  Where nothing was searched, `because` says what decides it all the same.
+    those of which only the steps differ.  `unfinished` is why something is not known, and `problem` why
+    there is no such scope.  Where nothing was searched, `because` is what decides it all the same.
     """
 
     names: Bounds
@@ -88,7 +88,7 @@ def _cost(verdict: Verdict) -> tuple[bool, int | None, int | None]:
 
 
 def _is_comparable(before: Verdict, now: Verdict) -> bool:
-    """Whether both are known, with the fewest faults; a run with fewer tells enough."""
+    """Whether both are known, with the fewest faults; a run with fewer is enough."""
     if isinstance(before, Unknown) or isinstance(now, Unknown):
         return False
     if isinstance(before, Holds) is not isinstance(now, Holds):

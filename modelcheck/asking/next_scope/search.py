@@ -1,8 +1,8 @@
 """Whether checks keep their answers with each bound of their scope one larger: what to ask, and who asks.
 
 First each check is answered as it is.  Then every bound is raised alone, and all together.  A bound that
-the check calls `exactly` so large is no bound on how far to look: it is raised too, to tell what changes,
-and left as it is where the others are raised together.  NOTE(monotone) says what need not be searched.
+the check calls `exactly` so large is no bound on how far to look: it is raised too, to show what changes,
+and left as it is where the others are raised together.  NOTE(monotone) lists what is not searched.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class NextScopeRow:
     why: str = ""
 
     def is_declared(self, answer: LargerAnswer) -> bool:
-        """Whether the check says itself that with these bounds larger it is another question."""
+        """Whether the check itself declares that with these bounds larger it is another question."""
         return any(name in self.check.exact for name in answer.names)
 
     @property
     def changed(self) -> tuple[LargerAnswer, ...]:
-        """The larger scopes that change an answer, against what the check says of itself."""
+        """The larger scopes that change an answer, compared with the check's own answer."""
         return tuple(each for each in self.answers if each.changes and not self.is_declared(each))
 
     @property
@@ -244,7 +244,7 @@ class ScopePlan:
         return NextScopeRow(self.model, self.check, own.exit, states, tuple(answers), why)
 
     def _wished(self, found: Mapping[Bounds, SweepAnswer]) -> set[Bounds]:
-        """The scopes that a row tells of."""
+        """The scopes that a row reports on."""
         alone = {(name,) for name in (*self._all, *self._exact)}
         together = {self._all} if len(self._all) > 1 else set()
         return alone | together | {names for names in found if names and names[0] in self._exact}

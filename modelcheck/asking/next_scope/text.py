@@ -13,7 +13,7 @@ from modelcheck.contract.assessment import MARKS
 from modelcheck.contract.exits import Exit
 
 Json = dict[str, object]
-Sentence = tuple[str, str, Role]  # its label, and what it says
+Sentence = tuple[str, str, Role]  # its label and its text
 WORDS = {
     Exit.EXPECTED: "with the same answers at the next scope",
     Exit.VIOLATED: "with other answers",
@@ -60,7 +60,7 @@ def _verdict(row: NextScopeRow) -> str:
 
 
 def _findings(row: NextScopeRow, *, strict: bool) -> Iterator[Sentence]:
-    """What is to be told of larger scopes: all that is not the same, and then what is."""
+    """The sentences on larger scopes: all that is not the same, and then what is."""
     for answer in row.changed:
         yield "changes", f"with {_with(row, answer)}, {_changes(answer)}", Role.BAD
     open_: dict[str, list[str]] = defaultdict(list)
@@ -115,7 +115,7 @@ def _exactly(row: NextScopeRow, answer: LargerAnswer) -> str:
 
 
 def summary(rows: Sequence[NextScopeRow], wanted: int, width: int, *, strict: bool = False) -> Iterator[Line]:
-    """How many checks came to what; says where not all were asked."""
+    """The number of checks by result, and whether some were not asked."""
     codes = [exit_of(row, strict=strict) for row in rows]
     parts = [f"{codes.count(code)} {word}" for code, word in WORDS.items() if code in codes]
     asked = count(wanted, "check")

@@ -1,7 +1,7 @@
 """The states of a check in which time passes, and what their faults and repairs lead to.
 
 NOTE(chain): faults and repairs that have a rate come after an exponential time, those that have none
-do not happen.  All other steps are immediate: they go on until there is none, and time passes only
+do not happen.  All other steps are immediate: they continue until there is none, and time passes only
 in states where there is none (*tangible* ones, as in generalized stochastic Petri nets: Ajmone
 Marsan, Conte, Balbo, ACM TOCS 2(2), 1984).  So an event leads to a set of tangible states, and which
 of them is a choice of unknown probability.  A loss on the way is an outcome of its own; so is

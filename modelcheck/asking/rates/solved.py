@@ -291,7 +291,7 @@ def _tail(mean: float, number: int) -> float:
 
 
 def _place(outcome: int, size: int) -> int:
-    """Where an outcome stands in a vector: states, then LOSS, then BEYOND."""
+    """The index of an outcome in a vector: states, then LOSS, then BEYOND."""
     return outcome if outcome >= 0 else size + (0 if outcome == LOSS else 1)
 
 

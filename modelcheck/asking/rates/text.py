@@ -86,7 +86,7 @@ def _words(answer: RatesAnswer, value: Between, say: Callable[[float], str]) -> 
     if _same(value):
         return say(worst)
     if math.inf in (best, worst):
-        return f"at least {say(min(best, worst))}; at best there need not be one"
+        return f"at least {say(min(best, worst))}; at best there is none"
     return f"from {say(min(best, worst))} to {say(max(best, worst))}, {answer.cause}"
 
 
@@ -121,10 +121,10 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
     timed = [a.name for a in answer.model.actions if a.kind is not Kind.ACTION and a.name not in answer.rates]
     if timed:
         yield f"Without a rate, so they never happen: {', '.join(timed)}."
-    yield "All other steps are immediate: they take no time, and go on until there is none."
+    yield "All other steps are immediate: they take no time, and continue until there is none."
     if answer.choices:
         yield (
-            "Which of several immediate steps is taken may make a difference, and nobody knows the odds: "
+            "Which of several immediate steps is taken may make a difference, and the odds are unknown: "
             "the numbers are for the best and the worst choice, or bounds of these."
         )
     else:
@@ -149,7 +149,7 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
 
 
 def _rates(rates: Mapping[str, EffectiveRate]) -> str:
-    """The rates, and who says so."""
+    """The rates, and their sources."""
     said: dict[str, list[str]] = {}
     for rate in rates.values():
         said.setdefault(rate.by, []).append(f"{rate.action} {rate.said}")

@@ -19,7 +19,7 @@ _RATE = re.compile(r"(?P<action>[^=]*)=(?P<number>[^/]*)/\s*(?P<every>\d*)(?P<un
 
 @frozen
 class EffectiveRate:
-    """How often a fault or a repair happens, for each of its parameters apart; as it was said, and where."""
+    """How often a fault or a repair happens, for each of its parameters apart; as written, and where."""
 
     action: str
     per_second: float
@@ -28,7 +28,7 @@ class EffectiveRate:
 
 
 def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, EffectiveRate]:
-    """The rates by the names of their actions: what a text says of one counts, else what the check does.
+    """The rates by the names of their actions: a text's rate comes first, else the check's.
 
     Raises SpecError for a text that is no rate, or one of nothing.
     """

@@ -1,6 +1,6 @@
 """The distinct ways in which a property is violated, the fewest faults first.
 
-NOTE(distinct): a search over the interpreter, by faults and then by steps, goes on from no
+NOTE(distinct): a search over the interpreter, by faults and then by steps, expands no
 state where the property is false.  It takes states for one that differ by the names of
 interchangeable members, and for different ones where other kinds of faults led to them.  To
 each step that violates the property leads the first run to the state before it.  That run is
@@ -129,7 +129,7 @@ class _Ways(InterpretedSearch):
         self._kept: list[tuple[Trace, Shape]] = []
 
     def found(self) -> Distinct:
-        """Search, and say what was found, and how far that goes."""
+        """Search; the violations found, and the extent of the search."""
         try:
             with watched(self.task.limits.seconds, self.task.limits.memory):
                 self._reduce(self._first)
@@ -193,7 +193,7 @@ class _Ways(InterpretedSearch):
                 self._looked_at += 1
 
     def _run_to(self, violation: Discovery) -> Trace:
-        """The run to a violation; where states stand for their orbits, by a last step that it can take."""
+        """The run to a violation; where states represent their orbits, by a last step that it can take."""
         place = violation.place
         if place.step is None or place.state is None or not self.task.symmetry:
             return self.trace(violation)

@@ -66,7 +66,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 
 
 class Arithmetic:
-    """Writes instructions into a block; what its methods return are numbers computed where it then stands."""
+    """Writes instructions into a block; its methods return numbers computed at the current position."""
 
     def __init__(self) -> None:
         self.block = InstructionBlock("start")

@@ -36,7 +36,7 @@ class ConstantTable:
 
 
 class Function(Arithmetic):
-    """A function being written; what its methods return are numbers computed where it then stands."""
+    """A function being written; its methods return numbers computed at the current position."""
 
     def __init__(
         self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = "nounwind"
@@ -91,12 +91,12 @@ class Function(Arithmetic):
         self.end(line)
 
     def goto(self, block: InstructionBlock) -> None:
-        """Go on in that block."""
+        """Continue in that block."""
         self._lead_to(block)
         self.end(f"br label %{block.label}")
 
     def fork(self, test: V, then: InstructionBlock, other: InstructionBlock, likely: str = "") -> None:
-        """Go on in one block or the other."""
+        """Continue in one block or the other."""
         if test.const is None:
             self._lead_to(then, other)
             self.end(f"br {test}, label %{then.label}, label %{other.label}{likely}")
@@ -110,7 +110,7 @@ class Function(Arithmetic):
                 block.is_reached = True
 
     def either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
-        """One way where the test is true, else the other, each in its block; both go on in the last block."""
+        """One way where the test is true, else the other, each in its block; both then join the last."""
         then, other, after = blocks
         self.fork(test, then, other)
         for block, way in zip((then, other), ways, strict=True):
@@ -135,7 +135,7 @@ class Function(Arithmetic):
         self.begin(after)
 
     def leave_if(self, test: V, to: InstructionBlock) -> None:
-        """Go on elsewhere when the test is true."""
+        """Continue elsewhere when the test is true."""
         if test.const == 0:
             return
         stay = self.new("go")

@@ -37,7 +37,7 @@ class Ahead:
             self._child = forked(_serve, missing)
 
     def wait(self, task: Task) -> None:
-        """Return when the code for a task is kept, or never will be: what is not begun yet need not be."""
+        """Return when the code for a task is kept, or never will be: tasks not begun yet are skipped."""
         if not (self._left or self._begun):
             return
         name = shared_name(task)
@@ -53,14 +53,14 @@ class Ahead:
             self.close()
 
     def close(self) -> None:
-        """Wait for nothing more."""
+        """Stop waiting."""
         if self._child is not None:
             self._child.end()
             self._child = None
 
 
 def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
-    """In the other process: say which task is begun, until all are done or the parent is gone."""
+    """In the other process: report which task is begun, until all are done or the parent is gone."""
     unwanted: set[str] = set()
     with suppress(OSError, EOFError):
         for name, task in tasks.items():

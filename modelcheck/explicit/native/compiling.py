@@ -59,7 +59,7 @@ def loaded(code: bytes) -> llvm.ExecutionEngine:
 
 
 def environment() -> tuple[object, ...]:
-    """What decides, beside the text, whether code can be used here: the compiler and the processor."""
+    """What decides, besides the text, whether code can be used here: the compiler and the processor."""
     return llvm.llvm_version_info, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 

@@ -1,6 +1,6 @@
 """The functions of machine code that Python calls, with their types, and where code is kept.
 
-The types stand here too since code that was kept is loaded without what wrote it; a test compares them.
+The types are here too since code that was kept is loaded without what wrote it; a test compares them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Optimiser:
 
     It is for one search, or with `shared` for all of one family, one after the other.
     Whoever needs less time pays nothing for it.  Where the process is killed, or cannot
-    start, searches go on with the code that they have.
+    start, searches continue with the code that they have.
     """
 
     def __init__(self, *, shared: bool = False, after: float | None = None) -> None:
@@ -63,7 +63,7 @@ class Optimiser:
             self.close()
 
     def close(self) -> None:
-        """Wait for nothing more."""
+        """Stop waiting."""
         self._given_up = True
         if self._child is not None:
             self._child.end()

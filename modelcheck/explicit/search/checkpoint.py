@@ -93,7 +93,7 @@ def is_ours(path: Path) -> bool:
 
 
 def damaged(what: str) -> NoReturn:
-    """Refuse to go on with a checkpoint."""
+    """Refuse to continue with a checkpoint."""
     raise CannotResume(f"the checkpoint is damaged: {what}")
 
 
@@ -107,7 +107,7 @@ def only_runs() -> Iterator[None]:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder of ours, unless somebody has put something else there; as far as that is possible."""
+    """Remove a folder of ours, unless it has other files; as far as that is possible."""
     with suppress(OSError):
         for name in (SEARCH, *map(shard_file, range(SHARDS)), MARK):  # the mark last
             (path / name).unlink(missing_ok=True)
@@ -123,7 +123,7 @@ def shard_file(number: int) -> str:
 
 
 def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
-    """The memory of a shard that a search needs to go on, and how many bytes of each."""
+    """The memory of a shard that a search needs to continue, and how many bytes of each."""
     space, position = search.space, search.position
     state, entry, local = 8 * space.words, 8 * space.entry, space.word(shard, LOCAL)
     new = space.word(shard, NEW)
@@ -183,7 +183,7 @@ def described(search: PackedSearch) -> Json:
 
 
 def question(search: PackedSearch) -> list[Any]:
-    """What is asked, beside what the key of the kernel says."""
+    """The question, besides what is in the key of the kernel."""
     task = search.task
     kinds = None if task.budget.kinds is None else dict(task.budget.kinds)
     return [task.budget.total, kinds, task.stop_early, task.ways]

@@ -94,7 +94,7 @@ class Endless:
         return set(model.free) - {action.name for action in fair(model.actions)}
 
     def names(self, code: int) -> frozenset[str]:
-        """The actions and repairs that a code stands for: a fair one, or all that are not fair."""
+        """The actions and repairs that a code represents: a fair one, or all that are not fair."""
         return self._codes[code]
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class Endless:
         self._shared(-(-self.count // AT_ONCE), link, AT_ONCE)
 
     def _shared(self, count: int, ask: Callable[[Worker, int], int], each: int) -> list[int]:
-        """Ask by number, on all cores: the answers in order. One number stands for `each` states."""
+        """Ask by number, on all cores: the answers in order. One number covers `each` states."""
         search, found = self.search, [0] * count
         workers = search.spare_workers()
 

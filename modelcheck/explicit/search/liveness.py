@@ -1,6 +1,6 @@
 """Liveness: whether every fair run reaches a goal in the end, for `leadsto` and `always eventually`.
 
-What is asked, and which run is shown, is as `modelcheck.search.liveness` says; only the way round
+What is asked, and which run is shown, is as described in `modelcheck.search.liveness`; only the way round
 a circle may be another one, and of another length.
 """
 

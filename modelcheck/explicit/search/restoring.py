@@ -1,7 +1,7 @@
 """A search resumed from what is on disk, after that was checked for consistency.
 
-A checksum only says that a file is whole, and whoever can write the files can write that too.  So
-what they say is looked at before it is believed.  A small search is made once more, up to where it
+A checksum only shows that a file is whole, and whoever can write the files can write that too.  So
+their content is checked before it is believed.  A small search is made once more, up to where it
 was stopped, and has to find the very same.  Of a larger one it is seen, at a cost that is linear
 in its states, that all its parts fit together: see `soundness`.
 """
@@ -77,7 +77,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
 
 
 def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
-    """What is said of the search, and the checksums of the shards."""
+    """The description of the search, and the checksums of the shards."""
     whole = text_of(folder / SEARCH, LARGEST)
     digest, text = whole[:64], whole[64:]
     if hashlib.sha256(text.encode()).hexdigest() != digest:
@@ -111,7 +111,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
 
 
 def _take(data: Json, search: PackedSearch) -> None:
-    """Put what a checkpoint says into a search; its form is checked on the way."""
+    """Put the content of a checkpoint into a search; its form is checked on the way."""
     space, tally, context = search.space, search.tally, search.kernel.context
     for shard, words, slots in zip(space.shards, data["words"], data["slots"], strict=True):
         _take_shard(space, shard, _numbers(words), slots)
@@ -237,9 +237,9 @@ def _numbers(value: Any) -> list[int]:  # noqa: ANN401 - any JSON value
 
 
 def _number(value: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN401 - any JSON value
-    """A number that is said, from `least` to below `end`."""
+    """A number of a file, from `least` to below `end`."""
     if type(value) is not int or not least <= value < end:
-        raise ValueError(f"{str(value)[:40]!r} is no number that can stand there")
+        raise ValueError(f"{str(value)[:40]!r} is not a number that is allowed there")
     return value
 
 
@@ -260,7 +260,7 @@ def _find_again(data: Json, search: PackedSearch) -> None:
         found = json.loads(json.dumps(described(again)))
         for name in data.keys() | found.keys():
             if name != "seconds" and data.get(name) != found.get(name):
-                damaged(f"what it says of {name}")
+                damaged(f"its entry for {name}")
         for shard, other in zip(search.space.shards, space.shards, strict=True):
             if not _are_same(sections(search, shard), sections(again, other)):
                 damaged(shard_file(shard.number))

@@ -59,7 +59,7 @@ class Keeper(Protocol):
     every: float
 
     def save(self, search: PackedSearch) -> None:
-        """Write it down, so that a search can go on from here."""
+        """Write it down, so that a search can continue from here."""
         ...
 
 

@@ -122,7 +122,7 @@ class Replay:
             return prop.name in taken.broken
         try:
             return not self.machine.step_holds(prop, state, taken.step, taken.state)
-        except ModelError:  # which is reported by itself; the step that was found is another one
+        except ModelError:  # which is reported separately; the step that was found is another one
             return False
 
     def _allowed(self, *, by_fault: bool) -> frozenset[str]:

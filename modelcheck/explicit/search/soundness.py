@@ -1,7 +1,7 @@
 """Whether a checkpoint is consistent: checked of each of its states, without searching again.
 
-What was counted up to there, and what was found, is only known from a search, so that is taken as
-it is said.  But each state is one of the model's, in its place and there once; no state that is to
+What was counted up to there, and what was found, is only known from a search, so that is taken on
+trust.  But each state is one of the model's, in its place and there once; no state that is to
 be expanded, or that waits for a fault, is missing or there twice; and each has a predecessor that comes
 before it.
 """
@@ -287,7 +287,7 @@ class _CheckedSearch:
     def _waiting_predecessors(
         self, places: dict[tuple[int, int], int], starts: list[tuple[int, ...]]
     ) -> None:
-        """What waits was led to from the level that it is said to have been."""
+        """Check that waiting states were reached from the level that is recorded for them."""
         space = self.space
         for shard, faults, depth, region, start, end in self._seeded():
             level = places.get((faults, depth - 1))

@@ -39,7 +39,7 @@ from spec.meaning.semantics import State
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
 SMALL = 1 << 9  # slots of a table at first
 FULL = 0.8  # a table is never fuller
-WORTH = 1 << 20  # a frontier of fewer bytes need not be kept in memory for the next
+WORTH = 1 << 20  # a frontier of fewer bytes is not worth keeping in memory for the next
 GROWTH = 1.35  # how much larger the next one is
 FAST_GROWTH = 2  # how much while it has fewer than LARGE slots
 LARGE = 1 << 18
@@ -47,7 +47,7 @@ LARGE = 1 << 18
 
 @frozen
 class PackedLevel:
-    """States of one layer and depth stand together; `starts` is where in each shard."""
+    """States of one layer and depth are adjacent; `starts` is where in each shard."""
 
     starts: tuple[int, ...]
     faults: int

@@ -133,7 +133,7 @@ class CountsAndFinds(Finds[Find]):
         return [min(worker.context[place] for worker in workers) for place in self._context.finds]
 
     def as_words(self) -> list[int]:
-        """What was counted, and which guards said no: the same for any number of threads."""
+        """The counts, and the guards that were false at some time: the same for any number of threads."""
         first = self._context.refused
         return [*self.words[:first], *(min(word, 1) for word in self.words[first:])]
 

@@ -75,7 +75,7 @@ NOT_SEARCHED = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKi
 
 @frozen
 class WebKernel:
-    """The code, and how it is used: what stands where in its memory, and in the bits of a state."""
+    """The code, and how it is used: the layout of its memory, and of the bits of a state."""
 
     module: Module
     layout: PackedLayout

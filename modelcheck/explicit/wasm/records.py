@@ -2,8 +2,8 @@
 
 `Steps` writes what a search needs, a step's end alone.  This writes the same steps in the same
 order, and for each choice of the parameters a record: that it is a step, and where it leads; or
-which guard refuses it, or which limit.  A record begins with the number of its shape, which says
-what stands in it, so that a page can read it with no more than a list of shapes.
+which guard refuses it, or which limit.  A record begins with the number of its shape, which describes
+its content, so that a page can read it with no more than a list of shapes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RecordValue:
 
 @frozen
 class RecordShape:
-    """What stands in a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
+    """The content of a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
 
     The words of the state follow where the step was taken.
     """
@@ -82,7 +82,7 @@ class RecordShapes:
 class RecordWriter(Steps):
     """Writes the function that records an action: one record for each choice of parameters and in its body.
 
-    The word of the context after its own says where the last record must begin.
+    The word of the context after its own has the place where the last record must begin.
     """
 
     called = "records"
@@ -211,7 +211,7 @@ class RecordWriter(Steps):
             fn.write("%ctx", fn.address(fn.at(out, at)), CURSOR)
 
     def _put(self, out: str, at: int, lives: Iterable[Live]) -> int:
-        """Write values from there on; where the next would stand."""
+        """Write values from there on; the place after them."""
         fn = self.fn
         for live in lives:
             whole = code(fn, live)

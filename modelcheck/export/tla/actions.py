@@ -18,7 +18,7 @@ Part = ir.Param | ir.Guard | ir.Stmt
 
 
 class Actions:
-    """Writes what is said of actions; `now` is the scope of a state."""
+    """Writes the formulas of actions; `now` is the scope of a state."""
 
     def __init__(
         self, expressions: TlaExpressions, model: ir.Model, counted: CountedBudget, now: TlaEnv
@@ -72,7 +72,7 @@ class Actions:
         before: list[TlaTerm],
         end: Callable[[TlaEnv], list[TlaTerm]],
     ) -> TlaTerm:
-        """Conditions, then those of the end, each in the scope of the names that stand before it."""
+        """Conditions, then those of the end, each in the scope of the names before it."""
         if not parts:
             return tla.both([*before, *end(env)])
         first, *rest = parts

@@ -1,7 +1,7 @@
 """What the statements of an action become: definitions, conditions, changes, choices.
 
 A block is a list of items that ends in an end: of a step, or of one round of a
-loop.  Definitions are lazy in TLA+, so they may all stand in front.
+loop.  Definitions are lazy in TLA+, so they may all come first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spec.frozen import frozen
 
 @frozen
 class Definition:
-    """A name for something, `text` as it stands after LET."""
+    """A name for something, `text` as written after LET."""
 
     text: Doc
 
@@ -39,7 +39,7 @@ class NextValue:
 
 @frozen
 class MemberChoice:
-    """One branch for each member of a domain; what follows stands in the block."""
+    """One branch for each member of a domain; what follows is in the block."""
 
     name: str
     domain: TlaTerm

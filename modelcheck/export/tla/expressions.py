@@ -28,10 +28,10 @@ Binder = ir.Bind | ir.Each | ir.Choose | ir.Param
 
 @frozen
 class TlaEnv:
-    """Where an expression stands: what its names are called, and how variables are read.
+    """The context of an expression: what its names are called, and how variables are read.
 
-    `here` is an expression that may be written `@`; `values` says what names
-    stand for that were given to expressions.
+    `here` is an expression that may be written `@`; `values` are the expressions to
+    which names were given.
     """
 
     read: Read
@@ -48,7 +48,7 @@ class TlaEnv:
         return replace(self, names={**self.names, slot: name}, known={**self.known, slot: known}, taken=taken)
 
     def standing_for(self, slot: int, value: ir.Expr, there: TlaEnv) -> TlaEnv:
-        """The same, knowing what a name stands for."""
+        """The same, knowing the value of a name."""
         return replace(self, values={**self.values, slot: (value, there.away())})
 
     def among(self, *taken: str) -> TlaEnv:

@@ -32,7 +32,7 @@ Stored = Callable[[], TlaTerm]
 
 @frozen
 class _Place:
-    """What is being stored: the expression, where it stands, and how to name the place afterwards."""
+    """What is being stored: the expression, its context, and how to name the place afterwards."""
 
     expr: ir.Expr
     env: TlaEnv
@@ -43,7 +43,7 @@ class _Place:
         return _Place(expr, self.env if env is None else env)
 
     def unfolded(self) -> _Place:
-        """The place with `let` names and fits replaced by the expressions they stand for."""
+        """The place with `let` names and fits replaced by their expressions."""
         match self.expr:
             case ir.Fit(of=of):
                 return replace(self, expr=of).unfolded()

@@ -89,7 +89,7 @@ NumberLess(a, b) == a < b
 
 
 def _parts() -> Mapping[str, str]:
-    """Each operator's text by its name; what stands before it without a blank line is its comment."""
+    """Each operator's text by its name; the lines before it without a blank line are its comment."""
     found = {}
     for text in _LIBRARY.strip().split("\n\n"):
         name = next(m[1] for line in text.splitlines() if (m := re.match(r"(\w+)(\(.*?\))? ==", line)))

@@ -4,7 +4,7 @@ One step of the model is one step of the module, and the state has the model's
 variables, so TLC finds as many distinct states as the engines do.  Where a
 budget gives a kind of fault a number, its counter is part of the state here
 as it is there; only a budget for all faults together needs a counter that the
-engines do without, and a note says so.
+engines do without, with a note.
 
 Two things are not the same.  An error of the model stops TLC as it stops the
 engines, but TLC evaluates no more than it needs: an error in a value that
@@ -164,7 +164,7 @@ class _Module:
         return conjunction([*conjuncts(block), *zeros])
 
     def _action(self, action: ir.Action, asserted: frozenset[str]) -> str:
-        """The definition of an action, after the comment with what it says."""
+        """The definition of an action, after a comment with its sentence."""
         env = self._actions.within(action)
         names = [str(env.names[param.slot]) for param in action.params]
         counters = self._words.counters
@@ -191,7 +191,7 @@ class _Module:
         return self._counted.total if kind is None else self._counted.kinds[kind]
 
     def _says(self, action: ir.Action, env: TlaEnv) -> str:
-        """An action's sentence; what stands in braces as the text has it."""
+        """An action's sentence; the parts in braces as in the text."""
 
         def shown(part: str | ir.Expr) -> str:
             if isinstance(part, str):

@@ -56,7 +56,7 @@ class TlaOperations(Values):
     """Writes types, values and operations on them."""
 
     def apply(self, expr: ir.Apply, args: list[TlaTerm], by: Reach) -> TlaTerm:  # noqa: C901 - a dispatch
-        """An operation on its arguments; `by` says how far a divisor goes."""
+        """An operation on its arguments; `by` is the range of a divisor."""
         op, of, types = expr.op, expr.args[0].type, [arg.type for arg in expr.args]
         match op:
             case Op.UNION | Op.MINUS if isinstance(of, t.Bag):

@@ -1,4 +1,4 @@
-"""The claims of a check in TLA+, and what is said of those that are left out."""
+"""The claims of a check in TLA+, and comments for those that are left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from modelcheck.export.tla.terms import TlaTerm
 from spec.formatting.documents import LINE, Doc, Nest, cat
 from spec.model.walk import walk
 
-Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where that can be said of a state
+Possible = Callable[[ir.Action], TlaTerm | None]  # whether an action is, where a state decides that
 
 ANY_STATE = tla.equal(tla.atom("vars"), tla.atom("vars"))
 STUTTERING = (
@@ -29,7 +29,7 @@ EDGE = (
 
 @dataclass(slots=True)
 class PropertyDefinitions:
-    """The properties of a module: their definitions, and in which part of the configuration each stands."""
+    """The properties of a module: their definitions, and the part of the configuration that each is in."""
 
     definitions: list[tuple[str, Doc]] = field(default_factory=list)
     invariants: list[str] = field(default_factory=list)
@@ -113,7 +113,7 @@ class PropertyWriter:
         return self._of_state(found)
 
     def _of_state(self, found: TlaTerm) -> TlaTerm:
-        """What is said of states, also where no variable is in it, as it may be gone from the text.
+        """A formula about states, even if no variable is left in its text.
 
         TLC evaluates a constant once, and where one is false it stops before it has made a state.
         """

@@ -82,7 +82,7 @@ def parens(doc: Doc) -> Doc:
 
 
 def infix(op: str, *parts: TlaTerm) -> TlaTerm:
-    """`a op b`, or `a op b op c`; operands that bind no tighter stand in parentheses."""
+    """`a op b`, or `a op b op c`; operands that bind no tighter are in parentheses."""
     if len(parts) == 1:
         return parts[0]
     level = _LEVELS[op]
@@ -124,10 +124,10 @@ def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
 def below(body: TlaTerm) -> Doc:
     """A body on lines of its own: a long conjunction as a list.
 
-    NOTE(bullets): bullets must stand below each other, so only what begins a
+    NOTE(bullets): bullets must be below each other, so only what begins a
     line may be such a list; and since a group may put it on one line after
-    all, where the first bullet would take in the others, the parts stand in
-    parentheses where they have to between operators.
+    all, where the first bullet would take in the others, the parts are in
+    parentheses between operators where they have to be.
     """
     if body.level == LOGIC and len(str(body)) > SHORT:
         return cat(LINE, bullets(body.op, [within(part, LOGIC + 1) for part in body.sides]))
@@ -174,7 +174,7 @@ def applied(function: TlaTerm, key: TlaTerm) -> TlaTerm:
 
 
 def unbound(part: TlaTerm) -> Doc:
-    r"""A part of what stands in brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
+    r"""A part of the content of brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
     return parens(part.doc) if BINDS.match(str(part)) else part.doc
 
 

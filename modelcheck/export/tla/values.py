@@ -176,7 +176,7 @@ class Values:
                 return tla.call(self.order(of), a, b)
 
     def order(self, of: t.Type) -> str:
-        """The name of an operator that says which of two values comes first."""
+        """The name of the operator that orders two values."""
         if t.is_number(of):
             return self.library.use("NumberLess")
         if of not in self._orders:

@@ -52,7 +52,7 @@ class VariableVersion:
 
 @dataclass(slots=True)
 class BranchPath:
-    """Where one branch of a step stands; `path` are the tests that led here."""
+    """The position in one branch of a step; `path` are the tests that led here."""
 
     versions: list[VariableVersion]
     env: TlaEnv
@@ -61,7 +61,7 @@ class BranchPath:
     asserts: tuple[tuple[str, TlaTerm], ...] = ()
 
     def fork(self, block: TlaBlock) -> BranchPath:
-        """The same place, from where another branch goes on in a block of its own."""
+        """The same place, from where another branch continues in a block of its own."""
         return replace(self, versions=list(self.versions), block=block)
 
 

@@ -1,9 +1,9 @@
-"""What can be said of a state in few words: the facts that clauses are made of.
+"""Short facts about a state, which clauses are made of.
 
 Each is an expression of the language over single members, such as `r1.ep == epoch`
 or `size(r1.log) <= 1`, together with what it is over plain variables.  The facts of
 a state distinguish it from every other; what the language has no short word for, such as
-how many faults there were, is said of a plain variable.
+how many faults there were, is a fact about a plain variable.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Leaf = tuple[t.Type, ir.Expr]
 
 @frozen
 class StateFact:
-    """Something that is true or false of a state; without `expr` the language cannot say it.
+    """Something that is true or false of a state; without `expr` it has no form in the language.
 
-    Of two that would do, the one with the lower `rank` is kept: it says less about single values.
-    What else says the same is `also`, and what says the opposite `unlike`.
+    Of two that would do, the one with the lower `rank` is kept: it depends less on single values.
+    Equivalent expressions are `also`, and opposite ones `unlike`.
     """
 
     expr: ir.Expr | None
@@ -69,7 +69,7 @@ class _Facts:
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
         said += self._variable_facts(said)
         terms = self._machine.terms
-        kept: dict[GroundTerm, list[StateFact]] = {}  # by what is said, and in how many words
+        kept: dict[GroundTerm, list[StateFact]] = {}  # by their terms, and in how many words
         opposites: dict[GroundTerm, list[StateFact]] = {}
         for fact in said:
             opposite = terms.no(fact.term)
@@ -89,7 +89,7 @@ class _Facts:
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
     def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:
-        """What is said in the language, each with its rank."""
+        """The facts in the language, each with its rank."""
         values = [value for whole in plain(self._model.variables) for value in self._values(*whole)]
         leaves = [leaf for value in values for leaf in self._leaves(*value)]
         wholes = [(of, expr) for of, expr in values if not _is_single(of)]
@@ -134,7 +134,7 @@ class _Facts:
             case _:
                 return
 
-    # ------------------------------------------------------------------ what is said of them
+    # ------------------------------------------------------------------ facts about them
 
     def _alone(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
         """A single value against known ones."""
@@ -161,7 +161,7 @@ class _Facts:
         return list(members(inner, self._scope))
 
     def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
-        """Two parts of a state against each other, those that say more in general first."""
+        """Two parts of a state against each other, the more general ones first."""
         for (a_of, a), (b_of, b) in combinations(leaves, 2):
             if _base(a_of) != _base(b_of) or isinstance(a_of, t.Bool):
                 continue

@@ -1,4 +1,4 @@
-"""IC3 (property-directed reachability): finds an inductive invariant by itself, clause by clause.
+"""IC3 (property-directed reachability): finds an inductive invariant automatically, clause by clause.
 
 Bradley (2011), "SAT-based model checking without unrolling".
 """
@@ -41,7 +41,7 @@ class Reachability:
     each learned from a state that would break a property, and each under all names
     at once where the members of a sort are interchangeable.  What it finds is made
     small, checked again by a fresh solver, and written in the language.  A violation
-    comes with a run, which need not be the shortest.  `seconds` are for each question.
+    comes with a run, which may not be the shortest.  `seconds` are for each question.
     """
 
     name: ClassVar[str] = "ic3"

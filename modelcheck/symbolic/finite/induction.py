@@ -290,7 +290,7 @@ class _Induction:
     # ------------------------------------------------------------------------ asking
 
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where the solver cannot tell."""
+        """Whether there is such a run. Raises Over where the solver has no answer."""
         self._questions += 1
         self._look_up()
         answer = runs.ask(*formulas, seconds=self._clock.left())
@@ -346,6 +346,6 @@ class _Induction:
         failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
         over = "" if self._steps == 1 else f"by induction over {count(self._steps, 'step')}, "
         if failed:
-            return f"not inductive: {over}{failed[0].place} it need not be true any more"
+            return f"not inductive: {over}it may be false {failed[0].place}"
         lost = next(cell for cell in cells if cell.kept is ObligationStatus.UNKNOWN)
         return f"not proved {lost.place}: {lost.why}"

@@ -29,7 +29,7 @@ MEMBER = re.compile("\0([^\0]+)\0(\\d+)\0")
 
 
 class NoInvariant(Exception):  # noqa: N818 - an answer
-    """A solver did not agree in time; `answer` is what it said instead."""
+    """A solver did not agree in time; `answer` is its answer instead."""
 
     def __init__(self, answer: SolverAnswer) -> None:
         self.answer = answer
@@ -48,7 +48,7 @@ class Clauses:
         self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
 
     def minimal(self, claims: Sequence[str]) -> list[int]:
-        """The numbers of groups that are inductive by themselves and imply the claims; none can be left out.
+        """The numbers of groups that are inductive on their own and imply the claims; none can be left out.
 
         Costs a question for each group, and for each of those that it needs.  Raises NotKept.
         """
@@ -155,7 +155,7 @@ class ClauseWriter:
     flats: Sequence[str]  # names of the plain variables
 
     def lemma(self, number: int, cube: Cube) -> str:
-        """A lemma that says that nothing is in a cube under any names; a comment where none can."""
+        """A lemma that excludes a cube under any names; a comment where none can."""
         name = self._free(f"found_{number}")
         exprs = [self.facts[abs(n) - 1].expr for n in cube]
         if not all(expr is not None and _is_sayable(expr) for expr in exprs):

@@ -3,7 +3,7 @@
 NOTE(orbits): where the members of a sort are interchangeable (`modelcheck/search/symmetry.py`)
 renaming them turns runs into runs, so a clause that all states of up to k steps make
 true is made true by them under any names.  Clauses that are kept under some names
-only are as true, but those that no step breaks need no longer be kept by themselves:
+only are as true, but those that no step breaks do not have to be kept on their own:
 one may rest on another that was not renamed.
 """
 
@@ -40,7 +40,7 @@ class CubeOrbits:
 
     @property
     def whole(self) -> bool:
-        """Whether every fact can be said under other names."""
+        """Whether every fact has a form under other names."""
         return all(len(swap) == self._count for swap in self._swaps)
 
     def forget(self) -> None:
@@ -66,7 +66,7 @@ class CubeOrbits:
 def _swap(
     facts: Sequence[StateFact], numbers: Mapping[Any, int], sort: str, names: Renaming
 ) -> Mapping[int, int]:
-    """What each fact becomes when names change; nothing for one that cannot be said under other names."""
+    """What each fact becomes when names change; nothing for one that has no form under other names."""
     found = {}
     for n, fact in enumerate(facts, 1):
         if fact.expr is not None:
@@ -83,7 +83,7 @@ def _renamed(expr: ir.Expr, sort: str, names: Renaming) -> ir.Expr:
 
 
 def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression
-    """The same for expressions that say the same: the sides of an equation have no order."""
+    """The same for expressions with the same meaning: the sides of an equation have no order."""
     if isinstance(node, ir.Apply) and node.op is Op.EQ:
         return (Op.EQ, frozenset(map(_known, node.args)))
     if is_dataclass(node) and isinstance(node, ir.Apply | ir.Part | ir.Is | ir.Bind):

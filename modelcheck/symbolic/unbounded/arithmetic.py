@@ -5,7 +5,7 @@ in both, in one only, in the other only and in neither.  The sizes of the region
 are whole numbers not below 0 with the sum n, and any four such numbers are the
 sizes of the regions of some two sets: take the members in any order and give the
 first ones to the first region, the next to the second, and so on.  So "every
-two sets of such sizes" is "every four such numbers", and what is said of sets by
+two sets of such sizes" is "every four such numbers", and a formula about sets by
 their sizes is linear arithmetic, which is decidable: nothing is left out, and the
 solver answers for all n at once.
 """

@@ -43,7 +43,7 @@ OF = (
 
 
 class Unreadable(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """A text is no certificate; the message says what is wrong with it."""
+    """A text is no certificate; the message gives the reason."""
 
 
 @frozen
@@ -135,7 +135,7 @@ def read(text: str) -> Certificate:
         raise Unreadable(f"its format is not `{FORMAT}`")
     whole = _entries(data, WHOLE, "it")
     if (file := whole["file"]) != file.rpartition("/")[2] or file in {"", ".", "..", "-"}:
-        raise Unreadable("`file` is not the name of a file beside it")
+        raise Unreadable("`file` is not the name of a file in the same folder")
     if not all(isinstance(each, str) for each in whole["actions"]):
         raise Unreadable("an action is no text")
     del whole["format"]
@@ -186,7 +186,7 @@ def differences(certificate: Certificate, task: Task) -> Iterator[str]:
     asks about, and lemmas of the model.
     """
     if certificate.of != OF:
-        yield "what it says that it is `of` is not what is proved"
+        yield "its entry `of` is not what is proved"
     if certificate.actions != tuple(action.name for action in asked_of(task).actions):
         yield "it is not about the steps that this check allows"
     if wrong := [*_of_claims(certificate, task)]:
@@ -223,7 +223,7 @@ def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
 
 
 def _without_spaces(claim: CertifiedClaim) -> tuple[str, str]:
-    """What a claim says, however it is laid out."""
+    """A claim's text in one layout."""
     return claim.kind, "".join(claim.text.split())
 
 
@@ -250,6 +250,6 @@ def _of_obligations(certificate: Certificate, task: Task, claims: Sequence[ir.Pr
 def answers(
     program: Program, obligations: Sequence[CertifiedObligation], seconds: float
 ) -> Iterator[tuple[CertifiedObligation, ProcessAnswer]]:
-    """What a fresh process of a solver says of each obligation."""
+    """The answer of a fresh process of a solver to each obligation."""
     for each in obligations:
         yield each, insist(program, each.smt, seconds=seconds).answer

@@ -37,7 +37,7 @@ class ModelReader:
         def look(term: SmtTerm, _: t.Type) -> ir.Value:
             found[term] = None
             if len(found) > MOST_ASKED:
-                raise Inexpressible("so many values")
+                raise Inexpressible(f"more than {MOST_ASKED} values")
             return None
 
         self.value(shape, look)
@@ -119,7 +119,7 @@ class ModelReader:
 
 def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
     if len(members) > MOST_MEMBERS:
-        raise Inexpressible("all sets of so many")
+        raise Inexpressible(f"all sets of more than {MOST_MEMBERS} members")
     for size in range(len(members) + 1):
         yield from map(frozenset, combinations(members, size))
 

@@ -43,7 +43,7 @@ class Prover:
     explain: bool = True  # look for a small step that shows why a claim is not proved
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What is not about states or steps, or cannot be said to a solver. Costs every formula once."""
+        """Properties not about states or steps, or that a solver cannot express. Costs every formula once."""
         kinds = set(ir.PropertyKind) - INVARIANTS - OF_STEPS
         return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
@@ -107,7 +107,7 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
         return Unknown(f"that {START} is not proved, and without one it holds of nothing")
     failed = [cell for cell in cells if cell.kept is ObligationStatus.FAILED]
     if failed:
-        return Unknown(f"not inductive: {failed[0].place} it need not be true any more")
+        return Unknown(f"not inductive: it may be false {failed[0].place}")
     return Unknown(f"not proved {cells[0].place}: {cells[0].why}")
 
 
@@ -124,7 +124,7 @@ class ProofAttempt:
     def proof(
         self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
     ) -> Proof:
-        """The largest set of claims that prove each other; the rest with what stood in their way.
+        """The largest set of claims that prove each other; the rest with the obstacles to their proofs.
 
         Nothing is proved where it is not proved that there is an initial state.  `known` has what is
         known of the last set, also where this is interrupted; `told` is called for each.

@@ -1,4 +1,4 @@
-"""What expressions are in first-order logic: quantifiers stay, sets are what is said of their members."""
+"""What expressions are in first-order logic: quantifiers stay, sets become predicates of their members."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from spec.model.derived import CoreRewriter
 from spec.model.op import Op, Quantifier
 from spec.source import Span
 
-CORE = CoreRewriter(  # of sets that are what is said of their members, this is said in fewer words
+CORE = CoreRewriter(  # shorter for sets that are predicates
     own={Op.SUBSET, Op.INTERSECT, Op.LEAST, Op.GREATEST}
 )
 Namer = Callable[[str], SmtTerm]  # a new name of a sort
@@ -57,7 +57,7 @@ Namer = Callable[[str], SmtTerm]  # a new name of a sort
 
 @frozen
 class Placed:
-    """Where something is said; what cannot be is refused in that place.
+    """The place of an expression; one that has no form is refused with that place.
 
     A class and no generator, which would take three times as long: every expression is placed.
     """
@@ -227,7 +227,7 @@ class SmtExpressions:
                 return self._extreme(expr, env)
 
     def _set(self, expr: ir.Bind, env: SmtEnv) -> Pointwise:
-        """A set by what is said of its members, or of what they are made from."""
+        """A set by a predicate of its members, or of what they are made from."""
         assert isinstance(expr.type, t.Set)
         inner_type = expr.type.of
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
@@ -356,7 +356,7 @@ class SmtExpressions:
                 raise Inexpressible(f"a part of {expr.of.type}")
 
     def _case(self, expr: ir.Part) -> int | None:
-        """Of which case a part is, also where the type alone says so."""
+        """The case that a part is of, also where the type alone decides it."""
         of = expr.of.type
         if expr.case is None and isinstance(of, t.Case):
             union = self.types.whole(of)
@@ -423,12 +423,12 @@ class SmtExpressions:
         least: bool,
         instances: Sequence[SmtTerm] = (),
     ) -> SmtTerm:
-        """That a value is the first of a set, if that has any; also said of some `instances`."""
+        """That a value is the first of a set, if that has any; also stated for some `instances`."""
         other = self.shapes.bind(self.types.sort(inner))
         pair = (it, Flat(other, inner)) if least else (Flat(other, inner), it)
         before = self.shapes.below(*pair, or_equal=True)
         first = [quantified("forall", [other], implication(has(other), before))]
-        if it.term.sort == INT:  # which follows, but solvers do not think of the next number by themselves
+        if it.term.sort == INT:  # which follows, but solvers do not try the next number on their own
             first.append(negation(has(add(it.term, number(-1 if least else 1)))))
         some = self.shapes.bind(self.types.sort(inner))
         is_first = implication(quantified("exists", [some], has(some)), conjunction([has(it.term), *first]))
@@ -509,7 +509,7 @@ class SmtExpressions:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _of_places(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
-        """What is said of an index, a key or a number of entries."""
+        """Operations on an index, a key or a number of entries."""
         match expr.op, left, right:
             case Op.RANGE, Flat(lo), Flat(hi):
                 return members(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))

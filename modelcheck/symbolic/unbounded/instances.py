@@ -1,4 +1,4 @@
-"""A formula of a small scope without quantifiers: what is said of all values is said of each.
+"""A formula of a small scope without quantifiers: what holds for all values is stated for each.
 
 Solvers are quick with such formulas, and slow, or at a loss, with quantifiers that
 are not true.  Numbers are looked at only as far as the scope's nats go and one

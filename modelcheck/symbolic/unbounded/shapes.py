@@ -8,7 +8,7 @@ needed: formulas are about numbers, members, and symbols on them.
 
 A set inside something that has one term (a message, an option, another set) is an
 array from values to truth values.  Any set can be: one that is not written out gets
-a name, and what is in it is said of the name (`SmtShapes.definitions`).
+a name, and its content is defined for the name (`SmtShapes.definitions`).
 
 What the language leaves to an error of the model (the entry behind the end of a
 sequence, the value of `none`) is an unspecified value.
@@ -54,7 +54,7 @@ from spec.frozen import frozen
 
 @frozen(eq=False)
 class Pointwise:
-    """A collection, point by point: what is at each index or key, or what a set or bag says of each value.
+    """A collection, point by point: what is at each index or key, or a set's or bag's answer for each value.
 
     Of a sequence there is its length; of a set the term that it is, where it is one without a new name.
     """
@@ -82,7 +82,7 @@ Collection = t.Seq | t.Set | t.Bag | t.Map
 def members(
     says: Callable[[SmtTerm], SmtTerm], of: t.Set | t.Bag, term: Callable[[], SmtTerm] | None = None
 ) -> Pointwise:
-    """A set or bag by what it says of each value: whether it is in there, or how often."""
+    """A set or bag by its answer for each value: whether it is in there, or how often."""
     return Pointwise(lambda x: flat(says(x)), of, term=term)
 
 
@@ -139,7 +139,7 @@ class SmtShapes:
         return self.bind(BOOL if isinstance(of, t.UnknownType) else self.types.sort(of))
 
     def one(self, sort: str) -> SmtTerm:
-        """A new symbol for one value, the same wherever it stands."""
+        """A new symbol for one value, the same at every place."""
         self._bound += 1
         return apply(f"|one {self._bound}|", (), sort)
 
@@ -187,7 +187,7 @@ class SmtShapes:
         return self.types.made([Flat(self._packed(part, kind), kind) for part, kind in pairs], of, case)
 
     def _named_set(self, of: Pointwise, inner: t.Type) -> SmtTerm:
-        """A set by a name of its own, the same for sets of which the same is said."""
+        """A set by a name of its own, the same for sets with the same definition."""
         member = self.bind(self.types.sort(inner))
         body, sort = of.says(member), self.types.sort(t.Set(inner))
         params, says = abstracted(body, member)

@@ -81,7 +81,7 @@ class Types:
         return frozenset(self._selectors)
 
     def is_endless(self, sort: str) -> bool:
-        """Whether a sort has more values than its type: sets of numbers without end (NOTE(endless))."""
+        """Whether a sort has more values than its type: infinite sets of numbers (NOTE(endless))."""
         return sort in self._endless
 
     def whole(self, of: t.Type) -> t.Type:
@@ -89,7 +89,7 @@ class Types:
         return self._unions[of.union] if isinstance(of, t.Case) else of
 
     def is_flat(self, of: t.Type) -> bool:
-        """Whether a value of the type is one term wherever it stands."""
+        """Whether a value of the type is one term at every place."""
         whole = self.whole(of)
         if isinstance(whole, t.Record | t.Tuple):
             return all(map(self.is_flat, t.parts(whole)))

@@ -36,7 +36,7 @@ class Asserted:
 
 
 class Statements:
-    """Runs statements; what a step needs beside its guards is in `assumed`, what it asserts in `asserted`."""
+    """Runs statements; a step's needs besides its guards are in `assumed`, what it asserts in `asserted`."""
 
     def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable]) -> None:
         self.expressions = expressions
@@ -166,10 +166,10 @@ class Statements:
 
 
 class PossibleChoices(Statements):
-    """Runs statements to say that their choices can be made: what is chosen has names to bind.
+    """Runs statements to state that their choices can be made: what is chosen has names to bind.
 
-    A subset is no value that a name can stand for, so each is taken to be the `whole` set, or
-    else the empty one; `chose_subset` says whether there was any.
+    A subset is no value that a name can have, so each is taken to be the `whole` set, or
+    else the empty one; `chose_subset` if there was any.
     """
 
     def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable], *, whole: bool) -> None:

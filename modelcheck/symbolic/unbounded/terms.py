@@ -37,7 +37,7 @@ class SmtTerm:
 
     @property
     def free_names(self) -> tuple[SmtTerm, ...]:
-        """The bound names that are free in it, in the order in which they stand there."""
+        """The bound names that are free in it, in the order of the text."""
         found = self._free
         if found is None:
             found = self._free_names()
@@ -159,7 +159,7 @@ def disjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
 
 
 def _joined(op: str, parts: Sequence[SmtTerm], neutral: SmtTerm, decisive: SmtTerm) -> SmtTerm:
-    """The parts that say something, each once; one that is `decisive` settles it."""
+    """The parts that are not trivial, each once; one that is `decisive` settles it."""
     flat = [p for part in parts for p in (part.args if part.op == op else (part,)) if p != neutral]
     if decisive in flat:
         return decisive
@@ -227,7 +227,7 @@ def quantified(
 ) -> SmtTerm:
     """A body for all, or for some, values of the names that are in it.
 
-    Where all `triggers` stand somewhere a solver is to look at the body for their
+    Where all `triggers` occur somewhere a solver is to look at the body for their
     values; this guides it and means nothing.
     """
     free = frozenset(body.free_names)
@@ -271,7 +271,7 @@ def split(term: SmtTerm) -> tuple[SmtTerm, ...]:
 
 
 def _is_looked_at(term: SmtTerm, name: SmtTerm) -> bool:
-    """Whether a name is said to be equal to something, or some symbol stands on it that is no number's."""
+    """Whether a name is in an equation, or under a symbol that is no number's."""
     if term.op == "=" and name in term.args:
         return True
     if term.op[0] == "|" or term.op == "select":
@@ -306,7 +306,7 @@ def opened(goal: SmtTerm, name: Callable[[str], SmtTerm]) -> tuple[tuple[SmtTerm
 
 
 def ground(term: SmtTerm) -> Iterator[SmtTerm]:
-    """Every part of a term in which no quantifier has a say."""
+    """Every part of a term without names that quantifiers bind."""
     if not any(part.is_bound for part in symbols(term)):
         yield from symbols(term)
     else:
@@ -404,7 +404,7 @@ def renamed(term: SmtTerm) -> SmtTerm:
 
 
 def abstracted(body: SmtTerm, name: SmtTerm) -> tuple[tuple[SmtTerm, ...], SmtTerm]:
-    """The names beside one that a term depends on, and the same for all terms that say the same of these."""
+    """The names besides one that a term depends on, and a form that all terms with the same meaning share."""
     params = tuple(each for each in body.free_names if each != name)
     return params, renamed(apply("", [*params, name, body], BOOL))
 

@@ -1,8 +1,8 @@
-"""What is said of sizes and of chosen values, beside the formulas that speak of them.
+"""Axioms about sizes and chosen values, in addition to the formulas that use them.
 
 A set whose size is asked for becomes a relation with a name, defined by what is
-in it, and its size a number of that name.  Of such numbers only this is said,
-all of it true of finite sets:
+in it, and its size a number of that name.  Only these axioms hold for such numbers,
+all of them true of finite sets:
 
 * a size is from 0 to the number of all members, 0 for the empty set alone and
   all for the set of all;
@@ -12,7 +12,7 @@ all of it true of finite sets:
 NOTE(quorums): the last holds because |A and B| = |A| + |B| − |A or B| ≥ |A| + |B| − n.
 It is all that a proof for every n needs of quorums, be they majorities
 (2·|A| > n) or write and read quorums (|A| ≥ W, |B| ≥ R, W + R > n).  A formula
-proved from truths is true, so what else could be said of sizes and is not can
+proved from truths is true, so an axiom about sizes that is missing can
 make a proof fail, never succeed.
 """
 
@@ -137,7 +137,7 @@ class Theory:
             yield found.term
 
     def axioms(self, about: Sequence[SmtTerm]) -> tuple[SmtTerm, ...]:
-        """All that is to be assumed beside a formula; `about` are its parts that speak of single values."""
+        """All that is assumed along with a formula; `about` are its parts that speak of single values."""
         sized = [*self._sized.values()]
         pairs = [(a, b) for a in sized for b in sized if a.of == b.of]
         return (
@@ -187,7 +187,7 @@ class Theory:
             yield quantified("forall", both, implication(many, quantified("exists", [member], shared)), sizes)
 
     def _beside(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
-        """That a size is not below 0, said again where the solver looks at another set for the same values.
+        """That a size is not below 0, stated again where the solver looks at another set for the same values.
 
         So the solver instantiates the set before a step when it is asked about the set after it.
         """

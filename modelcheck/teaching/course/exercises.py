@@ -1,9 +1,9 @@
 """The exercises of the course, each one model file: the student's, the solution and the mutants.
 
-NOTE(exercise): above the line `MARK` stands what a student begins with.  Below it stand the variant
+NOTE(exercise): above the line `MARK` is the text that a student begins with.  Below it are the variant
 `solved`, whose changes are the parts that are asked for; further variants of it, which are mutants
-or harder questions; and checks of these.  What a check says of itself is the hint where it is not
-met.  So a whole exercise is a file for `modelcheck check`, and as it stands all its checks are as
+or harder questions; and checks of these.  The `says` text of a check is the hint where it is not
+met.  So a whole exercise is a file for `modelcheck check`, and unchanged, all its checks are as
 expected: the solution has all points.
 """
 
@@ -120,7 +120,7 @@ def written(exercise: Exercise, parts: Mapping[str, str]) -> str:
 
 
 def place(part: ExercisePart, source: Source) -> Span:
-    """Where the expression of a part stands in what a student begins with."""
+    """The place of a part's expression in the text that a student begins with."""
     for item in parsed(source).items:
         match item:
             case s.PropertyDecl(kind=kind, name=name, expr=Node(span=span)):
@@ -140,7 +140,7 @@ def place(part: ExercisePart, source: Source) -> Span:
 def parsed(source: Source) -> s.Protocol:
     """The tree of a text that imports no other. Raises SpecError for one that does not parse."""
     tree = parse(source)
-    assert isinstance(tree, s.Protocol), "an exercise goes on from no other file"
+    assert isinstance(tree, s.Protocol), "an exercise extends no other file"
     return tree
 
 

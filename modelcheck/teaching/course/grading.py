@@ -33,7 +33,7 @@ from spec.model.values import ModelError
 class GradeItem:
     """One point: what was asked, whether it was met (None: not looked at), and the hint where it was not.
 
-    `note` is what else there is to say of what was handed in.  `story` is the run that shows why,
+    `note` is a remark on the submission.  `story` is the run that shows why,
     where the student's parts do not fit the model itself; of a mutant it would give the mutant away.
     """
 
@@ -47,7 +47,7 @@ class GradeItem:
 
 @frozen
 class Grade:
-    """What a submission is worth: its points, in order; `ended` says what cut it short."""
+    """The grade of a submission: its points, in order; `ended` is the limit that cut it short."""
 
     exercise: str
     title: str
@@ -109,7 +109,7 @@ def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int |
 
 
 def _names(exercise: Exercise) -> Iterator[str]:
-    """What each point is called; the names of variants would tell what is wrong with them."""
+    """What each point is called; the names of variants would give away what is wrong with them."""
     other = "mutant" if exercise.is_about_properties else "question"
     checks = [item for item in exercise.tree.items if isinstance(item, s.CheckDecl) and item.of is not None]
     own = [check for check in checks if _is_own(check)]
@@ -126,7 +126,7 @@ def _is_own(check: s.CheckDecl) -> bool:
 def _judged(
     name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool
 ) -> GradeItem:
-    """A point; whether it is met is None where a limit ended the search, and the note says which."""
+    """A point; whether it is met is None where a limit ended the search, and the note names it."""
     hint = check.says or ""
     try:
         outcome = run_check(model, check, limits=limits, threads=1)
@@ -144,7 +144,7 @@ def _judged(
 
 
 def _scope(outcome: Outcome) -> str:
-    """What a point is for; without the names of the variant and the check, which would tell too much."""
+    """What a point is for; without the names of the variant and the check, which would give away too much."""
     return scope_of(outcome).partition(": ")[2]
 
 
@@ -168,7 +168,7 @@ def _story(run: Trace) -> str:
 
 
 def _error(outcome: Outcome) -> str:
-    """What to say of an error that the model makes with the student's parts."""
+    """The words for an error that the model makes with the student's parts."""
     error = outcome.findings.error
     if error is None or not isinstance(error.ending, Erred):
         return ""

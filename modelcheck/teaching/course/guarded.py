@@ -29,7 +29,7 @@ from spec.source import Source
 
 SECONDS = 60.0
 MEMORY = 1_000_000_000
-GRACE = 2.0  # seconds in which a process starts, and says what it has found
+GRACE = 2.0  # seconds in which a process starts, and reports what it has found
 STATM = Path("/proc/self/statm")
 ROOM = 500_000_000  # bytes of addresses that are never used: code, stacks, what was reserved
 LATE = "the time is over"
@@ -81,7 +81,7 @@ def graded(
     """The grade of a student's text in the exercise of that name; `tell` is given it as it grows.
 
     Takes up to `seconds` and a little more, and up to `memory` bytes in another process; what a limit
-    leaves undone is worth nothing, and said, as after a request to end.  Raises SpecError for what is
+    leaves undone is worth nothing, and reported, as after a request to end.  Raises SpecError for what is
     wrong with the input.
     """
     grade = empty(exercise(name))

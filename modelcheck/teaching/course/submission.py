@@ -48,10 +48,10 @@ def submission(exercise: Exercise, source: Source) -> Submission:
     """A student's text in its exercise. Raises SpecError for what is wrong with it."""
     if goes_on(source.text):
         help_ = "write the model out, as the file of the exercise does"
-        raise _unfit(source, None, "a submission goes on from no other file", help_)
+        raise _unfit(source, None, "a submission must not import another file", help_)
     try:
         tree = parsed(source)
-        loads(source.text, source.name)  # first what is wrong with the text by itself, with its places
+        loads(source.text, source.name)  # first the mistakes of the text alone, with their places
         text = _put(exercise, source, tree)
         whole = Source(f"{source.name} in the exercise", text)
         if not _keeps_shape(exercise, parsed(whole)):
@@ -124,7 +124,7 @@ def _helpers(exercise: Exercise, tree: s.Protocol) -> Iterator[s.FunDecl]:
 
 
 def _keeps_shape(exercise: Exercise, whole: s.Protocol) -> bool:
-    """Whether only the solution is another one, and what stands there is of the kinds that may be."""
+    """Whether only the solution is another one, and whether it is of the kinds that are allowed."""
     ours, theirs = exercise.tree, whole
     rest = [item for item in ours.items if item != solved(ours)] == [
         item for item in theirs.items if item != solved(theirs)
@@ -134,7 +134,7 @@ def _keeps_shape(exercise: Exercise, whole: s.Protocol) -> bool:
 
 
 def _changed(exercise: Exercise, tree: s.Protocol) -> Iterator[str]:
-    """What the student's file declares otherwise than the exercise, beside its parts: that is not graded."""
+    """What the student's file declares otherwise than the exercise, outside its parts: that is not graded."""
     begin = parsed(Source(exercise.name, exercise.source.text.partition(MARK)[0]))
     kept = (s.CheckDecl, s.PropertyDecl, s.DisplayDecl)  # students may ask their own questions
     theirs = [_blank(exercise, item) for item in tree.items if not isinstance(item, kept)]

@@ -12,7 +12,7 @@ Place = tuple[str, str, Overrides]  # a protocol, one of its checks, and what is
 
 
 class Bearing(Enum):
-    """What an answer says of that for which it was asked."""
+    """What an answer means for the claim for which it was asked."""
 
     FOR = "bears it out"
     AGAINST = "refutes it"
@@ -34,7 +34,7 @@ class PropertyQuestion:
         return self.model, self.check, self.settings
 
     def bearing(self, found: Verdict | None) -> Bearing:
-        """What the verdict on the property says; None where there is no verdict."""
+        """The bearing of the verdict on the property; None where there is no verdict."""
         match found:
             case None | Unknown():
                 return Bearing.OPEN
@@ -44,5 +44,5 @@ class PropertyQuestion:
                 return self.borne_out(holds=False)
 
     def borne_out(self, *, holds: bool) -> Bearing:
-        """What it says that the property holds, or does not."""
+        """What it means that the property holds, or does not."""
         return Bearing.FOR if holds is (self.must == "hold") else Bearing.AGAINST

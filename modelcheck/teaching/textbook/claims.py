@@ -12,7 +12,7 @@ from spec.reading import resource
 
 
 class ClaimJudgement(Enum):
-    """What all cases together say of a sentence."""
+    """The judgement on a sentence by all its cases."""
 
     TRUE = "true"
     CONDITIONAL = "true under a condition"
@@ -22,7 +22,7 @@ class ClaimJudgement(Enum):
 
 @frozen
 class ClaimCase:
-    """A sentence under some circumstances: what is asked there, and what that is expected to say of it."""
+    """A sentence under some circumstances: what is asked there, and the expected bearing of the answer."""
 
     when: str
     asked: PropertyQuestion
@@ -31,10 +31,10 @@ class ClaimCase:
 
 @frozen
 class Claim:
-    """A sentence, what it is about, who says so, and its cases.
+    """A sentence, its subject, its source, and its cases.
 
-    It is said to be true under the `condition`, which the cases meet that are expected to bear it
-    out; without a condition (empty), to be true everywhere or false.
+    It is claimed under the `condition`, which the cases meet that are expected to bear it
+    out; without a condition (empty), it is true everywhere or false.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Claim:
     cases: tuple[ClaimCase, ...]
 
     def judged(self, bearings: Sequence[Bearing]) -> ClaimJudgement:
-        """Whether it is true, by what its cases say, in their order."""
+        """Whether it is true, by the bearing of its cases, in their order."""
         if Bearing.OPEN in bearings:
             return ClaimJudgement.OPEN
         if Bearing.AGAINST not in bearings:

@@ -20,7 +20,7 @@ ABOUT = (
     "Every answer was computed, by searches of all runs of a model within a scope and a budget of faults.",
     "Below, for each two: the question on which they differ in the fewest faults, then steps.",
 )
-WIDE = 10_000  # columns: the page breaks its lines by itself
+WIDE = 10_000  # columns: the browser breaks the lines
 
 
 def page(found: Compared) -> str:

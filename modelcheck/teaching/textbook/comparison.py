@@ -16,7 +16,7 @@ from spec.reading import resource
 
 @frozen
 class Column:
-    """One that is compared: a protocol, or one under other settings; `about` says which settings."""
+    """One that is compared: a protocol, or one under other settings; `about` describes the settings."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ class Possible:
 class ComparisonCell:
     """The answers that one may give to a question: the first that is borne out, and else `otherwise`.
 
-    Where nothing can be asked of it, `silent` says why.
+    Where nothing can be asked of it, `silent` is why.
     """
 
     possible: tuple[Possible, ...] = ()

@@ -40,7 +40,7 @@ def _question(found: DecidedClaim) -> PageQuestion:
     return PageQuestion(
         claim.name,
         claim.sentence,
-        f"said of {claim.about}",
+        f"about {claim.about}",
         claim.source,
         f"{answer[0].upper()}{answer[1:]}.",
         ROLES[found.judgement],
@@ -52,7 +52,7 @@ def _question(found: DecidedClaim) -> PageQuestion:
 
 
 def _ground(shown: CaseResult) -> Ground:
-    """A case as a ground of the answer: when it applies, what it says, and the check that found it."""
+    """A case as a ground of the answer: when it applies, its bearing, and the check that found it."""
     asked = shown.found.asked
     found = f"{asked.model}, check {asked.check}: {found_words(shown.found)}"
     return Ground(shown.case.when, OF[shown.bearing], found, " · ".join(extent(shown.found)))

@@ -12,7 +12,7 @@ from modelcheck.teaching.textbook.compared import Apart, Compared, Side
 from modelcheck.teaching.textbook.comparison import Column
 
 BETWEEN = 3  # columns between two diagrams
-LEAST = 38  # columns of a diagram; where there are fewer, the second stands below the first
+LEAST = 38  # columns of a diagram; where there are fewer, the second is below the first
 
 
 def pairs(found: Compared, width: int) -> Iterator[Line]:
@@ -31,7 +31,7 @@ def differences(found: Compared, first: Column, second: Column) -> str:
     if not both:
         return "no answer is known of both"
     if not differ:
-        return f"nothing tells them apart: the same {len(both)} answers to all that both can be asked"
+        return f"no difference found: the same {len(both)} answers to all questions that apply to both"
     return f"differ in {len(differ)} of {len(both)} answers"
 
 

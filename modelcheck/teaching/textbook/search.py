@@ -22,12 +22,12 @@ class CaseResult:
 
     @property
     def bearing(self) -> Bearing:
-        """What that says of the sentence."""
+        """What that means for the sentence."""
         return self.found.bearing
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether it is what the data say; where nothing was decided, nothing is contradicted."""
+        """Whether it is as expected in the data; where nothing was decided, nothing is contradicted."""
         return self.bearing in {self.case.expected, Bearing.OPEN}
 
 
@@ -45,12 +45,12 @@ class DecidedClaim:
 
     @property
     def surprises(self) -> tuple[CaseResult, ...]:
-        """The cases that came out otherwise than the data say."""
+        """The cases whose result is not the expected one of the data."""
         return tuple(each for each in self.shown if not each.is_as_expected)
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the sentence is what the data say, or nothing is decided."""
+        """Whether the sentence is judged as expected in the data, or nothing is decided."""
         return self.judgement in {self.claim.expected, ClaimJudgement.OPEN}
 
     @property

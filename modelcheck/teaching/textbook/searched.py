@@ -52,7 +52,7 @@ class SearchedCheck:
 
     @property
     def bearing(self) -> Bearing:
-        """What that says."""
+        """The bearing of its answer on the claim."""
         return self.asked.bearing(None if self.result is None else self.result.verdict)
 
 

@@ -18,11 +18,11 @@ Json = dict[str, object]
 FORMAT = "modelcheck compare 1"  # the number goes up when a key changes its meaning or goes away
 SILENT = "–"  # it cannot be asked
 OPEN = "?"  # it could be known
-LEAST = 9  # columns of an answer; where there are fewer, answers stand below each other
+LEAST = 9  # columns of an answer; where there are fewer, answers are below each other
 
 
 def cell(answered: AnsweredCell) -> Piece:
-    """An answer as it stands in a table."""
+    """An answer as shown in a table."""
     if answered.cell.silent:
         return Piece(SILENT, Role.DIM)
     return Piece(OPEN, Role.UNSURE) if answered.words is None else Piece(answered.words)
@@ -127,7 +127,7 @@ def markdown(found: Compared) -> str:
 
 
 def as_csv(found: Compared) -> str:
-    """A line for each cell; `answer` is empty where there is none, and `why` then says why."""
+    """A line for each cell; `answer` is empty where there is none, and then `why` has the reason."""
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["question", "text", "faults", "protocol", "answer", "why", "checks", "states"])

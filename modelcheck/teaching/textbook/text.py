@@ -27,7 +27,7 @@ def judgement_lines(found: DecidedClaim, width: int) -> Iterator[Line]:
     yield ()
     yield from wrapped(line(Piece(f"{claim.name:<4} ", Role.STRONG)), claim.sentence, width)
     yield from wrapped(line("     "), verdict(found), width, ROLES[judged])
-    yield from wrapped(line("     "), f"said in {claim.source}", width, Role.DIM)
+    yield from wrapped(line("     "), f"source: {claim.source}", width, Role.DIM)
     for each in found.shown:
         yield from _case(each, width)
     yield from _surprises(found, width)
@@ -52,7 +52,7 @@ def _surprises(found: DecidedClaim, width: int) -> Iterator[Line]:
 
 
 def surprise_words(found: DecidedClaim) -> Iterator[str]:
-    """What came out otherwise than the claim says."""
+    """The results that differ from the claim's expectations."""
     for each in found.surprises:
         yield f"the case “{each.case.when}” {each.bearing.value}"
     if not found.is_as_expected:

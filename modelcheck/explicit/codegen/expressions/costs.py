@@ -49,7 +49,7 @@ class Costs:
         return self._known[id(expr)][0]
 
     def is_harmless(self, expr: ir.Expr, most: int) -> bool:
-        """Whether it costs little and makes no error, so that it may be computed for nothing."""
+        """Whether it costs little and makes no error, so that it may be computed without need."""
         return self.is_total(expr) and self.of(expr) <= most
 
     def is_total(self, expr: ir.Expr) -> bool:

@@ -1,7 +1,7 @@
-"""Expressions as code: each becomes, where the writer stands, a value in registers.
+"""Expressions as code: each becomes, at the writer's position, a value in registers.
 
-What is read from a state is read from its words, straight from the place where
-it stands.  A quantifier is written out once for each candidate when that is
+What is read from a state is read from its words, straight from its
+place.  A quantifier is written out once for each candidate when that is
 short, else it is a loop.  What can make an error of the model leaves for the
 function's exit; everything else may be computed where its value is not used.
 """
@@ -137,7 +137,7 @@ class ExpressionWriter:
     # ------------------------------------------------------------------- places
 
     def place(self, expr: ir.Expr, at: Scene) -> BitPlace | None:
-        """Where in the state the value stands, if it is a part of a variable."""
+        """The value's place in the state, if it is a part of a variable."""
         match expr:
             case ir.Var(index=index):
                 return at.now.variable(index)

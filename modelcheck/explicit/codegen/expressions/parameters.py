@@ -1,6 +1,6 @@
 """What the questions of a family differ in, as numbers: known when the code is written, or read when it runs.
 
-One kernel then serves all of them: its parameters say how the model is configured,
+One kernel then serves all of them: its parameters are the model's configuration,
 which faults there may be and which properties are asked about.  A kernel of one
 question has them all as constants, so that what they rule out is never written.
 """
@@ -71,7 +71,7 @@ class Parameters:
         return [fn]
 
     def declared(self) -> list[str]:
-        """Where the numbers stand."""
+        """The places of the numbers."""
         count = len(self._places)
         return [f"{PLACE} = internal global [{count} x i64] zeroinitializer"] if count else []
 

@@ -1,4 +1,4 @@
-"""What the parts that write expressions ask of the whole, so that they need not import it."""
+"""What the parts that write expressions ask of the whole, so that they do not have to import it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ the bit for waiting: only a fault led to it.  The hashes are cut into any number
 of shards, so a block has the states of each of them together; and a table of one
 shard is filled in the order of the hashes, so that all that meets a block goes
 through memory from front to back.  Such a table does not wrap: after its slots
-there is some room, and a function that finds that full says -1.
+there is some room, and a function that finds that full returns -1.
 """
 
 from __future__ import annotations
@@ -131,9 +131,9 @@ class Blocks(Runtime):
         return fn
 
     def _ask(self) -> Function:
-        """For each property of states, where the first of a block stands that has it; bit 63 for errors.
+        """For each property of states, the place of the first of a block that has it; bit 63 for errors.
 
-        The first witness of each condition stands behind these.
+        The first witness of each condition follows these.
         """
         fn = Function("ask", [*STATES, ("ptr noalias", "firsts")], "void")
         properties, every = len(self.context.of_states), len(self.context.noted)
@@ -155,7 +155,7 @@ class Blocks(Runtime):
         return fn
 
     def _lead_to(self) -> Function:
-        """The index of the first entry that is `state`, reached by a fault or not as `fault` says; or -1."""
+        """The index of the first entry that is `state`, reached by a fault or not as `fault` is; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
         fn = Function("lead_to", params, "i64")
         with fn.loop(COUNT) as index:
@@ -188,7 +188,7 @@ class Blocks(Runtime):
         fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
 
     def _place(self, fn: Function, hash_: V, shards: V, slots: V) -> V:
-        """The place that a hash says in a table of its shard."""
+        """The place of a hash in a table of its shard."""
         wide = fn.mul(fn.resize(hash_, 128), fn.resize(shards, 128))
         rest = fn.resize(fn.resize(wide, 64), 128)
         return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)

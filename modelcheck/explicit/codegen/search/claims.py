@@ -79,7 +79,7 @@ def goals(
 
 
 def asks(name: str, expr: Expr, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
-    """A function that says whether an expression is true of a state; 2 for an error."""
+    """A function that returns whether an expression is true of a state; 2 for an error."""
     fn = Function(name, [STATE], "i64")
     error = fn.new("error")
     scene = Scene(fn, _own(fn, layout), error)

@@ -73,7 +73,7 @@ class Context:
 
     @property
     def refused(self) -> int:
-        """Which guards ever said no."""
+        """The guards that were false at some time."""
         return self.cut + 2 * len(self.limits)
 
     @property

@@ -119,7 +119,7 @@ class Expansion(Runtime):
         return fn
 
     def _sort(self) -> Function:
-        """Copy successors into the order of their shards; `offsets` says where each begins, in successors."""
+        """Copy successors into the order of their shards; `offsets` has the start of each, in successors."""
         params = [
             ("ptr noalias", "from"),
             ("i64", "count"),

@@ -2,7 +2,7 @@
 
 The states without a goal have numbers from 0 on.  The edges of each are stored one after
 the other, ended by NONE: its target, and the fair action that it is of, 0 for none.
-Everything is in arrays; `frame` says where they are, and how far the work has come, so
+Everything is in arrays; `frame` has their addresses, and how far the work has come, so
 that all of it can be stopped and resumed.
 """
 

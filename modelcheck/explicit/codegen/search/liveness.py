@@ -202,9 +202,9 @@ class Liveness(Runtime):
         return fn
 
     def _wander(self) -> Function:
-        """Go on from some nodes that were found, with faults or without; whether all went well.
+        """Continue from some nodes that were found, with faults or without; whether all went well.
 
-        With `waits` also from those that wait, which go on to states without the goal.
+        With `waits` also from those that wait, which continue to states without the goal.
         """
         params = [*TABLES, *SOME, ("i1", "paid"), ("i1", "waits"), ("ptr", "scratch")]
         fn = Function("wander", params, "i1")
@@ -268,7 +268,7 @@ class Liveness(Runtime):
         return [*range(self.context.cut, self.context.refused, 2)]
 
     def _start(self, fn: Function) -> None:
-        """Successors stand at the start of the scratch memory, from now on."""
+        """Successors are at the start of the scratch memory, from now on."""
         fn.write("%ctx", fn.address("%scratch"), CURSOR)
         fn.write("%ctx", i64(0), ORDINAL)
         fn.write("%ctx", i64(0), PARENT)

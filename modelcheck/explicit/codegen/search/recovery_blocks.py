@@ -1,6 +1,6 @@
 """Ways back among blocks of states as code: which are at the goal, and which lead to one that has a way.
 
-Beside a block stands a mark for each of its states, a byte: 0 where no way is
+Each state of a block has a mark next to the block, a byte: 0 where no way is
 known.  Questions are successors as `expand` makes them, behind each the number
 of the state that it comes from; who has the successor's mark answers them.
 """

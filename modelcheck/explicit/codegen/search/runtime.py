@@ -1,7 +1,7 @@
 """What the inner loops of the search share: the words of shards and rounds, and states in tables.
 
 A shard owns the states whose hash begins with its number.  Its table holds
-whole states at the place their hash says, or at the next that is free; so
+whole states at the place of their hash, or at the next that is free; so
 nothing needs a lock, and no two states are ever taken for one.  NOTE(order):
 chunks are expanded by whoever comes first, but a shard takes their successors
 in the order of the chunks, so all numbers are the same for any number of
@@ -123,7 +123,7 @@ class Runtime:
         return fn.or_(fn.and_(word, i64(own)), i64(always))
 
     def shard(self, fn: Function, hash_: V) -> V:
-        """The shard that a hash says."""
+        """The shard of a hash."""
         return fn.lshr(hash_, i64(WORD - SHARD_BITS))
 
     def slot(self, fn: Function, hash_: V, slots: V) -> V:

@@ -25,7 +25,7 @@ from spec.model.walk import chooses
 
 INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
 FEW = 4  # rounds of a `for` with a choice inside, at most
-MOST_ENDS = 1000  # of an action, each written by itself; those of our protocols have up to twelve
+MOST_ENDS = 1000  # of an action, each written separately; those of our protocols have up to twelve
 BY_VALUE = 4  # words of a state that are passed in registers
 
 
@@ -182,7 +182,7 @@ class Steps:
         fn.begin(on)
 
     def _refuse(self, index: int) -> None:
-        """A guard, by its place in the head, says no."""
+        """A guard, by its place in the head, is false."""
         number = self.context.guards.index((self.action.name, index))
         self.fn.write("%ctx", i64(1), self.context.refused + number)
 
@@ -334,7 +334,7 @@ class Steps:
         self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
-        """The rounds of a `for` from one on; each branch of a round continues by itself."""
+        """The rounds of a `for` from one on; each branch of a round continues separately."""
         if index == walk.count:
             rest()
             return

@@ -1,8 +1,8 @@
 """The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
 Few renamings are written out, each a few shifts and small tables.  Where there are
-many, members are first distinguished by signatures: numbers that say of a member what
-can be said without naming any, so that they go with it when it is renamed.  Then
+many, members are first distinguished by signatures: numbers that describe a member
+without naming any, so that they go with it when it is renamed.  Then
 only the renamings that put the signatures in order are tried, which is one, but
 for members with the same.
 """
@@ -149,7 +149,7 @@ def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, 
 def _said_of(
     fn: Function, live: Live, of: t.Type, sort: str, member: int, sorts: set[str], *, own: bool = False
 ) -> Iterator[V]:
-    """What a variable says of a member without naming any; nothing where that is not easily said."""
+    """A variable's part in a member's signature, which names no member; nothing where that is not cheap."""
     match of, live.packing:
         case t.Sort(name), _ if name == sort:
             yield fn.resize(fn.eq(live.v, i64(member)), 64)

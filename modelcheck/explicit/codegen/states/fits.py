@@ -46,7 +46,7 @@ def fits(layout: PackedLayout) -> Function:
 
 
 def _look_at(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
-    """Go to `wrong` where what stands there is no value."""
+    """Go to `wrong` where the bits there are no value."""
     match place.packing:
         case (Product() | Array()) as whole:
             for index in range(len(whole.parts)):

@@ -27,7 +27,7 @@ class PackedField:
 class PackedLayout:
     """The bits of a state, in words of 64.
 
-    The variables stand in the order of the model from bit 0 on; then the
+    The variables are in the order of the model from bit 0 on; then the
     counters of what each limited kind of fault has spent; then those that the
     table of states keeps for itself, which are 0 in every state: whether it only
     waits for a fault; and where that is asked, whether it can get to a goal, or
@@ -66,7 +66,7 @@ class PackedLayout:
         return (1 << WORD) - 1 - sum(bit for place, bit in marks if place == word)
 
     def pack(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
-        """The words of a state; nothing has been spent unless said."""
+        """The words of a state; nothing has been spent unless given."""
         whole = 1 << self.used
         for field, value in zip(self.variables, state, strict=True):
             whole |= encode(field.packing, value) << field.offset

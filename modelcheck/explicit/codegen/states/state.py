@@ -27,28 +27,28 @@ class StateBits:
     words: str
 
     def variable(self, index: int) -> BitPlace:
-        """Where a variable stands."""
+        """The place of a variable."""
         field = self.layout.variables[index]
         return BitPlace(field.packing, i64(field.offset))
 
     def counter(self, index: int) -> BitPlace:
-        """Where it stands how many faults of a kind there were."""
+        """The place of the counter of a kind of faults."""
         field = self.layout.counters[index]
         return BitPlace(field.packing, i64(field.offset))
 
     def part(self, whole: BitPlace, index: int) -> BitPlace:
-        """Where a field of a record, an item of a tuple or a value of a map stands."""
+        """The place of a field of a record, an item of a tuple or a value of a map."""
         assert isinstance(whole.packing, Product | Array)
         offset = self.fn.add(whole.offset, i64(whole.packing.offsets[index]))
         return BitPlace(whole.packing.parts[index], offset)
 
     def item(self, whole: BitPlace, index: V) -> BitPlace:
-        """Where the value of a key of a map stands."""
+        """The place of the value of a key of a map."""
         assert isinstance(whole.packing, Array)
         return BitPlace(whole.packing.of, self.fn.add(whole.offset, offset_of(self.fn, whole.packing, index)))
 
     def get(self, place: BitPlace) -> Live:
-        """The value that stands there."""
+        """The value at a place."""
         fn, width = self.fn, place.packing.width
         if width == 0:
             return value(fn, place.packing, i64(0))

@@ -95,7 +95,7 @@ def decode(packing: Packing, code: int) -> Value:
 
 
 def place_of(of: Packing, code: int) -> int:
-    """The bit of a mask that stands for a member with that code."""
+    """The bit of a mask for the member with that code."""
     return _place(of, code) if has_gaps(of) else code
 
 
@@ -117,7 +117,7 @@ def _place(of: Packing, code: int) -> int:
 
 
 def code_at(of: Packing, place: int) -> int:
-    """The code of the member that a bit of a mask stands for."""
+    """The code of the member that a bit of a mask represents."""
     return _code(of, place) if has_gaps(of) else place
 
 
@@ -152,6 +152,6 @@ def _members(packing: Sequence | Slots, code: int) -> list[Value]:
 
 
 def _bag(values: list[Any]) -> Value:
-    """Equal members stand together."""
+    """Equal members are adjacent."""
     starts = [i for i, value in enumerate(values) if i == 0 or value != values[i - 1]]
     return frozenset((values[a], b - a) for a, b in pairwise([*starts, len(values)]))

@@ -79,14 +79,14 @@ def bit_at(fn: Function, whole: V, place: V) -> V:
 
 
 def member_at(fn: Function, of: Packing, place: V) -> Live:
-    """The member that a bit of a mask stands for."""
+    """The member that a bit of a mask represents."""
     if not has_gaps(of):
         return value(fn, of, place)
     return value(fn, of, fn.look_up(fn.table([code_at(of, each) for each in range(places(of))]), place))
 
 
 def place(fn: Function, live: Live) -> V:
-    """The bit of a mask that stands for a member."""
+    """The bit of a mask that represents a member."""
     whole = code(fn, live)
     if not has_gaps(live.packing):
         return whole

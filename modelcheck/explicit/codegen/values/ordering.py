@@ -37,7 +37,7 @@ TABLED = 256  # of so few codes, the place in the order is looked up
 
 @lru_cache(maxsize=32)  # the kernels for one file have the same packings
 def canonical_order(of: Packing) -> tuple[int, ...]:
-    """The codes that stand for a value, by the order of the values. Raises TooWide for too many."""
+    """The codes that represent a value, by the order of the values. Raises TooWide for too many."""
     if places(of) > WIDEST_MASK:
         raise TooWide(f"the order of {places(of)} values")
     codes = [code for code in map(partial(code_at, of), range(places(of))) if _stands_for_a_value(of, code)]
@@ -68,7 +68,7 @@ def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
 
 
 def is_first(fn: Function, whole: Live, index: V, there: V, member: Live) -> V:
-    """Whether a slot that is `there` counts: equal members of a bag stand together, and the first does."""
+    """Whether a slot that is `there` counts: equal members of a bag are adjacent, and the first counts."""
     if not packed_as(whole, Slots).repeated or index.const == 0:
         return there
     first = fn.is_zero(index)
@@ -100,7 +100,7 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
 
 
 def _places(of: Packing) -> list[int]:
-    """The place of each code in the order of the values; 0 for one that stands for none."""
+    """The place of each code in the order of the values; 0 for one that represents none."""
     found = [0] * of.codes
     for place, number in enumerate(canonical_order(of)):
         found[number] = place

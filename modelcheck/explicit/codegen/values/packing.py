@@ -4,7 +4,7 @@ A packing is chosen for a type within a scope, or for an expression from what
 can be known of its numbers.  Whatever is not there (the entries behind the end
 of a sequence, the payload of `none`, the fields of the other cases of a union)
 is zero, so that equal values are equal numbers.  The first part of a tuple
-stands highest: where `is_monotone`, the order of the numbers is the canonical
+is highest: where `is_monotone`, the order of the numbers is the canonical
 order of the values.
 """
 
@@ -226,7 +226,7 @@ def bits(count: int) -> int:
 
 
 def places(of: Packing) -> int:
-    """How many bits a mask of such members has; which of them is a member's, `codes.place_of` says.
+    """How many bits a mask of such members has; `codes.place_of` gives the bit of a member.
 
     A few codes are places themselves.  Many are counted without the gaps that whole bits leave
     between them, so that a set of a union is as wide as the sets of its cases together.
@@ -235,7 +235,7 @@ def places(of: Packing) -> int:
 
 
 def places_without_gaps(of: Packing) -> int:
-    """How many codes can stand for a value, as far as that is easily said."""
+    """The number of codes that can represent a value, as far as that is cheap to know."""
     match of:
         case Optional(inner):
             return places_without_gaps(inner) + 1

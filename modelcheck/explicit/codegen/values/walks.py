@@ -42,7 +42,7 @@ LARGEST = 12  # codes of a set whose subsets are enumerated, at most
 class Walk:
     """Candidates 0 … `count` - 1; from `limit` on none is there.
 
-    `candidate` writes the code that says whether one is there, and its value.
+    `candidate` writes the code that decides whether one is there, and its value.
     """
 
     packing: Packing
@@ -160,7 +160,7 @@ def of_case(fn: Function, walk: Walk, case: int) -> Walk:
 
 
 def of_case_in_mask(fn: Function, whole: Live, of: TaggedUnion, case: int, *, in_order: bool) -> Walk:
-    """The members of a mask that are that case of a union; their places stand together."""
+    """The members of a mask that are that case of a union; their places are adjacent."""
     needs_order = in_order and not is_monotone(of)
     codes = canonical_order(of) if needs_order else [code_at(of, place) for place in range(places(of))]
     table = fn.table([place_of(of, code) for code in codes if code >> of.payload == case])
