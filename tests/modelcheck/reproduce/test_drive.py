@@ -217,7 +217,7 @@ def test_a_page_has_the_storyboard_beside_what_the_files_of_the_cluster_say(
     assert page.startswith("<!DOCTYPE html>")
     assert "<script" not in page
     assert page.count("&lt;script&gt;") == len(ends)
-    assert "Then by itself: the controller makes A, which it counts as in sync, the leader." in page
+    assert "Then on its own: the controller makes A, which it counts as in sync, the leader." in page
     assert page.count('<tr class="differs">') == sum(len(end.differences) for end in ends) > 0
     golden("reproduce/not_reproduced.html", page)
 

@@ -200,7 +200,7 @@ def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
 
     assert code == Exit.WRONG
     assert "error[R0932]" in told
-    assert "has ended by itself" in told
+    assert "has ended unexpectedly" in told
     assert "ERROR no room for a heap" in told
     assert "Kafka.scala" not in told
     assert "6 more" not in told
