@@ -54,7 +54,7 @@ def test_without_java_nothing_is_started(
     code, _, told = run("reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
-    assert "error[R0930]: there is no Java" in told
+    assert "error[R0930]: no Java runtime was found" in told
 
 
 def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
