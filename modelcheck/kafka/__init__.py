@@ -1,1 +1,1 @@
-"""Kafka: from what its configurations, brokers and logs say to what a cluster can lose."""
+"""Kafka: the losses that a cluster's configurations, files and logs allow."""

@@ -18,7 +18,7 @@ from spec.reading import opened
 
 HEADER = struct.Struct(">qiibIhiqqqhii")  # base offset … number of records
 PREFIX = struct.Struct(">qi")  # base offset, and how many bytes follow
-MAGIC_AT = 16  # the version stands at the same place in all formats
+MAGIC_AT = 16  # the version is at the same offset in all formats
 CRC_FROM = 21
 SMALLEST_OLD = 26  # bytes of an empty record of version 0, with offset and size
 CURRENT = 2

@@ -1,4 +1,4 @@
-"""The small text files beside the logs: offsets by partition, leader epochs by their first offsets.
+"""The small text files next to the logs: offsets by partition, leader epochs by their first offsets.
 
 A file has its version (0), the number of its lines, and the lines; an empty file is what a broker
 leaves that has not written it yet.

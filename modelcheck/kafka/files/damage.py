@@ -30,5 +30,5 @@ class UnreadableError(Exception):
 
     @classmethod
     def refused(cls, path: Path, error: OSError) -> Self:
-        """What the system says of a file that it refuses."""
+        """Damage with the operating system's message about a file that it refuses."""
         return cls(path, (error.strerror or str(error)).lower())

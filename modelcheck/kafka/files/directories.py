@@ -35,7 +35,7 @@ MARKS = (
 
 @frozen
 class LogDirectory:
-    """One log directory; `node` and `cluster` are None where it does not say."""
+    """One log directory; `node` and `cluster` are None where it does not name them."""
 
     path: Path
     node: int | None
@@ -78,7 +78,7 @@ def is_in_use(path: Path) -> bool:
 
 
 def read_directory(path: Path) -> LogDirectory:
-    """What stands in a log directory, without a look at any log. Raises `UnreadableError`.
+    """The contents of a log directory, without reading any log. Raises `UnreadableError`.
 
     A checkpoint that cannot be read is among the `problems`, and as if it were not there.
     """

@@ -18,7 +18,7 @@ def is_number(text: str) -> bool:
 
 
 class ShortError(Exception):
-    """The bytes end, or say something that no field can say."""
+    """The bytes end early, or hold a value that no field can have."""
 
 
 class FieldReader:

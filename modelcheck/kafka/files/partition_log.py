@@ -18,9 +18,9 @@ SEGMENT = re.compile(r"(\d{20})\.log")
 class PartitionLog:
     """A log as its broker would have it after its start.
 
-    `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: what stands
+    `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: everything
     before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
-    drop all from `end` on, elsewhere it would not look, and the log goes on after the damage.
+    drop all from `end` on, elsewhere it would not look, and the log continues after the damage.
     """
 
     folder: Path

@@ -16,7 +16,7 @@ COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 @frozen
 class LogRecord:
-    """A record with its offset, and the batch that it stands in."""
+    """A record with its offset, and the batch that contains it."""
 
     batch: Batch
     offset: int

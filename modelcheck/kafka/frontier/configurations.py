@@ -1,7 +1,7 @@
 """Configurations of Kafka as the rows of a frontier: keys over values, in one or several releases.
 
 NOTE(alike): `min.insync.replicas` is read by no step and no property of the model unless the producer
-waits for all replicas, the high watermark stands still below it, or eligible leader replicas hang
+waits for all replicas, the high watermark stops below it, or eligible leader replicas hang
 on it.  Configurations that differ in nothing else have the same answers, and are asked about once.
 """
 
@@ -57,7 +57,7 @@ _HEADS = {
 PEERS = "of the same release with as many replicas or fewer"
 DEFAULT = "default"  # as a value: what the release or the client takes where it is not given
 _WORDS = {"true": "yes", "false": "no"}
-USUAL = (  # what is varied where nothing is said
+USUAL = (  # what is varied by default
     "replication.factor=1..3",
     "min.insync.replicas=1..3",
     "acks=0,1,all",
@@ -67,7 +67,7 @@ USUAL = (  # what is varied where nothing is said
 
 @frozen
 class Base:
-    """What is the same in all configurations: files, and what was said beside them."""
+    """The part that all configurations share: files, and the options given with them."""
 
     readings: tuple[Reading, ...] = ()
     kafka: str | None = None
@@ -116,7 +116,7 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
 
 @frozen
 class _Made:
-    """The row of a configuration, its release, and what is to be said beside the table."""
+    """The row of a configuration, its release, and notes for the table."""
 
     row: ConfigurationRow
     release: str
@@ -230,7 +230,7 @@ def _release(base: Base, point: Mapping[str, str]) -> Version:
 
 
 def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[Reading, ...]:
-    """What the files say, with the values of one configuration in place of theirs."""
+    """The readings of the files, with the values of one configuration in place of theirs."""
     names = {name for name in point if name != RELEASE}
     keys = {key.name: key for name in names if (key := find(name)) is not None}
     kept = tuple(_without(reading, keys) for reading in base.readings)

@@ -42,7 +42,7 @@ class Line:
 
 
 class Frontier:
-    """All that is known of a grid; what there was no time for is missing, and `ended` says why."""
+    """All that is known of a grid; answers there was no time for are missing, `ended` is the reason."""
 
     def __init__(self, grid: Grid, found: Answered) -> None:
         self.grid, self.ended, self.seconds = grid, found.ended, found.seconds

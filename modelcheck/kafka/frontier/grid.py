@@ -63,8 +63,8 @@ class Grid:
     """All configurations of a frontier, the last axis fastest.
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
-    each in a few words; of each there are at most `faults`.  `notes` are shown beside the table,
-    `peers` says which configurations are compared.
+    each in a few words; of each there are at most `faults`.  `notes` are shown with the table,
+    `peers` names the configurations that are compared.
     """
 
     title: str

@@ -75,7 +75,7 @@ class _Runs:
         self._places: dict[str, int] = {}
 
     def place(self, trace: Trace) -> int:
-        """Where a run stands among all."""
+        """The index of a run among all."""
         data = run_json(trace)
         key = repr(data)
         if key not in self._places:
@@ -132,7 +132,7 @@ def as_csv(found: Frontier) -> str:
 
 
 def _cell(answer: Answer) -> Iterator[object]:
-    """What is said of a cell, under the words of `CELL`."""
+    """The values of a cell, in the order of `CELL`."""
     data = answer_json(answer) or {}
     for key in ("survives", "lost_with"):
         yield "" if data[key] is None else data[key]

@@ -31,7 +31,7 @@ class FaultLimits:
 def kinds_of(text: str, names: Mapping[str, str]) -> dict[str, int | None]:
     """The kinds of `crash,power,isolation:2`, each with the most there may be of it; `names` are known ones.
 
-    A name may stand for another one, such as the model's for that of a review.
+    A name may be an alias, such as the model's name for that of a review.
     Raises SpecError for a name that is none, one that is given twice, and a number that does not fit.
     """
     found: dict[str, int | None] = {}

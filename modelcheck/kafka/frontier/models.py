@@ -38,7 +38,7 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
     """
     models = load(path)
     if any(axis.name == FAULTS for axis in axes):
-        wrong(OVER, FAULTS, "", "faults are what is counted", "say with --faults how many to try")
+        wrong(OVER, FAULTS, "", "the number of faults is the result", "set the most to try with --faults")
     checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
     made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
     known = {name: name for point in made for name in point.model.faults}

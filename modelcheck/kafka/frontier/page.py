@@ -36,7 +36,7 @@ def frontier_page(found: Frontier, command: str) -> str:
     left_out = tuple(f"{why} ({many})" for why, many in reasons.items())
     remarks = [
         ("Left out", left_out),
-        ("Beside", (*grid.notes, *filter(None, (more,)), limits(found, measured=False))),
+        ("Notes", (*grid.notes, *filter(None, (more,)), limits(found, measured=False))),
     ]
     title = f"{grid.title}: the safety frontier, up to {count(grid.faults, 'fault')}"
     card = Card(
@@ -97,7 +97,7 @@ def _overview(found: Frontier, places: Mapping[object, int]) -> PageTable:
         rows.append((str(line.number), (*cells, remark)))
     heads = (*found.grid.heads, *(guarantee.name for guarantee in guarantees), "compared")
     note = (
-        f'{BEST}: none {found.grid.peers} survives more; "12: more durable" says that 12 is so, '
+        f'{BEST}: none {found.grid.peers} survives more; "12: more durable" means that 12 is so, '
         "and as good otherwise; what is underlined leads to a run"
     )
     return PageTable("Faults that are survived, of any mixture", heads, tuple(rows), note)

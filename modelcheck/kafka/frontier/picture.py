@@ -14,8 +14,8 @@ from modelcheck.kafka.report.wording import cell, legend
 MOST_ROWS = 400  # more are no picture any more
 EDGE, TALL, GAP = 18, 22, 16
 NARROWEST = 640.0
-# From what is broken by nothing to what survives all that was tried; red and blue, which nearly
-# everybody can distinguish, and the number stands in each cell.
+# From broken without a fault to surviving all faults that were tried; red and blue, which nearly
+# everybody can distinguish, and the number is in each cell.
 HEAT = ("#b2182b", "#ef8a62", "#fddbc7", "#d1e5f0", "#67a9cf", "#2166ac")
 _ON_DARK = {0, 5}
 STYLE = "\n".join(

@@ -131,7 +131,7 @@ def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[An
 
 
 def _inherited(mixed: Answer, mixture: Posed, posed: Posed) -> Answer | None:
-    """What the answer for any mixture says of faults of one kind; None where that must be searched."""
+    """The answer for faults of one kind, by the answer for any mixture; None where it must be searched."""
     kind, faults = posed.question.kind, posed.question.faults
     if kind == MOVE or not mixed.complete:
         return None

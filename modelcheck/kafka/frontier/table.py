@@ -154,5 +154,5 @@ def limits(found: Frontier, *, measured: bool = True) -> str:
         said += f" Partly unknown: {'; '.join(unsure)}; --max-states and --max-time give more."
     if found.missing:
         missing = count(found.missing, "configuration")
-        said += f" Not answered: {missing} ({found.ended}); the same command goes on from here."
+        said += f" Not answered: {missing} ({found.ended}); run the same command again to continue."
     return said

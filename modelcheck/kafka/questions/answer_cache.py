@@ -118,5 +118,5 @@ def _verdict(model: Model, asked: Check, kept: Mapping[str, Any]) -> Verdict:
     return Violated(Extent(asked.scope, _number(kept["violated"]), kinds), run)
 
 
-def _number(kept: Any) -> int | None:  # noqa: ANN401 - whatever stands in a file
+def _number(kept: Any) -> int | None:  # noqa: ANN401 - any value in a file
     return None if kept is None else int(kept)

@@ -43,8 +43,8 @@ class Answer:
     `survived` is how many faults it survives for certain (None: any number);
     -1 when it is not even known to survive a run without faults.  `loss` is the
     shortest run known that breaks it, of the fewest faults; `broken` is how many faults
-    break it for certain, although there was no time to find the run.  `complete` says
-    whether more time could find more; `why` is the reason when it is not.
+    break it for certain, although there was no time to find the run.  `complete` is False
+    where more time could find more; `why` is the reason when it is not.
     """
 
     guarantee: Guarantee

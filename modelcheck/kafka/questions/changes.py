@@ -20,7 +20,7 @@ Setting = str | int | bool
 class Circumstances:
     """What decides which changes can be made, and how they are worded.
 
-    `producer` is the producer's release; `elr` says that eligible leader replicas are on.
+    `producer` is the producer's release; `elr` is whether eligible leader replicas are on.
     """
 
     release: Version
@@ -140,7 +140,7 @@ def in_words(change: SwitchChange, about: Circumstances) -> Words:
 def _first(change: SwitchChange) -> Version:
     """The first release in which a change that a newer Kafka brings can be made."""
     if change.switch == "elr":
-        return known(_key(change)).first  # it is on by itself later than it can be had
+        return known(_key(change)).first  # it is on by default later than it is available
     # Epochs are worth something once no restart goes unnoticed.
     name, after = (
         ("restarts_noticed", True) if change.switch == "truncation" else (change.switch, change.after)
@@ -159,8 +159,8 @@ def _written(change: SwitchChange, producer: Version) -> tuple[str, str]:
 
 
 def _key(change: SwitchChange) -> str:
-    """The key that the switch stands for; asking for that of one without is a mistake of ours."""
+    """The key of the switch; asking for the key of a switch without one is our bug."""
     key = entry(change.switch).key_name
     if not key:
-        raise ValueError(f"no key stands for {change.switch}")
+        raise ValueError(f"no key for {change.switch}")
     return key

@@ -37,7 +37,7 @@ class PartitionModel:
     """The model of one partition under a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
-    by the names of the model (members of enums by name); `approximations` say
+    by the names of the model (members of enums by name); `approximations` list
     in words where the model is coarser than the configuration.  `in_sync_wanted` is
     `min.insync.replicas` before a release bounds it by the number of replicas.
     """
@@ -105,8 +105,8 @@ def partition(settings: Settings) -> PartitionModel:
     wanted = settings.in_sync_wanted
     if replicas > MOST_BROKERS:
         fewer = _of_fewer(min_isr, replicas)
-        beside = f", and min.insync.replicas={min_isr} as {fewer}" if fewer != min_isr else ""
-        approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}{beside}")
+        also = f", and min.insync.replicas={min_isr} as {fewer}" if fewer != min_isr else ""
+        approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}{also}")
         replicas, min_isr, wanted = MOST_BROKERS, fewer, fewer
     config: dict[str, str | int | bool] = {
         "acks": acks,
@@ -138,9 +138,9 @@ def partition(settings: Settings) -> PartitionModel:
 
 
 def _of_fewer(min_isr: int, replicas: int) -> int:
-    """As many in-sync replicas of the most that are modelled, so that writes go on with as many missing.
+    """As many in-sync replicas of the most that are modelled, so that writes continue with as many missing.
 
-    Where both numbers cannot be kept, three may be missing; what nobody can meet stays so.
+    Where both numbers cannot be kept, three may be missing; a number that cannot be met stays so.
     """
     missing = min(replicas - min_isr, _MOST_MISSING)
     return min_isr if missing < 0 else min(min_isr, MOST_BROKERS - missing)

@@ -23,7 +23,7 @@ RECORDS = 2
 
 @frozen
 class Guarantee:
-    """Something a user may count on: its name on the command line, and the properties that say it.
+    """Something a user may count on: its name on the command line, and the properties that state it.
 
     `holds` goes before "any 2 faults"; `fails` is what happens instead, and
     `they_fail` the same where the sentence has begun with `holds`; `adjective` goes behind "more".
@@ -71,7 +71,7 @@ GUARANTEES = (
     ),
     Guarantee(
         "writable",
-        "writes go on, without anybody's help, under",
+        "writes continue without intervention under",
         "writes can stop until somebody repairs something",
         "they can stop until somebody repairs something",
         ("writable",),
@@ -325,7 +325,7 @@ def requirement(text: str) -> Requirement:
         help_ = suggest(parts[0], names) or f"the guarantees are {', '.join(names)}"
         _refuse(text, f"there is no guarantee `{parts[0]}`", help_)
     if len(parts) not in {2, 3} or parts[1] not in map(str, range(MOST_FAULTS + 1)):
-        message = f"a requirement says how many faults, 0 to {MOST_FAULTS}, must be survived"
+        message = f"a requirement is a number of faults, 0 to {MOST_FAULTS}, must be survived"
         _refuse(text, message, f"write `{parts[0]}:1`")
     kinds = [*(known.name for known in KINDS), ANY]
     kind = parts[2] if len(parts) == 3 else ANY

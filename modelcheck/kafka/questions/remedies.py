@@ -39,7 +39,7 @@ _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "wri
 
 @frozen
 class Trial:
-    """What changes do: whether they prevent the loss, and whether writes then go on by themselves.
+    """The effect of changes: whether they prevent the loss, and whether writes then continue.
 
     None is not known; `goes_on` is asked only where the loss is prevented.
     """

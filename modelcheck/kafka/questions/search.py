@@ -65,7 +65,7 @@ class Asking(Interruptible):
         self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
 
     def close(self) -> None:
-        """Stop what compiles beside it."""
+        """Stop the background compilation."""
         self._engine.close()
 
     def foresee(self, coming: Iterable[Posed]) -> None:
@@ -77,7 +77,7 @@ class Asking(Interruptible):
     def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
         """What comes out, perhaps cut short; None when nothing is left to spend.
 
-        `what` is what a watcher is shown of it, the question where nothing is said.
+        `what` is shown to a watcher; by default the question.
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """

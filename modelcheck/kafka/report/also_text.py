@@ -10,17 +10,17 @@ from modelcheck.kafka.report.run_text import sentences_json, story
 from modelcheck.kafka.report.wording import faults_of
 
 OPTION = "--also"
-NAMED = 2  # subjects in the line that says how to ask: of more it is all, and the line stays one
+NAMED = 2  # subjects in the line that shows how to ask: for more it is `all`, to keep it one line
 TITLE = "Asked as well"
 _BREAKS = {
     "durable": "acknowledged records can be lost",
     "writable": "writes can stop until somebody repairs something",
     "ends": "the move cannot end until somebody repairs something",
     "led": "no replica may lead until somebody repairs something",
-    "whole": "a transaction can become something else than the producer asked for or was told",
+    "whole": "a transaction can end otherwise than the producer asked for or was answered",
     "closed": "a transaction can stay open, for whose end readers of committed records wait",
     "goes_on": "the producer can be refused for good",
-    "reads_on": "a consumer can stand still until a follower is repaired",
+    "reads_on": "a consumer can be stuck until a follower is repaired",
     "committed": "a consumer can be given records that are not committed",
 }
 # Faults that the model of one partition does not have.
@@ -39,13 +39,13 @@ _FAULTS = {
 }
 _HOLDS = {
     "durable": "acknowledged records survive",
-    "writable": "writes go on",
+    "writable": "writes continue",
     "ends": "the move can end",
     "led": "a replica leads",
-    "whole": "transactions are what the producer asked for and was told",
+    "whole": "transactions end as the producer asked for and was answered",
     "closed": "no transaction stays open",
-    "goes_on": "the producer can go on",
-    "reads_on": "consumers read on",
+    "goes_on": "the producer can continue",
+    "reads_on": "consumers keep reading",
     "committed": "consumers are given committed records alone",
 }
 

@@ -1,4 +1,4 @@
-"""What stands still while controllers are down, in sentences and in plain values."""
+"""What stops while controllers are down, in sentences and in plain values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from modelcheck.kafka.report.run_text import sentences_json
 TITLE = "While controllers are down"
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven")
 _FROZEN = (
-    "nothing is decided: nobody is elected, the in-sync set stays as it is, and no broker that starts is "
-    "let in; writes go on until the next replica fails"
+    "nothing is decided: no leader is elected, the in-sync set stays as it is, and no broker that starts "
+    "is let in; writes continue until the next replica fails"
 )
 
 
 def says(found: Quorum, down: Outage | None) -> str:
-    """How many controllers may be down, and what stands still with more; `down` is the review's outage."""
+    """How many controllers may be down, and what stops with more; `down` is the review's outage."""
     many = found.voters.count.value
     named = f"{found.voters.count.reason}{', perhaps not all' if found.voters.count.assumed else ''}"
     if found.frozen_with is None:
@@ -44,7 +44,7 @@ def _combined(found: Quorum, down: Outage | None) -> str:
     if found.brokers is None or down is None:
         return ""
     both = f"Each is a broker as well: with {_NUMBERS[found.brokers.faults]} of them down no replica leads"
-    return f"{both}, as is said above; of brokers that are cut off all is for a majority that is up."
+    return f"{both}, as above; the answers about brokers that are cut off are for a majority that is up."
 
 
 def lines(found: Quorum, down: Outage | None, width: int) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""A review for programs; `schema.json` beside this file says what is in it."""
+"""A review for programs; `schema.json` next to this file describes it."""
 
 from __future__ import annotations
 

@@ -54,14 +54,14 @@ def _what(found: Outage, down: int) -> str:
 
 
 def _then(found: Outage, first: int, last: int) -> str:
-    """Who has to return, at the end of the shortest run, so that it goes on; in others it may take more."""
+    """The brokers that must return after the shortest run for service to resume; other runs may take more."""
     stops = [each.stop for each in found.services if each.stop is not None]
     stops = [stop for stop in stops if stop.down == first and stop.until]
     return f" (at best until {_until(stops[-1], last)})" if stops else ""
 
 
 def _until(stop: Stop, last: int) -> str:
-    """Who has to return, so that it goes on at the end of the run, which stands for up to `last` brokers."""
+    """The brokers that must return for service to resume after the run, which covers up to `last` brokers."""
     sets = stop.until or ()
     many = len(sets[0])
     if many == stop.down < last:
@@ -80,7 +80,7 @@ def _back(found: Outage) -> str:
     if any(each.whole and each.returns is None for each in found.services):
         return "Whether all of it always comes back when they return is not known."
     lost = "" if all(each.whole for each in found.services) else ", but acknowledged records can be lost"
-    return f"When all return, it goes on by itself{lost}."
+    return f"When all return, it resumes automatically{lost}."
 
 
 # ------------------------------------------------------------------ a table
@@ -104,11 +104,11 @@ def note(found: Outage) -> str:
     safe += ", and the controller on its node with it" if found.controllers_too else ""
     how = safe if found.fault != "disk" else "a broker comes back with an empty disk"
     lost = "" if all(each.whole for each in found.services) else "; `lost` without records for good"
-    why = "more --faults may tell" if found.complete else "the search was cut short"
+    why = "more --faults may decide it" if found.complete else "the search was cut short"
     unsure = f"; `?` is not known, {why}" if _has_unknown(found) else ""
     return (
-        f"whichever brokers are down, one after the other or at once, and nobody helps ({how}); "
-        f"`{COLUMN}`: by itself, when all return{lost}{unsure}"
+        f"whichever brokers are down, one after the other or at once, without intervention ({how}); "
+        f"`{COLUMN}`: automatically, when all return{lost}{unsure}"
     )
 
 

@@ -50,7 +50,7 @@ def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
 
 
 def _survived(answer: Answer | None) -> float:
-    """A number to compare by; what is not known stands behind what is lost for certain."""
+    """A number to compare by; what is not known comes after what is lost for certain."""
     if answer is None or answer.survived is None:
         return float("inf")
     return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
@@ -133,13 +133,13 @@ def title(rows: Sequence[TopicRow]) -> str:
 
 
 def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:
-    """The table, and the whole report on the topic that stands on top of it."""
+    """The table, and the whole report on the topic at the top of it."""
     yield from table(rows, width)
     yield from lines(rows[0].review, width, verbose=verbose)
 
 
 def _name(row: TopicRow) -> str:
-    """The topic's, cut short; files that name none are about every topic that says nothing itself."""
+    """The topic's, cut short; files that name none are about every topic without settings of its own."""
     name = row.topic or "any other"
     return name if len(name) <= 40 else name[:39] + "…"
 

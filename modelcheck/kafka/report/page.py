@@ -163,7 +163,7 @@ def _controllers(review: Review) -> list[Line]:
 
 
 def _outages(review: Review) -> Iterator[PageTable]:
-    """What works while brokers are down, under the sentence that says it."""
+    """What works while brokers are down, under its sentence."""
     found = review.outage
     if found is not None:
         rows = tuple(

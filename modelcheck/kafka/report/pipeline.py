@@ -35,7 +35,7 @@ from spec.source import Source
 OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")
 UNKNOWN = FindingRule("review/unknown-setting", "A setting that Kafka does not have")
 FACTOR = "default.replication.factor"
-TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # where no remedy says
+TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # without a remedy
 CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
 
 
@@ -154,7 +154,7 @@ def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
 
 
 def _stages(answer: Answer, place: FilePlace) -> tuple[RunStage, ...]:
-    """The run that shows it; its steps are of the cluster, and all stand where the finding does."""
+    """The run that shows it; its steps are of the cluster, and all have the place of the finding."""
     if answer.loss is None:
         return ()
     texts = [

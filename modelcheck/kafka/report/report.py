@@ -160,9 +160,9 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
     changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
     after = {
-        True: "writes go on through these faults",
+        True: "writes continue through these faults",
         False: "but these faults then stop writes until somebody repairs something",
-        None: "whether writes go on was not found out in time",
+        None: "whether writes continue was not found out in time",
     }[remedy.goes_on]
     what = Piece(" and ".join(each.what for each in changes), Role.GOOD)
     yield line("  • ", what)

@@ -50,17 +50,17 @@ def sentences_json(trace: Trace | None) -> list[dict[str, str]]:
     return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]
 
 
-_ENDS: Mapping[str | None, str] = {  # what is wrong, where no name says more
+_ENDS: Mapping[str | None, str] = {  # what is wrong, where no guarantee names it
     "no_divergence": "below the high watermarks of both, two logs differ",
     "on_some_disk": "no broker has all records on its disk that were committed",
     "is_led": "no replica may lead until somebody repairs something",
     "completes": "the move cannot end until somebody repairs something",
     "commits_were_asked_for": "a record is committed, and the producer has not asked for that",
-    "commits_are_whole": "a record is not committed, of a transaction that is, as the producer was told",
-    "aborts_are_whole": "a record is committed, of a transaction that is aborted, as the producer was told",
+    "commits_are_whole": "a record of a transaction that its producer knows as committed is not committed",
+    "aborts_are_whole": "a record of a transaction that its producer knows as aborted is committed",
     "none_hangs": "a partition has an open transaction that the coordinator does not know of",
     "producer_goes_on": "the coordinator refuses the producer, which can begin no other transaction",
-    "reads_on": "the consumer stands still at a follower that is not in sync",
+    "reads_on": "the consumer is stuck at a follower that is not in sync",
     "only_committed": "the consumer has read what is not committed",
 }
 
@@ -94,7 +94,7 @@ def outcome(trace: Trace) -> str:
 def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> Iterator[Line]:
     """The sentences of a run, numbered, faults marked, and how it ends for each property that it breaks.
 
-    `traces` are that run, once for each; `least` says that none with fewer faults does it.
+    `traces` are that run, once for each; `least` is whether none with fewer faults does it.
     """
     trace = traces[0]
     fewer = "no run has fewer faults" if least else "whether fewer are enough is not known"
@@ -117,7 +117,7 @@ def _acknowledged(trace: Trace, number: int) -> str:
     if not _of(trace, "acked", after) - _of(trace, "acked", before):
         return ""
     waits = trace.steps[number].action != "lose_request" and _show(trace, "acks") != "zero"
-    return "; the producer is told that it is stored" if waits else "; the producer takes it for stored"
+    return "; the producer gets its acknowledgement" if waits else "; the producer assumes that it is stored"
 
 
 def _in_sync(trace: Trace, before: State, after: State) -> str:
@@ -131,7 +131,7 @@ def _in_sync(trace: Trace, before: State, after: State) -> str:
         case _:
             return ""
     members = [names[member] for member in sorted(_of(trace, "isr", after))]
-    return f" (in sync: {', '.join(members) or 'nobody'})"
+    return f" (in sync: {', '.join(members) or 'none'})"
 
 
 def _missing(trace: Trace, ghost: str) -> str:

@@ -1,4 +1,4 @@
-"""What a review's answer rests on: settings used, defaulted and assumed, and those beside the model."""
+"""What a review's answer rests on: settings used, defaulted and assumed, and those outside the model."""
 
 from __future__ import annotations
 
@@ -41,20 +41,22 @@ def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
 
 
 def _assumed(settings: Settings, width: int) -> Iterator[Line]:
-    """What no file says and much hangs on, and how to say it."""
+    """The assumed settings that the answer depends on, and how to give them."""
     factor, acks = settings.switches.replication_factor, settings.switches.acks
     assumed = []
     if settings.version.assumed:
-        assumed.append((f"Kafka {settings.version.value}", f"{settings.version.reason}: say --kafka VERSION"))
+        assumed.append(
+            (f"Kafka {settings.version.value}", f"{settings.version.reason}: give --kafka VERSION")
+        )
     if factor.assumed and settings.value("default.replication.factor").origin is None:
-        how = "no file says how many: add the broker's server.properties, or kafka-topics --describe"
+        how = "no file has the number: add the broker's server.properties, or kafka-topics --describe"
         assumed.append((count(factor.value, "replica"), how))
     if acks.assumed:
-        how = f"the default of {settings.client.value}: give the producer's properties, or say --client"
+        how = f"the default of {settings.client.value}: give the producer's properties, or --client"
         assumed.append((f"acks={acks.value}", how))
     if settings.brokers.assumed:
         assumed.append(
-            (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: say --brokers N")
+            (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: give --brokers N")
         )
     if settings.switches.controller.assumed:
         assumed.append((str(settings.switches.controller.value), settings.switches.controller.reason))
@@ -132,7 +134,7 @@ def _beside(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:
         yield from wrapped((), f"Note: {note}", width, Role.DIM)
     if not verbose and (ignored or outside or unknown):
         others = f"{count(len(ignored), 'other setting')} without influence. " if ignored else ""
-        yield from wrapped((), f"{others}-v tells why, for each.", width, Role.DIM)
+        yield from wrapped((), f"{others}-v shows why, for each.", width, Role.DIM)
 
 
 def _list(

@@ -9,7 +9,7 @@ from counterexamples.trace import Trace
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import MOVE, has_moves, kind_of
 
-CELLS = {  # what the marks of the table mean, beside plain numbers
+CELLS = {  # what the marks of the table mean, in addition to plain numbers
     "+": "`n+` n faults are survived, no more were tried",
     "all": "`all` any number of faults is survived",
     "<": "`<n` lost with n faults; with fewer is not known in the time given",

@@ -36,9 +36,9 @@ class Came(Enum):
 class ReproductionTask:
     """What is to be tried: a plan, and the model and the scope with whose configuration the cluster is made.
 
-    `under` is the name of their check where it is another one than the plan's, whose steps need not be
-    possible there: only what is done is taken of the plan.  So it is where `read` says what the release
-    understands otherwise than the check.
+    `under` is the name of their check where it is another one than the plan's, whose steps may be
+    impossible there: only the steps that are done are taken from the plan.  The same where `read` names
+    settings that the release understands differently from the check.
     """
 
     plan: Plan
@@ -50,12 +50,12 @@ class ReproductionTask:
 
     @property
     def freely(self) -> bool:
-        """Whether only what is done is taken of the plan."""
+        """Whether only the steps that are done are taken from the plan."""
         return self.under is not None or self.read != ""
 
     @property
     def predicted(self) -> frozenset[Ending]:
-        """How it ends, as the model says; several where that depends."""
+        """How it ends in the model; several where that depends."""
         if not self.freely:
             return frozenset({Ending.LOST})
         return predict(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
@@ -63,7 +63,7 @@ class ReproductionTask:
 
 @frozen
 class Attempt:
-    """What was asked, of which Kafka, and the runs; `problem` says why there is no more of them."""
+    """What was asked, of which Kafka, and the runs; `problem` is the reason why there are no more."""
 
     asked: ReproductionTask
     version: str
@@ -83,7 +83,7 @@ class Attempt:
 
     @property
     def is_as_predicted(self) -> bool:
-        """Whether the cluster did what the model says, as far as it says anything."""
+        """Whether the cluster behaved as the model, as far as the model covers it."""
         if not self.asked.freely:
             return self.came is Came.REPRODUCED
         strange = any(end.how is How.OTHERWISE for run in self.runs for end in run.ends)

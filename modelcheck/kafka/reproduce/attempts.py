@@ -45,7 +45,7 @@ def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Man
 
 
 def exit_code(found: Attempt) -> Exit:
-    """As expected where the cluster did what the model says."""
+    """EXPECTED where the cluster behaved as the model."""
     if found.came is Came.COULD_NOT:
         return Exit.UNKNOWN
     return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED

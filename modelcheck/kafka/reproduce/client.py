@@ -29,7 +29,7 @@ class Sent:
     """A record that was sent over a connection of its own, and what became of it."""
 
     def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
-        """`is_answered` says that no answer is to come, since none was asked for."""
+        """`is_answered` is True where no answer is to come, since none was asked for."""
         self._connection = connection
         self._refusal: str | None = "" if is_answered else None
         if not is_answered:
@@ -64,7 +64,7 @@ class Sent:
 
 
 def begin() -> None:
-    """Load the library, which is slow, and have it say nothing of lost connections: they are no news here.
+    """Load the library, which is slow, and turn off its log of lost connections, which are expected here.
 
     Raises ModuleNotFoundError where it is not installed.
     """

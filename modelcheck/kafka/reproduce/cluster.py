@@ -28,20 +28,20 @@ CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 LAG = 8.0  # seconds that a follower may lag before it leaves the ISR
 SESSION = 6.0  # seconds until the controller takes a silent broker for dead
 LAST_LINES = 12  # lines of a process that did not start
-FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a Java stack trace
+FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")  # a line of a JVM stack trace
 STOPPING = 60.0
 PR_SET_PDEATHSIG = 1
-NAMED_SINCE = (3, 9)  # a controller tells where it is reached; before only the configuration did (KIP-853)
+NAMED_SINCE = (3, 9)  # a controller registers its address; before only the configuration had it (KIP-853)
 CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
 class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
-    """A process of the cluster has ended by itself; its last lines, without where in its code it was."""
+    """A process of the cluster has ended unexpectedly; its last lines, without where in its code it was."""
 
     def __init__(self, name: str, output: str) -> None:
         self.name = name
         self.lines = tuple(line for line in output.splitlines() if not FRAME.match(line))[-LAST_LINES:]
-        super().__init__(f"{name} has ended by itself")
+        super().__init__(f"{name} has ended unexpectedly")
 
     def diagnostic(self) -> SpecError:
         """The same as a mistake of the input."""

@@ -116,13 +116,13 @@ class Run:
 
     @property
     def first_otherwise(self) -> PhaseEnd | None:
-        """The first phase that did not go as it was said."""
+        """The first phase that did not go as predicted."""
         usual = {How.AS_THE_RUN, How.AS_THE_MODEL, How.NOT_COMPARED}
         return next((end for end in self.ends if end.how not in usual), None)
 
 
 class Driver:
-    """One plan on one cluster; where `freely`, only what is done is taken of the plan."""
+    """One plan on one cluster; where `freely`, only the steps that are done are taken from the plan."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class Driver:
             if self._freely:
                 self._release(self._held)
                 self._predicted.wait(frozenset())
-                self._tell("what follows by itself")
+                self._tell("the cluster's own steps")
                 self._await(None, [])
             return self._told(tuple(ends), began)
         finally:
@@ -287,17 +287,17 @@ class Driver:
             time.sleep(EVERY)
 
     def _have_elected(self, notes: list[str]) -> None:
-        """Ask the controller to look for a leader: by itself it looks only when something has happened."""
+        """Ask the controller to look for a leader: unasked it looks only after an event."""
         up = [self._cluster.client(node) for node in self._cluster.brokers if self._cluster.is_up(node)]
         try:
             client.elect(up)
         except client.Unanswered as refused:
             notes.append(
-                f"nobody was elected, and when the controller was asked to elect it refused: {refused}"
+                f"no leader was elected, and when asked to elect one the controller refused: {refused}"
             )
         else:
             notes.append(
-                "nobody was elected until the controller was asked to, as kafka-leader-election.sh does"
+                "no leader was elected until the controller was asked to, as kafka-leader-election.sh does"
             )
 
     def _told(self, ends: tuple[PhaseEnd, ...], began: float) -> Run:

@@ -81,7 +81,7 @@ class NewInFiles:
         lines = [f"offset {each.offset} · epoch {each.epoch} · {words}" for each, words in about]
         others = len(new) - len(about)
         if others:
-            lines.append(f"and {others:,} that say nothing of the partition or a broker")
+            lines.append(f"and {others:,} about neither the partition nor a broker")
         lines += _as_it_is(known.image, self._place, known.end)
         self._end = known.end
         yield Excerpt(CONTROLLER, FOLDER, _cut(lines))
@@ -95,7 +95,7 @@ class NewInFiles:
 
 
 def record_words(record: MetadataRecord, topic: UUID | None) -> str | None:
-    """A record of the metadata log in words; None where it says nothing of this topic or a broker."""
+    """A record of the metadata log in words; None where it is not about this topic or a broker."""
     match record:
         case TopicCreated(name=name, id=of) if of == topic:
             return f"topic {name}"
@@ -136,7 +136,7 @@ def _changes(record: PartitionChanged) -> Iterator[str]:
 
 
 def _as_it_is(image: MetadataImage, place: TopicPartition, end: int) -> Iterator[str]:
-    """The partition by all that stands before an offset."""
+    """The partition by all records before an offset."""
     found = image.at(place)
     if found is not None:
         yield (
@@ -186,8 +186,8 @@ def _cut(lines: list[str]) -> tuple[str, ...]:
 
 
 def _leader(node: int) -> str:
-    return "nobody" if node == NOBODY else str(node)
+    return "none" if node == NOBODY else str(node)
 
 
 def _nodes(found: Iterable[int]) -> str:
-    return ", ".join(map(str, found)) or "nobody"
+    return ", ".join(map(str, found)) or "none"

@@ -85,7 +85,7 @@ def _java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = found or shutil.which("java")
     if found is None:
-        message = "there is no Java, and Kafka runs on one"
+        message = "no Java runtime was found, and Kafka needs one"
         help_ = "install a Java runtime (17 or newer for Kafka 4), or set JAVA_HOME"
         raise SpecError([Diagnostic("R0930", Source("java", ""), None, message, help=help_)])
     return found

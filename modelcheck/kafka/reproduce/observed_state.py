@@ -95,7 +95,7 @@ class View:
         return Ending.KEPT if seen.acked <= set(seen.logs[seen.leader]) else Ending.LOST
 
     def differences(self, model: SeenPartition, cluster: SeenPartition) -> tuple[Difference, ...]:
-        """The parts in which a cluster is not as the model says."""
+        """The parts in which a cluster differs from the model."""
         return tuple(
             Difference(part, one, other)
             for (part, one), (_, other) in zip(self.parts(model), self.parts(cluster), strict=True)
@@ -104,7 +104,7 @@ class View:
 
     def parts(self, seen: SeenPartition) -> Iterator[tuple[str, str]]:
         """What is seen, in words."""
-        yield "leader", "nobody" if seen.leader is None else self.names[seen.leader]
+        yield "leader", "none" if seen.leader is None else self.names[seen.leader]
         yield "in sync", self._brokers(seen.isr)
         yield "eligible", self._brokers(seen.eligible)
         yield "running", self._brokers(seen.up)
@@ -114,7 +114,7 @@ class View:
         yield "acknowledged", _records(sorted(seen.acked))
 
     def _brokers(self, found: Iterable[int]) -> str:
-        return ", ".join(self.names[each] for each in sorted(found)) or "nobody"
+        return ", ".join(self.names[each] for each in sorted(found)) or "none"
 
 
 def _records(found: Sequence[int]) -> str:
@@ -125,7 +125,7 @@ def _records(found: Sequence[int]) -> str:
 
 
 def image(controller: Path) -> MetadataImage | None:
-    """What the metadata log says in the controller's directory; None while there is none."""
+    """The state of the metadata log in the controller's directory; None while there is none."""
     try:
         return read_metadata(controller / FOLDER).image
     except UnreadableError:
@@ -138,7 +138,7 @@ def unfenced(found: MetadataImage) -> frozenset[int]:
 
 
 def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRecord]]:
-    """The records of the model in a replica's log, by name, with where they stand; none without a log."""
+    """The records of the model in a replica's log, by name, with their places; none without a log."""
     try:
         for record in all_records(directory, place):
             if (name := named(record.value)) is not None:
@@ -179,7 +179,7 @@ def cut_log(folder: Path, end: int) -> None:
 
 
 def named(value: bytes | None) -> int | None:
-    """The record of the model that a value stands for; None for other traffic."""
+    """The record of the model that a value represents; None for other traffic."""
     text = "" if value is None else value.decode(errors="replace")
     number = text.removeprefix(RECORD)
     return int(number) if text.startswith(RECORD) and number.isdecimal() else None

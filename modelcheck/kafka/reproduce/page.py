@@ -1,4 +1,4 @@
-"""What came of an attempt as a page: the model's storyboard beside what the cluster's files say."""
+"""The outcome of an attempt as a page: the model's storyboard next to the state in the cluster's files."""
 
 from __future__ import annotations
 

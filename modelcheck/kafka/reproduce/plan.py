@@ -1,4 +1,4 @@
-"""What to do to a cluster for a run: which steps are done to it, which it does by itself, what must wait."""
+"""The plan for a run on a cluster: the steps done to it, those it takes on its own, and what must wait."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_BROKERS = 5
 
 @frozen
 class Phase:
-    """Steps that are done to the cluster, and those that it then takes by itself, up to the next ones.
+    """Steps that are done to the cluster, and those that it then takes on its own, up to the next ones.
 
     `done` is one step, or none where the run begins with the others; or brokers that go down one after
     the other before anybody notices.  `first` is the number of the first step.
@@ -49,7 +49,7 @@ class Phase:
 
 @frozen
 class Plan:
-    """A run as phases, and the order of replicas that has the controller elect as the run says."""
+    """A run as phases, and the order of replicas that makes the controller elect as in the run."""
 
     trace: Trace
     phases: tuple[Phase, ...]
@@ -99,7 +99,7 @@ def _begins(steps: Sequence[Step], at: int) -> bool:
 
 
 def _held(view: View, after: State, following: Sequence[Step]) -> frozenset[tuple[int, int]]:
-    """Who may not fetch from whom: a leader's records that a replica is not to have yet."""
+    """Pairs of a replica and a leader from which it may not fetch: records that it is not to have yet."""
     seen = view.seen(after)
     leads = view.acting(after) | ({seen.leader} if seen.leader is not None else frozenset())
     joins = {step.args[0] for step in following if step.action == "become_follower"}

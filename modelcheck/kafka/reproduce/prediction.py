@@ -9,7 +9,7 @@ from modelcheck.kafka.reproduce.plan import BY_ITSELF, Phase
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Model, Scope
 
-MOST = 20_000  # states that a cluster may come to by itself
+MOST = 20_000  # states that a cluster may reach on its own
 Held = frozenset[tuple[int, int]]
 
 
@@ -51,7 +51,7 @@ class Predicted:
         self._now = tuple(dict.fromkeys(found.state for found in own or taken))
 
     def wait(self, held: Held) -> None:
-        """What the cluster may do by itself, while what some brokers ask of others waits."""
+        """Find what the cluster may do on its own, while requests between some brokers wait."""
         self._may = dict.fromkeys(self._now, False)
         self._held = held
         todo = list(self._now)
@@ -81,7 +81,7 @@ class Predicted:
         return seen in self._seen
 
     def is_settled(self, seen: SeenPartition) -> bool:
-        """Whether the model may stay so: in some state that looks so nothing follows by itself that shows."""
+        """Whether the model may stay so: some state that looks so has no own step whose effect shows."""
         return any(not self._may[state] for state in self._seen.get(seen, ()))
 
     def high_watermarks(self, seen: SeenPartition) -> tuple[int | None, ...]:
@@ -94,7 +94,7 @@ class Predicted:
         return tuple(each[0] if len({*each}) == 1 else None for each in zip(*marks, strict=True))
 
     def _raised(self, state: State) -> Iterator[bool]:
-        """Of each step that follows by itself, whether it changes a high watermark."""
+        """For each step of the cluster's own, whether it changes a high watermark."""
         before = self.view.high_watermarks(state)
         return (self.view.high_watermarks(after) != before for after in self._by_itself(state, self._held))
 
@@ -104,7 +104,7 @@ class Predicted:
         return frozenset(map(self.view.ending, self._now))
 
     def wait_until_steady(self) -> None:
-        """All has happened that happens by itself."""
+        """Move to the states after all of the cluster's own steps."""
         self._now = tuple(state for state, shows in self._may.items() if not shows) or self._now
 
     def take(self, seen: SeenPartition) -> None:
@@ -128,7 +128,7 @@ class Predicted:
 
 
 def _pair(step: Step) -> tuple[object, ...]:
-    """Who asks whom in a step, where one does."""
+    """The broker that asks and the one that is asked in a step, where there are two."""
     match step.action:
         case "fetch":
             return step.args[::-1]
@@ -139,9 +139,9 @@ def _pair(step: Step) -> tuple[object, ...]:
 
 
 def predict(phases: Iterable[Phase], model: Model, scope: Scope, start: State) -> frozenset[Ending]:
-    """How the run may end, as the model says; several where it depends on what comes first.
+    """How the run may end in the model; several where it depends on the order of steps.
 
-    Each phase is done as far as the model takes it, and what follows by itself has followed.
+    Each phase is done as far as the model takes it, followed by all of the cluster's own steps.
     """
     predicted = Predicted(model, scope, start)
     for phase in phases:

@@ -1,10 +1,10 @@
 """Links between the processes of a cluster that can be cut: every connection goes through a relay of ours.
 
 NOTE(links): each process has an own table of names (`-Djdk.net.hosts.file`), so that each reaches
-another one by a loopback address that stands for this pair, and there a relay listens.  A link that
-is cut carries nothing: bytes stop where they are, and a new connection is taken and never answered,
-as over a network that has lost its packets.  What had stopped goes on when the link is mended, as TCP
-sends again what was lost.  This takes no rights, unlike network namespaces; a connection of a process
+another one by a loopback address for this pair, where a relay listens.  A link that is cut carries nothing:
+bytes stop where they are, and a new connection is taken and never answered, as over a network that has
+lost its packets.  Stopped traffic continues when the link is mended, as TCP sends lost packets again.
+This takes no rights, unlike network namespaces; a connection of a process
 that was killed ends as it would on one machine, though, and not by silence.
 """
 

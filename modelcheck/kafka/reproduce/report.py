@@ -29,7 +29,7 @@ ROLES = {
 PREDICTED = {
     Ending.LOST: "what was acknowledged is lost",
     Ending.KEPT: "nothing is lost",
-    Ending.NOBODY_LEADS: "nobody leads",
+    Ending.NOBODY_LEADS: "no broker leads",
 }
 
 
@@ -65,7 +65,7 @@ def headline(found: Attempt) -> str:
 
 
 def predicted_words(found: Attempt) -> str:
-    """How it ends, as the model says."""
+    """How it ends in the model, in words."""
     return ", or ".join(words for ending, words in PREDICTED.items() if ending in found.predicted)
 
 
@@ -84,7 +84,7 @@ def what_is_left(found: Attempt) -> Iterator[str]:
     if run is None:
         return
     if run.leader is None:
-        yield f"{_records(run.acked)} acknowledged; nobody leads, so nothing can be read."
+        yield f"{_records(run.acked)} acknowledged; no broker leads, so nothing can be read."
         return
     leader = names[run.leader]
     if run.lost:
@@ -100,17 +100,17 @@ def what_is_left(found: Attempt) -> Iterator[str]:
 
 
 def what_differs(found: Attempt) -> Iterator[str]:
-    """What the model said of it, and the first step that went otherwise."""
+    """The model's prediction, and the first step that went otherwise."""
     if found.asked.read:
         yield f"This release reads it otherwise: {found.asked.read}."
     if found.asked.freely:
-        yield f"The model says: {predicted_words(found)}."
+        yield f"The model predicts: {predicted_words(found)}."
     run = telling(found)
     first = None if run is None else run.first_otherwise
     if first is not None:
         yield f"The first that went otherwise: {numbers(first.phase)}; it went {first.how.value}."
     elif run is not None and not run.lost and not found.asked.freely:
-        yield "Every step went as the run says, and yet the record is there."
+        yield "Every step went as in the run, and yet the record is there."
 
 
 def _phase(asked: ReproductionTask, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
@@ -119,8 +119,8 @@ def _phase(asked: ReproductionTask, view: View, end: PhaseEnd, width: int) -> It
     yield from wrapped(label, says(asked, phase), width)
     indent = line(" " * 11)
     if phase.following and not asked.freely:
-        by_itself = ", ".join(step_name(step, view.names) for step in phase.following)
-        yield from wrapped(indent, f"then by itself: {by_itself}", width, Role.DIM)
+        own = ", ".join(step_name(step, view.names) for step in phase.following)
+        yield from wrapped(indent, f"then on its own: {own}", width, Role.DIM)
     for note in end.notes:
         yield from wrapped(indent, note, width, Role.DIM)
     for pair in sorted(phase.held):
@@ -141,7 +141,7 @@ SHOWN = {"leader", "in sync"}
 def says(asked: ReproductionTask, phase: Phase) -> str:
     """The step that is done, in the words of the model."""
     said = sentences(asked, phase)[: len(phase.done)]
-    return "; ".join(said) or "what the cluster does by itself at first"
+    return "; ".join(said) or "the cluster's own first steps"
 
 
 def sentences(asked: ReproductionTask, phase: Phase) -> list[str]:

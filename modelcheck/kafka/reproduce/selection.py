@@ -36,7 +36,7 @@ PLANNED = ("moves", "rolls")  # how often something may be done that is no fault
 def asked(
     trace: Trace, home: Home, *, under: str | None = None, at_brokers_only: bool = False
 ) -> tuple[ReproductionTask, CannotForce | None]:
-    """A run, as it is to be tried on a release; or why it cannot be, beside what can be said of it.
+    """A run, as it is to be tried on a release; or why it cannot be, with the task as far as it is known.
 
     `under` names another check, whose configuration the cluster gets.  Raises SpecError for settings
     that the release has not got.

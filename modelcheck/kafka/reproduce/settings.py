@@ -25,7 +25,7 @@ ALWAYS: Mapping[str, tuple[str | int | bool, str]] = {  # what every KRaft relea
     "fenced_kept_out": (True, "brokers without a session are kept out of the ISR since 3.3"),
     "restarts_noticed": (True, "the controller notices every restart"),
     "strict_min_isr": (True, "the high watermark waits for min.insync.replicas since 3.7"),
-    "clean_restart_known": (True, "a clean restart is told from a crash"),
+    "clean_restart_known": (True, "a clean restart is distinguished from a crash"),
 }
 LATER: Mapping[str, tuple[tuple[int, int], str]] = {  # what some releases that are driven do not do
     "fenced_kept_out": ((3, 3), "before 3.3 brokers without a session may join the ISR (KIP-841)"),
@@ -117,7 +117,7 @@ def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) ->
 
 
 def refuse(what: str, why: str) -> NoReturn:
-    """Say that something cannot be done on this Kafka."""
+    """Raise the error that something cannot be done on this Kafka."""
     raise SpecError([Diagnostic("R0931", Source("reproduce", ""), None, f"{what}: {why}")])
 
 

@@ -17,7 +17,7 @@ NEEDED = "a review needs brokers, topics or producers: see `modelcheck kafka rev
 
 @frozen
 class Stated(Generic[T]):
-    """A value and, in words, why it is that one; `assumed` when nothing in the input says so."""
+    """A value and, in words, why it is that one; `assumed` when it is not from the input."""
 
     value: T
     reason: str
@@ -43,7 +43,7 @@ class Remark:
 
 @frozen
 class ResolutionDiagnostics:
-    """What a resolution has to say; its passes add to the lists."""
+    """The messages of a resolution; its passes add to the lists."""
 
     errors: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a file says, before it is judged: settings, topics, facts, each with its place."""
+"""The contents of a file, before they are judged: settings, topics, facts, each with its place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.source import Source, Span
 
 
 class SettingLayer(StrEnum):
-    """Where a setting stands; for one key the first of these that is given decides."""
+    """The place of a setting; for one key the first of these that is given decides."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -71,7 +71,7 @@ class Given:
 
     @property
     def home(self) -> tuple[str, str]:
-        """The file and whose part of it: what stands in one home is read by one process."""
+        """The file and whose part of it: settings with one home are read by one process."""
         return (self.source.name, self.entity)
 
     @property
@@ -95,7 +95,7 @@ class Given:
 
 @frozen
 class Partition:
-    """One partition as kafka-topics shows it; None stands for a column that was not shown."""
+    """One partition as kafka-topics shows it; None is a column that was not shown."""
 
     number: int
     leader: int | None
@@ -119,7 +119,7 @@ class Partition:
 
 @frozen
 class Topic:
-    """A topic that a file names, with what it says of it.
+    """A topic that a file names, with its description there.
 
     `left_at` is where it leaves its replicas to the brokers, by a factor of -1 (KIP-464).
     """
@@ -155,7 +155,7 @@ class About(StrEnum):
 
 @frozen
 class Fact:
-    """Something a file says that is no Kafka setting: `words` say how it was seen."""
+    """A fact in a file that is no Kafka setting: `words` describe where it is from."""
 
     about: About
     value: str
@@ -171,11 +171,11 @@ class Fact:
 
 @frozen
 class Reading:
-    """All that one file says.
+    """The contents of one file.
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
-    known to decide nothing, beside what is given.
+    known to decide nothing, in addition to the given settings.
     """
 
     source: Source

@@ -28,7 +28,7 @@ from spec.source import Source
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
 
-UNKNOWN = "no file says in which racks the replicas stand"
+UNKNOWN = "no file has the racks of the replicas"
 
 Run = Callable[..., Mapping[str, Any]]
 
@@ -142,7 +142,7 @@ def test_power_that_fails_for_the_whole_site_takes_what_nobody_had_flushed(asked
     assert lost_with(plain) == [("durable", 1)]
     assert [step["action"] for step in plain["cases"][0]["run"]][-1] == "blackout"
     assert lost_with(flushed) == [("durable", None)]
-    assert plain["assumed"][0].endswith("two of the two replicas are taken to stand in one rack: the site")
+    assert plain["assumed"][0].endswith("two of the two replicas are assumed to be in one rack: the site")
 
 
 def test_two_of_three_replicas_are_taken_to_share_a_rack_where_nobody_says(asked: Run) -> None:
@@ -157,7 +157,7 @@ def test_two_of_three_replicas_are_taken_to_share_a_rack_where_nobody_says(asked
         ("writable", 1),
     ]
     (assumed,) = found["assumed"]
-    assert assumed == f"{UNKNOWN}: two of the three replicas are taken to stand in one rack"
+    assert assumed == f"{UNKNOWN}: two of the three replicas are assumed to be in one rack"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_rolling_restart_that_does_not_wait_loses_with_fewer_faults(asked: Run
     assert found["cases"][1]["lost_without"] is None
     assert "never of two at once" in found["assumed"][0]
     (mixed,) = found["notes"]
-    assert mixed.startswith("brokers of two releases beside each other")
+    assert mixed.startswith("brokers of two releases in one cluster")
     assert mixed.endswith("the older metadata.version, which both speak until it is raised")
 
 
@@ -335,7 +335,7 @@ def test_nothing_is_said_to_go_on_where_the_majority_of_controllers_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    taken = "whether writes go on where more are down: they take the majority of controllers with them"
+    taken = "whether writes continue where more are down: they take the majority of controllers with them"
     voters = "controller.quorum.voters=1@a:1,2@b:1,3@c:1\nlog.flush.interval.messages=1\n"
     found = {}
     for roles in ("broker", "broker,controller"):

@@ -124,7 +124,7 @@ server.properties:2:1: error[R0723]: `acks` is a producer setting; in broker pro
 --kafka:1:1: error[R0710]: Kafka `0.8` may be any of 0.8.0 to 0.8.2, and they differ
     1 | 0.8
       | ^^^
-  help: say which: 0.8.0, 0.8.1, 0.8.2""",
+  help: give one of: 0.8.0, 0.8.1, 0.8.2""",
     ),
     "a platform's version": (
         "producer.properties",

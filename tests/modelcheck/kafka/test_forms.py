@@ -143,7 +143,7 @@ def test_where_the_zones_of_msk_are_not_told_the_user_is() -> None:
     found = settings(MSK.partition('resource "aws_msk_cluster"')[0])
 
     assert made(found) == (1, 1, True, "zookeeper")
-    assert "no client_subnets here say how many there are" in str(found.notes)
+    assert "no client_subnets here show the number of zones" in str(found.notes)
 
 
 def test_msk_in_cloud_formation_has_the_same_defaults() -> None:
@@ -314,7 +314,7 @@ def test_what_confluents_operator_sets_by_itself_is_told() -> None:
     )
 
     notes = str(settings(text).notes)
-    assert "`kafka` does not say default.replication.factor: the operator sets" in notes
+    assert "`kafka` does not set default.replication.factor: the operator sets" in notes
 
 
 # ------------------------------------------------------------------ controllers of their own

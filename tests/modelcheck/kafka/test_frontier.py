@@ -345,7 +345,7 @@ def test_a_model_file_goes_over_its_own_names(run: Run) -> None:
         (["kafka", "--guarantee", "dur"], "did you mean `durable`?"),
         (["kafka", "--check", "x"], "--check is for a model file"),
         (["quorum", "--topic", "x"], "--topic is for a configuration of Kafka"),
-        (["quorum", "--over", "faults=1"], "faults are what is counted"),
+        (["quorum", "--over", "faults=1"], "the number of faults is the result"),
         (["quorum", "more.rsm"], "is a model, and goes alone"),
         (["nothing.properties"], "there is no such file"),
     ],

@@ -103,7 +103,7 @@ def test_what_a_short_search_leaves_open_is_not_blamed_on_the_faults() -> None:
     whole = Outage(names, "crash", tuple(Service(name, sure[name], None, None) for name in SERVICES))
 
     assert note(cut).endswith("`?` is not known, the search was cut short")
-    assert note(whole).endswith("`?` is not known, more --faults may tell")
+    assert note(whole).endswith("`?` is not known, more --faults may decide it")
 
 
 def test_how_it_stops_is_told_once(

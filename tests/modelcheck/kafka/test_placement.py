@@ -64,10 +64,10 @@ def test_a_replica_on_a_broker_that_no_file_tells_of() -> None:
     (told,) = warnings(review(broker(1), broker(2), TOPIC))
 
     assert told == (
-        "f2:2:44: warning[R0737]: broker 7 holds a replica, and no file tells of it\n"
+        "f2:2:44: warning[R0737]: broker 7 holds a replica, and no file describes it\n"
         "    2 |  Topic: a Partition: 0 Leader: 1 Replicas: 1,7 Isr: 1,7\n"
         "      |                                            ^^^\n"
-        "  help: files tell of 1, 2; the review takes it for a broker like these"
+        "  help: files describe 1, 2; the review assumes a broker like these"
     )
 
 
@@ -77,13 +77,13 @@ def test_replicas_on_more_brokers_than_there_are() -> None:
     (told,) = review(three, brokers=2).warnings
 
     assert told.code == "R0737"
-    assert told.message == "replicas stand on brokers 1, 7, 8, and there are 2 (as asked for)"
+    assert told.message == "replicas are on brokers 1, 7, 8, and there are 2 (as asked for)"
 
 
 def test_all_replicas_in_one_rack() -> None:
     (told,) = warnings(review(broker(1, "east"), broker(7, "east"), TOPIC))
 
-    assert told.startswith("f2:2:44: warning[R0738]: all replicas of partition 0 stand in rack `east`")
+    assert told.startswith("f2:2:44: warning[R0738]: all replicas of partition 0 are in rack `east`")
     assert "f0:2:13: note: this broker's rack" in told
 
 

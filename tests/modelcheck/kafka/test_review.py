@@ -105,7 +105,7 @@ def test_kafka_0_8_loses_acknowledged_records_with_two_faults(review: Run) -> No
         "elect_unclean",
         "commit",
     ]
-    assert "the producer is told that it is stored" in loss["steps"][4]["says"]
+    assert "the producer gets its acknowledgement" in loss["steps"][4]["says"]
     assert [each["changes"][0]["setting"] for each in found["remedies"]["found"]] == [
         "min.insync.replicas=2",
         "unclean.leader.election.enable=false",

@@ -410,7 +410,7 @@ def test_min_insync_above_replicas_that_nobody_gave_asks_for_them() -> None:
     (warning,) = review("min.insync.replicas=2\n", kafka="3.6").warnings
 
     assert warning.message == "`min.insync.replicas=2` is more than the default of 1 replica"
-    assert warning.help.startswith("no file says how many replicas the topic has")
+    assert warning.help.startswith("no file has the topic's number of replicas")
 
 
 def test_a_slip_in_a_key_outside_the_model_is_a_warning() -> None:

@@ -112,7 +112,7 @@ def test_a_list_is_read_item_by_item() -> None:
     reading = read_text(Source("t", text))
 
     assert [(topic.name, topic.replication_factor) for topic in reading.topics] == [("a", 2)]
-    assert reading.notes == ("Deployment `web` says nothing about replication and was passed over",)
+    assert reading.notes == ("Deployment `web` has nothing about replication and was skipped",)
 
 
 @pytest.mark.parametrize(

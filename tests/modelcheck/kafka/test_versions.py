@@ -51,7 +51,7 @@ def test_a_version_is_shown_as_its_release(text: str, shown: str) -> None:
         (
             "0.8",
             "Kafka `0.8` may be any of 0.8.0 to 0.8.2, and they differ",
-            "say which: 0.8.0, 0.8.1, 0.8.2",
+            "give one of: 0.8.0, 0.8.1, 0.8.2",
         ),
         ("2.9", "there is no Kafka 2.9", "the nearest releases are 2.8 and 3.0"),
         ("0.7.2", "Kafka 0.7.2 has no replication to check", "partitions have replicas since Kafka 0.8.0"),

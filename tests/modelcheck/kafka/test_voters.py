@@ -137,10 +137,10 @@ def test_brokers_that_are_the_controllers_take_the_majority_with_them(
     assert [step["action"] for step in found["brokers_run"]] == ["crash", "crash"]
     assert found["says"] == (
         "One of the three controllers (controller.quorum.voters at server.properties:4) may be down. With "
-        "two down nothing is decided: nobody is elected, the in-sync set stays as it is, and no broker that "
-        "starts is let in; writes go on until the next replica fails. Each is a broker as well: with two of "
-        "them down no replica leads, as is said above; of brokers that are cut off all is for a majority "
-        "that is up."
+        "two down nothing is decided: no leader is elected, the in-sync set stays as it is, and no broker "
+        "that starts is let in; writes continue until the next replica fails. Each is a broker as well: with "
+        "two of them down no replica leads, as above; the answers about brokers that are cut off are for a "
+        "majority that is up."
     )
 
 

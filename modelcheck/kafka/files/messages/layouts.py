@@ -1,6 +1,6 @@
 """How a line of a log is laid out: which parts of it are its level, its message and its logger.
 
-Kafka's own configuration says `[%d] %p %m (%c)%n`; people change it, and what carries logs elsewhere puts
+Kafka's own configuration has `[%d] %p %m (%c)%n`; people change it, and what carries logs elsewhere puts
 words before each line.  Dates are skipped and never read, so their language does not matter.
 """
 

@@ -1,4 +1,4 @@
-"""The lines of a log that tell of some partitions, or of a broker itself, out of however many there are.
+"""The lines of a log about some partitions or about a broker itself, found in a log of any length.
 
 A file is read in blocks of whole lines.  Only lines with the literal part of a template, or with the name
 of a partition, are looked at one by one: a million others cost a search through their bytes.  Memory is a
@@ -37,7 +37,7 @@ MOST_NAMES = 64  # partitions whose names are searched for one by one
 BEYOND = re.compile(rf"\d{{{MOST_DIGITS + 1}}}")  # more than any number that a broker has
 NAME = re.compile(rb"[\w.-]+-\d+|\[[\w.-]+,\d+\]")
 ZSTD = b"\x28\xb5\x2f\xfd"
-# Words of lines that are of a partition and say nothing of what the model has.
+# Words of lines about a partition that have nothing to do with the model.
 OF_NO_USE = (
     "Triggering unclean leader election for offline partition ",
     "Added fetcher ",
@@ -79,7 +79,7 @@ OF_NO_USE = (
 
 @frozen
 class LogLine:
-    """A line that says something: where, by whom, of which partition (None: of a broker), and its values."""
+    """A line that matched: its place, kind, broker, partition (None: about a broker) and values."""
 
     path: Path
     number: int
@@ -90,12 +90,12 @@ class LogLine:
     text: str
 
     def value(self, name: str) -> int | None:
-        """A number that stands in it."""
+        """A number in the line."""
         text = self.values.get(name)
         return None if text is None else int(text)
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """A list of brokers that stands in it."""
+        """A list of brokers in the line."""
         text = self.values.get(name)
         return None if text is None else tuple(int(each) for each in re.findall(r"\d+", text))
 
@@ -123,7 +123,7 @@ OnRead = Callable[[int], None]
 
 
 def read_log_file(path: Path, places: Collection[TopicPartition] | None, report: OnRead) -> LogFile:
-    """What a log says of partitions (None: of any) and of brokers. Raises `UnreadableError`.
+    """The lines of a log about partitions (None: any) and about brokers. Raises `UnreadableError`.
 
     That is raised where the file is no text, or no line of it is in a layout that is known.
     `report` is called with the bytes of each block, and may raise OutOfTime: what comes after is damage.
@@ -146,7 +146,7 @@ def read_log_file(path: Path, places: Collection[TopicPartition] | None, report:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Bytes]:
-    """The bytes of a file, unpacked where it is packed, whatever its name says."""
+    """The bytes of a file, unpacked where it is packed, whatever its name."""
     with opened(path) as file:
         magic = file.read(len(ZSTD))
         file.seek(0)
@@ -316,7 +316,7 @@ class _Scan:
             yield start, last
 
     def _line(self, line: str, number: int) -> None:
-        """A line that may say something."""
+        """Take a line that may match."""
         read = None if self._reading is None else self._reading.read(line)
         if read is None:
             return
@@ -343,7 +343,7 @@ class _Scan:
             self.path, number, template.says, None if node is None else int(node), place, values, message
         )
         if self._matched and said.says is Says.MARK and _same(self._matched[-1], said):
-            self._matched.pop()  # of marks in a row the last says all
+            self._matched.pop()  # of marks in a row the last is enough
         self._matched.append(said)
 
     def _names_a_place(self, line: str) -> bool:
@@ -358,7 +358,7 @@ def _same(before: LogLine, after: LogLine) -> bool:
 
 
 def _places_of(block: bytes, literal: bytes) -> Iterator[int]:
-    """Where a literal stands, once in each line."""
+    """The positions of a literal, one for each line."""
     at = block.find(literal)
     while at >= 0:
         yield at

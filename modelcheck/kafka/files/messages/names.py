@@ -27,7 +27,7 @@ class LogName:
 
 
 def log_name(path: Path) -> LogName | None:
-    """What the name of a file says; None where it is none of Kafka's three logs.
+    """The log that a file's name belongs to; None where it is none of Kafka's three logs.
 
     Of parts with dates (`server.log.2024-05-01-12`) the first date is the oldest; of parts with numbers
     (`server.log.2`) the highest number is, as log4j's RollingFileAppender does it.  The one without either
@@ -63,7 +63,7 @@ def logs_below(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
 
 
 def chains(paths: Iterable[Path]) -> dict[tuple[Path, str], list[Path]]:
-    """The parts of each log, the oldest first, by folder and log; one of another name stands alone."""
+    """The parts of each log, the oldest first, by folder and log; any other file is a log of its own."""
     found: dict[tuple[Path, str], list[LogName]] = {}
     for path in dict.fromkeys(paths):
         name = log_name(path) or LogName(path, path.name, (2, ""))

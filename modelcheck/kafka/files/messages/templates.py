@@ -16,7 +16,7 @@ class Says(Enum):
 
     LEADS = auto()
     FOLLOWS = auto()
-    TOLD = auto()  # a broker received a state of the partition, and need not change
+    TOLD = auto()  # a broker received a state of the partition, which may be the one it has
     SHRINKS = auto()
     EXPANDS = auto()
     ISR = auto()
@@ -49,7 +49,7 @@ class Says(Enum):
 class Template:
     """A message: since and until which release, by which loggers, at which level, in which source file.
 
-    `literal` is in every such line, so that a line without it need not be matched.  `until` is empty
+    `literal` is in every such line, so that a line without it is not matched.  `until` is empty
     where the newest release that was looked at, 4.4, still has it.  A `source` is a file of Kafka's.
     """
 

@@ -24,7 +24,7 @@ SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 @frozen
 class MetadataEntry:
-    """A record of the metadata log, with where it stands."""
+    """A record of the metadata log, with its place."""
 
     path: Path
     position: int
@@ -79,7 +79,7 @@ def newest_snapshot(folder: Path) -> Path | None:
 
 
 def entries(path: Path, begins: int = 0, report: OnRead = silent) -> Iterator[MetadataEntry | Batch | Damage]:
-    """What a segment or a snapshot says from an offset on: records, the batch they were in, what is wrong."""
+    """The records of a segment or a snapshot from an offset on, each after its batch, and the damage."""
     for batch in read_batches(path, report=report):
         if isinstance(batch, Damage):
             yield batch
@@ -110,7 +110,7 @@ def _behind(folder: Path, end: int) -> list[Path]:
 
 
 def _voters(folder: Path) -> frozenset[int]:
-    """The controllers, as far as the node wrote them down beside its log."""
+    """The controllers, as far as the node wrote them down next to its log."""
     try:
         found = json.loads(read_text(folder / "quorum-state") or "{}")
         return frozenset(int(each["voterId"]) for each in found.get("currentVoters") or ())

@@ -1,4 +1,4 @@
-"""What a record of the metadata log says, as a typed value.
+"""Records of the metadata log as typed values.
 
 The fields are those of Kafka's `common/metadata/*.json`.  Kinds that decide nothing about who
 may lead are `Other`, by their number; a version newer than known is `UnknownRecord`.
@@ -183,11 +183,11 @@ OTHERS = {
     22: "SCRAM credential removed",
     26: "delegation token removed",
 }
-FRAME = 1  # the version of what stands round every record
+FRAME = 1  # the version of the frame around every record
 
 
 def decode(value: bytes) -> MetadataRecord:
-    """What a record says; raises `ShortError` where its bytes do not fit its kind."""
+    """The record that bytes encode; raises `ShortError` where its bytes do not fit its kind."""
     fields = FieldReader(value)
     frame = fields.uvarint()
     kind, version = fields.uvarint(), fields.uvarint()

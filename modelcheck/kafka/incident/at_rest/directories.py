@@ -108,7 +108,7 @@ def _directories(given: Sequence[str], *, copies: bool) -> list[Directory]:
     return found
 
 
-_STOP = "stop the broker, or give a copy and say so with --copy"
+_STOP = "stop the broker, or pass a copy with --copy"
 
 
 def _inside(path: Path) -> list[Path]:
@@ -133,11 +133,11 @@ def _inside(path: Path) -> list[Path]:
 
 def _whose(read: LogDirectory, named: int | None) -> Directory:
     if named is not None and read.node is not None and named != read.node:
-        raise _mistake("R0918", read.path, f"meta.properties says node {read.node}, and not {named}")
+        raise _mistake("R0918", read.path, f"meta.properties names node {read.node}, not {named}")
     node = read.node if read.node is not None else named
     if node is None:
-        help_ = f"say which broker's it is: 1={read.path}"
-        raise _mistake("R0918", read.path, "meta.properties does not say whose directory this is", help_)
+        help_ = f"name its broker: 1={read.path}"
+        raise _mistake("R0918", read.path, "meta.properties does not name the directory's broker", help_)
     return Directory(node, read)
 
 
@@ -234,7 +234,7 @@ def _replica(
     state: PartitionCreated | None,
     reading: _LogReading,
 ) -> ReplicaLog | None:
-    """A node's replica; an empty one where the metadata says it has one and no folder does."""
+    """A node's replica; an empty one where the metadata has it and there is no folder."""
     theirs = [each.read for each in known.directories if each.node == node]
     clean = all(read.clean for read in theirs)
     mark = max(

@@ -1,4 +1,4 @@
-"""What becomes of a partition if a certain replica leads: what is cut off whom, and what is lost with it.
+"""The outcome for a partition if a certain replica leads: the followers cut back and the records lost.
 
 A follower is cut back by the leader epochs of both logs, as KIP-101 and KIP-279 have it.
 """
@@ -16,10 +16,10 @@ from spec.frozen import frozen
 class Succession(Enum):
     """How a replica comes to lead; the easiest first."""
 
-    IN_SYNC = "in sync, by itself"
-    ELIGIBLE = "eligible, by itself"
-    LAST_KNOWN = "last known leader, by itself"
-    UNCLEAN = "unclean, by itself"
+    IN_SYNC = "in sync, automatic"
+    ELIGIBLE = "eligible, automatic"
+    LAST_KNOWN = "last known leader, automatic"
+    UNCLEAN = "unclean, automatic"
     BY_HAND = "unclean, by hand"
     UNKNOWN = "not known"
 
@@ -97,7 +97,7 @@ def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
 def _answer(log: PartitionLog, epoch: int) -> tuple[int, int]:
     """The largest epoch up to this one that a log has, and its end there.
 
-    Kafka says of an epoch before all that a log has that it ends where the first of them begins.
+    For an epoch older than all in a log Kafka answers with the start of the log's first epoch.
     """
     found, end = log.end_of(epoch)
     if found >= 0:

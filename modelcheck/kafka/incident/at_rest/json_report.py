@@ -15,7 +15,7 @@ FORMAT = "modelcheck at-rest 1"
 
 
 def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int]) -> dict[str, object]:
-    """Everything that the report says of every partition, those that are fine too."""
+    """The whole report in plain values: every partition, including those that are fine."""
     metadata = gathered.metadata
     known = metadata and {
         "node": gathered.metadata_of,

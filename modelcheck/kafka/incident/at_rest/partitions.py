@@ -1,4 +1,4 @@
-"""The partitions of some directories: what the metadata says of each, and the replicas that are here."""
+"""The partitions of some directories: the metadata's state of each, and the replicas that are here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ReplicaLog:
 class PartitionFiles:
     """A partition: its state as the metadata has it, if there is any, and the replicas that are here.
 
-    `eligible_count` says that the cluster's feature eligible.leader.replicas.version is on.
+    `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on.
     """
 
     place: TopicPartition

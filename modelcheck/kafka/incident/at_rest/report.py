@@ -80,14 +80,14 @@ def _state(partition: PartitionFiles) -> str:
     parts = [f"replicas {listed(state.replicas)}", f"in sync {listed(state.isr)}"]
     parts += [f"eligible {listed(state.elr)}"] if state.elr else []
     parts += [f"last known leader {listed(state.last_known_elr)}"] if state.last_known_elr else []
-    leader = f"broker {state.leader}" if state.leader >= 0 else "nobody"
+    leader = f"broker {state.leader}" if state.leader >= 0 else "no broker"
     return "; ".join([*parts, f"{leader} leads in epoch {state.leader_epoch}"])
 
 
 def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
     replica = partition.replicas[outcome.leader]
     ends = "no folder" if replica.absent else f"{outcome.end:,}"
-    cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "nobody"
+    cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "none"
     numbers = (f"{outcome.lost:,}", f"{outcome.committed:,}")
     return (f"broker {outcome.leader}", outcome.way.value, ends, *numbers, cuts)
 

@@ -28,7 +28,7 @@ class Judged:
 
     @property
     def worst(self) -> Aftermath | None:
-        """The worst that can happen so; where none is elected by itself, the worst choice by hand."""
+        """The worst automatic outcome; where no broker is elected automatically, the worst one by hand."""
         return max(self.by_themselves or self.outcomes, key=lambda each: each.badness, default=None)
 
     @property
@@ -60,7 +60,7 @@ def judged(partition: PartitionFiles) -> Judged:
     """The partition with its outcomes.
 
     An unclean election by hand is wanted only where it saves records that may have been
-    acknowledged with acks=all, or where no broker here is elected by itself.
+    acknowledged with acks=all, or where no broker here is elected automatically.
     """
     found = outcomes(partition)
     alone = [each for each in found if each.way.by_itself]

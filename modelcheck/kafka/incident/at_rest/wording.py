@@ -18,22 +18,24 @@ def brokers(nodes: Iterable[int]) -> str:
 
 
 def listed(nodes: Iterable[int]) -> str:
-    """Numbers with commas, or "nobody"."""
-    return ", ".join(map(str, nodes)) or "nobody"
+    """Numbers with commas, or "none"."""
+    return ", ".join(map(str, nodes)) or "none"
 
 
 def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The first lines: what is lost for good, or whether it depends, and on whom."""
+    """The first lines: the records lost for good, or those whose loss depends on the order of starts."""
     if not all_judged:
         yield "There are no partitions in these directories."
         return
     of = len(all_judged)
     waiting = [each for each in all_judged if _waits(each)]
     if waiting:
-        missing = brokers(sorted({node for each in waiting for node in each.partition.missing_leaders}))
+        nodes = sorted({node for each in waiting for node in each.partition.missing_leaders})
+        missing, was, is_ = brokers(nodes), *(("was", "is") if len(nodes) == 1 else ("were", "are"))
         yield (
-            f"{_share(len(waiting), of)}: nobody was in sync but {missing}, not here."
-            f" What only {missing} had is lost for good, unless that log comes back and starts first."
+            f"{_share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
+            f" Records that only {missing} had are lost for good, unless that log comes back and its broker"
+            " starts first."
         )
     some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
@@ -57,7 +59,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
 
 
 def _waits(each: Judged) -> bool:
-    """Whether no broker that is here is elected by itself, and one that is missing would be."""
+    """Whether no broker that is here is elected automatically, and one that is missing would be."""
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
@@ -93,7 +95,7 @@ def command(partition: PartitionFiles) -> str:
 
 
 def reasons(each: Judged) -> Iterator[str]:
-    """Why a partition's table says what it says."""
+    """The reasons for the rows of a partition's table."""
     partition, wanted = each.partition, each.wanted
     for replica in partition.replicas.values():
         yield from _about(replica, partition)
@@ -112,8 +114,8 @@ def reasons(each: Judged) -> Iterator[str]:
         yield _with_leader(wanted, partition)
     if each.by_hand and each.by_themselves:
         yield (
-            f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected by itself and has less:"
-            f" it must not start before {brokers([wanted.leader])} leads."
+            f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected automatically and has"
+            f" fewer records: it must not start before {brokers([wanted.leader])} leads."
         )
     yield from _later(wanted, partition)
 
@@ -161,11 +163,12 @@ def _about_missing(partition: PartitionFiles) -> Iterator[str]:
             " comes back only with its log. Started first, it leads, with more or with less than these."
         )
     if others:
-        yield f"{brokers(others).capitalize()}, not in sync, not here: it may have what nobody else has."
+        name = brokers(others).capitalize()
+        yield f"{name}, not in sync, not here: it may have records that no other broker has."
 
 
 def _with_leader(wanted: Aftermath, partition: PartitionFiles) -> str:
-    """What is lost with the best leader, and to whom it may have been acknowledged."""
+    """The records lost with the best leader, and whether they may have been acknowledged."""
     ends = {node: replica.log.end for node, replica in partition.replicas.items()}
     cuts = ", ".join(f"{node} from {ends[node]:,} to {to:,}" for node, to in sorted(wanted.cuts.items()))
     leader = partition.replicas[wanted.leader]
@@ -224,11 +227,11 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
         yield f"Not here: {brokers(missing)}."
     if any(way(each, node) is Succession.BY_HAND for each in gathered.partitions for node in each.replicas):
         yield (
-            "By hand is said where the metadata does not turn unclean elections on; if the controllers' own"
-            " configuration has unclean.leader.election.enable=true, it happens by itself."
+            "`by hand` means that the metadata does not enable unclean elections; if the controllers' own"
+            " configuration has unclean.leader.election.enable=true, the election is automatic."
         )
     if len(gathered.brokers) > 1:
         yield (
-            "Controllers that run without brokers for longer than broker.session.timeout.ms take every broker"
-            " out of the ISR but one, which nobody chose: start the first broker soon after them."
+            "Controllers that run without brokers for longer than broker.session.timeout.ms remove all"
+            " but one arbitrary broker from the ISR: start the first broker soon after them."
         )

@@ -78,14 +78,14 @@ def setting(
     if level == 0 and said is not None:
         release = said
     elif level == 0:
-        assumed.append(f"Nothing says which release it was; taken as {release.partition('-')[0]}.")
+        assumed.append(f"The release is not known; assumed: {release.partition('-')[0]}.")
     elif level > RELEASES[-1][0]:
         assumed.append(
-            f"metadata.version {level} is newer than any known here; taken as {release.partition('-')[0]}."
+            f"metadata.version {level} is newer than any known here; assumed: {release.partition('-')[0]}."
         )
     if first.min_isr is None:
         assumed.append(
-            "min.insync.replicas is in no record of the metadata, so 1 (--config min_isr=N says more)"
+            "no metadata record sets min.insync.replicas, so 1 is assumed (override: --config min_isr=N)"
         )
     changing = any(isinstance(each, Changed) for each in observed.events)
     behind = FIRST if changing else ""

@@ -1,4 +1,4 @@
-"""Beside which step of a run each line of a log is shown: where it is true, and best near its cause."""
+"""The step of a run with which each log line is shown: one where it is true, near its cause if possible."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from modelcheck.kafka.incident.explain_log.observations import Evidence, LineObs
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
 from modelcheck.kafka.incident.explain_log.run_search import Explained
 
-NEVER = -1  # a line cannot stand there
+NEVER = -1  # a line cannot be placed there
 
 
 def lines_by_step(product: ObservationProduct, run: Explained) -> tuple[tuple[Evidence, ...], ...]:
     """For each step the lines that are shown with it, log by log.
 
-    The lines of a log keep their order, each stands at a state in which it is true, and as many as can be
-    stand at the steps that usually write them.  Costs lines times steps.
+    The lines of a log keep their order, each is placed at a state in which it is true, and as many as
+    possible at the steps that usually write them.  Costs lines times steps.
     """
     found: list[list[Evidence]] = [[] for _ in run.steps]
     for log in product.observed.logs:
@@ -27,7 +27,7 @@ def lines_by_step(product: ObservationProduct, run: Explained) -> tuple[tuple[Ev
 
 
 def _points(product: ObservationProduct, run: Explained, log: Sequence[LineObservation]) -> list[int]:
-    """At which point of the run each line stands."""
+    """The point of the run at which each line is placed."""
     scores: list[list[int]] = []  # of the best way to place all lines up to this one, this one up to a point
     for number, seen in enumerate(log):
         row: list[int] = []

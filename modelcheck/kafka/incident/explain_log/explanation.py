@@ -29,7 +29,7 @@ class Loss:
 
 @frozen
 class Story:
-    """A run and what it rests on: the evidence of each step, what each record stands for, the losses.
+    """A run and its basis: the evidence of each step, the offsets that each record represents, the losses.
 
     `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
     brokers that have any of these.
@@ -89,7 +89,7 @@ def _after(product: ObservationProduct, point: Point, step: Step) -> list[Point]
 
 
 def _records(product: ObservationProduct, run: Explained) -> Iterator[tuple[int, Interval]]:
-    """What each record of the model stands for, by its name there."""
+    """The offsets that each record of the model represents, by its name there."""
     for step, point in zip(run.steps, run.points[1:], strict=True):
         if step.action in SENDS:
             log = product.logs(point.state)[step.args[0]]
@@ -171,7 +171,7 @@ def _having(product: ObservationProduct, records: Sequence[int], state: State) -
 
 
 def lacking(product: ObservationProduct, name: str, state: State) -> tuple[int, ...]:
-    """The records that a property is about and that are not where it says."""
+    """The records that a property promises and that are missing."""
     promised = state[product.at("acked" if name.startswith("acknowledged") else "committed")]
     logs = product.logs(state)
     leader = state[product.at("leader")]

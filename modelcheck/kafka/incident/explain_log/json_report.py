@@ -12,7 +12,7 @@ FORMAT = "modelcheck explain-log 1"
 
 
 def as_json(answers: Sequence[PartitionAnswer], problems: Sequence[str]) -> dict[str, object]:
-    """Everything that the report says of every partition."""
+    """The whole report in plain values."""
     return {"format": FORMAT, "partitions": [_answer(each) for each in answers], "problems": list(problems)}
 
 

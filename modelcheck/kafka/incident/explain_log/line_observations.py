@@ -1,10 +1,10 @@
-"""The lines of logs to parts of states: what each says, as weakly as it can be meant.
+"""Lines of logs as observations of parts of states, each in its weakest meaning.
 
-NOTE(weak): a line is one more reason to refuse a run, so it says no more than must be so in the model.
+NOTE(weak): a line is one more reason to refuse a run, so it means no more than must be true in the model.
 A broker reads the metadata log behind the others, and may start to lead in an epoch that is over already:
-so a line says that the controller has come to an epoch, not that the broker is in it.  A follower forgets
+so a line shows that the controller has reached an epoch, not that the broker is in it.  A follower forgets
 what it had of its high watermark when it is killed, and the model does not: so a mark is reached, not had.
-A broker writes of its log before it has a session again: so no line of a log says that it is up.
+A broker writes of its log before it has a session again: so no line of a log shows that it is up.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ RANKS: Mapping[Says, int] = {
     Says.RECOVERED: 3,
     Says.SHRINKS: 4,
 }
-MOST_OFFSETS = 8  # of lines, beside those of directories
+MOST_OFFSETS = 8  # of lines, in addition to those of directories
 
 
 @frozen
 class Meaning:
-    """What a line of a kind says of a state.
+    """What a line of a kind means for a state.
 
-    `state` says that the epochs and the high watermark in it are of that state, and `length` that its
+    `state` is whether its epochs and high watermark are of that state, and `length` whether its
     offset is the end of the broker's log; for the rest see `LineObservation`.
     """
 
@@ -92,7 +92,7 @@ MEANINGS: Mapping[Says, Meaning] = {
 class PartitionLines:
     """The lines of a log about a partition and about its broker, `node`.
 
-    `starts` says that the log has each start of the broker since its first line.
+    `starts` is whether the log has each start of the broker since its first line.
     """
 
     node: int | None
@@ -101,7 +101,7 @@ class PartitionLines:
 
 
 def lines_of_partition(log: NodeLog, place: TopicPartition, spine: Spine, *, gaps: bool) -> PartitionLines:
-    """What a log says of the partition of a spine.
+    """The lines of a log about the partition of a spine.
 
     A log that has one start has all of them: they are logged at the same level.  With `gaps` that is not
     assumed.
@@ -139,7 +139,7 @@ def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
 def offsets(logs: Sequence[PartitionLines]) -> list[int]:
     """The offsets in lines that matter most, as many as the model has room for.
 
-    Of a log that was cut, one record behind the cut is among them if no line says where it ended before.
+    Of a log that was cut, one record behind the cut is among them if no line has its end before.
     """
     ranked: dict[int, int] = {}
     for line in (line for log in logs for line in log.lines if line.says in RANKS):
@@ -154,7 +154,7 @@ def offsets(logs: Sequence[PartitionLines]) -> list[int]:
 
 
 def seen(log: PartitionLines, spine: Spine, intervals: Sequence[Interval]) -> tuple[LineObservation, ...]:
-    """What the lines of a log say, in their order; those of brokers that have no replica say nothing."""
+    """The observations of a log's lines, in their order; lines of brokers without a replica are left out."""
     return tuple(_Saying(log, spine, intervals).all())
 
 
@@ -167,8 +167,8 @@ class _Saying:
         self._intervals = intervals
 
     def all(self) -> Iterator[LineObservation]:
-        """What all of them say."""
-        announced = False  # whether a line has said since the last start that the broker is down
+        """The observations of all lines."""
+        announced = False  # whether a line since the last start shows that the broker is down
         for line in self._log.lines:
             evidence = Evidence(f"{short_name(line.path)}:{line.number}", shortened(line.text))
             for about in self._about(line):

@@ -1,4 +1,4 @@
-"""Lines of logs as the spine, where there is no metadata log: what they say that the controller decided.
+"""Lines of logs as the spine, where there is no metadata log: the controller's decisions that they show.
 
 Every change of a partition has a number, its partition epoch (with ZooKeeper: the zkVersion of its state),
 which rises by one, so states that different brokers have written are put in order by it, never by clocks.
@@ -24,7 +24,7 @@ NAMED = 3  # gaps that are named
 
 @frozen
 class _State:
-    """What lines say of a partition at one version; None is not said."""
+    """A partition's state at one version, as lines have it; None is not known."""
 
     line: LogLine
     leader: int | None = None
@@ -33,9 +33,9 @@ class _State:
 
 
 def spine_of_lines(logs: Logs, place: TopicPartition) -> Spine | None:
-    """What the lines of all logs say that the controller decided of a partition; None where too little.
+    """The controller's decisions on a partition by the lines of all logs; None where these are too few.
 
-    Too little is no state with its number, its leader and its ISR.
+    Too few means that no state has its number, its leader and its ISR.
     """
     lines = [line for log in logs.logs for line in log.lines(place) if line.place == place]
     states = _states(logs, place)
@@ -105,7 +105,7 @@ def _states(logs: Logs, place: TopicPartition) -> Mapping[int, _State]:
 
 
 def _filled(state: _State, other: _State) -> _State:
-    """A state with what another one says of what it does not say."""
+    """A state with its unknown parts taken from another one."""
     return replace(
         state,
         leader=other.leader if state.leader is None else state.leader,
@@ -126,7 +126,7 @@ def _brokers(lines: Iterable[LogLine]) -> tuple[int, ...]:
 def _decided(state: _State, brokers: tuple[int, ...], epoch: int, version: int) -> Decided:
     leader = brokers.index(state.leader) if state.leader in brokers else None
     isr = frozenset(brokers.index(each) for each in state.isr or () if each in brokers)
-    who = "nobody leads" if leader is None else f"broker {state.leader} leads"
+    who = "no broker leads" if leader is None else f"broker {state.leader} leads"
     says = f"{who} in epoch {state.epoch}, in sync {list(state.isr or ())}, partition epoch {version}"
     return Decided(
         leader, epoch, isr, frozenset(), Evidence(f"{short_name(state.line.path)}:{state.line.number}", says)
@@ -136,13 +136,13 @@ def _decided(state: _State, brokers: tuple[int, ...], epoch: int, version: int) 
 def _notes(versions: Mapping[int, int]) -> Iterable[str]:
     yield (
         "There is no metadata log: what the controller decided is from lines of logs, in the order of"
-        " partition epochs; settings of the topic are not known, and neither is what no line tells of."
+        " partition epochs; settings of the topic are not known, and changes that are in no line are missing."
     )
     known = sorted(versions)
     gaps = [n for n in range(known[0], known[-1]) if n not in versions]
     if gaps:
         named = ", ".join(map(str, gaps[:NAMED])) + (", …" if len(gaps) > NAMED else "")
         yield (
-            f"Of {len(gaps):,} changes no line tells (partition epochs {named});"
+            f"{len(gaps):,} changes are in no line (partition epochs {named});"
             " if no run explains the files, that may be why."
         )

@@ -1,4 +1,4 @@
-"""The logs that were given, or that lie beside the directories: whose each is, in which order its files are.
+"""The logs that were given or are next to the directories: each log's node, and its files in order.
 
 Lines are ordered by their place in a file, and files of one log by their names; never by clocks.
 """
@@ -27,7 +27,7 @@ OnRead = Callable[[str, int], None]
 
 @frozen
 class NodeLog:
-    """One log of one node: its files, the oldest first; `node` is None where nothing says whose it is."""
+    """One log of one node: its files, the oldest first; `node` is None where it is not known."""
 
     name: str
     stem: str
@@ -41,7 +41,7 @@ class NodeLog:
 
 @frozen
 class Logs:
-    """All logs, and what is to be said of them."""
+    """All logs, and the problems found in them."""
 
     logs: tuple[NodeLog, ...]
     problems: tuple[str, ...]
@@ -54,7 +54,7 @@ class Logs:
 
     @property
     def release(self) -> str | None:
-        """The release that wrote the last of these lines, as they say."""
+        """The release that the last of these lines names."""
         said = [
             line.values["release"]
             for log in self.logs
@@ -81,7 +81,7 @@ class Written:
 
 
 def written(logs: Logs, observed: Observed) -> Written:
-    """The lines that became observations of a partition, beside all that there are."""
+    """The lines that became observations of a partition, and the numbers of all lines."""
     files = [file for log in logs.logs for file in log.files]
     places = {seen.evidence.place for log in observed.logs for seen in log if seen.evidence is not None}
     total, unknown = sum(file.total for file in files), sum(file.unknown for file in files)
@@ -128,15 +128,15 @@ def _has_directories(path: Path) -> bool:
             is_log_directory(each) for each in path.iterdir() if each.is_dir()
         )
     except (OSError, UnreadableError):
-        return True  # what is wrong is said where directories are read
+        return True  # read_directory reports what is wrong
 
 
 def read_logs(
     given: LogPaths, nodes: Mapping[Path, int], places: Collection[TopicPartition] | None, report: OnRead
 ) -> Logs:
-    """What all logs say of some partitions (None: of any).
+    """The lines of all logs about some partitions (None: any).
 
-    `nodes` says whose the log directories are: a log in one of them is of that node.  Raises `SpecError`
+    `nodes` has the node of each log directory: a log in one of them is of that node.  Raises `SpecError`
     where a file that was named cannot be read, or one log is there twice.
     """
     problems: list[str] = []
@@ -177,7 +177,7 @@ def _read(
 
 
 def _named(path: Path, given: LogPaths, nodes: Mapping[Path, int]) -> int | None:
-    """Whose log it is, as was said with it or as the directory says that it is in."""
+    """The log's node, as given with it or by the directory that it is in."""
     if given.files.get(path) is not None:
         return given.files[path]
     for folder, node in (*given.folders.items(), *nodes.items()):
@@ -187,7 +187,7 @@ def _named(path: Path, given: LogPaths, nodes: Mapping[Path, int]) -> int | None
 
 
 def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | None:
-    """Whose log it is, as lines of brokers say. Raises `SpecError` where they name two, or another one."""
+    """The log's node, as its lines name it. Raises `SpecError` where they name two, or another one."""
     said: dict[int, LogLine] = {}
     for file in files:
         for line in file.matched:

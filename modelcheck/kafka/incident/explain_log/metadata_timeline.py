@@ -1,4 +1,4 @@
-"""The metadata log as the spine: what it says of one partition and its brokers, in its own order."""
+"""The metadata log as the spine: its records about one partition and its brokers, in its own order."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
 @frozen
 class TopicSettings:
-    """The settings of a topic that the model has, as records say them; None where none does."""
+    """The settings of a topic that the model has, as records set them; None where none does."""
 
     min_isr: int | None = None
     unclean: bool = False
 
     def effective(self, replicas: int) -> int:
-        """The min.insync.replicas that counts: Kafka's default where none is said, all replicas at most."""
+        """The min.insync.replicas that counts: Kafka's default where none is set, all replicas at most."""
         return max(1, min(self.min_isr or 1, replicas, MOST_MIN_ISR))
 
 
 @frozen
 class Spine:
-    """What the metadata log says of a partition.
+    """The metadata log's history of a partition.
 
-    `epochs` has for each leader epoch of Kafka's in which somebody was made the leader what the model
-    counts it as, `last` is the last of all; `whole` says that the log has the partition's beginning;
-    `image` is what it all comes to.  `versions` has for each partition epoch how many observations there
+    `epochs` has for each leader epoch of Kafka's in which a broker was made the leader the model's
+    number for it, `last` is the last of all; `whole` is whether the log has the partition's beginning;
+    `image` is the final state.  `versions` has for each partition epoch how many observations there
     are by then, and `topic` the topic's id, where there are ids.  `first` are the settings at its beginning.
     """
 
@@ -81,7 +81,7 @@ class Spine:
     first: TopicSettings = TopicSettings()
 
     def epoch_of(self, epoch: int) -> int:
-        """What the model counts a leader epoch as; one that the log does not know of is behind all others."""
+        """The model's number for a leader epoch; one that is not in the log comes after all others."""
         if epoch > self.last:
             return self.epochs[-1][1] + 1
         return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
@@ -90,10 +90,10 @@ class Spine:
 def read_spines(
     folder: Path, places: Sequence[TopicPartition], report: OnRead, *, changes: bool = True
 ) -> list[tuple[TopicPartition, Spine]]:
-    """What a copy of the metadata log says of partitions; without those of which it says nothing.
+    """The histories of partitions in a copy of the metadata log, without partitions that it does not have.
 
     Reads all segments that there are, once, behind the oldest snapshot that reaches them.  Without `changes`
-    settings that change on the way are none of what it says.  `report` is called with what is read, and how
+    settings that change on the way are left out.  `report` is called with what is read, and how
     many bytes of it.  Raises `UnreadableError`.
     """
     image = MetadataImage()
@@ -331,7 +331,7 @@ def _where(entry: MetadataEntry) -> str:
 
 def _on_progress(state: PartitionCreated) -> str:
     """A partition's state in words."""
-    leader = "nobody leads" if state.leader < 0 else f"broker {state.leader} leads"
+    leader = "no broker leads" if state.leader < 0 else f"broker {state.leader} leads"
     parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]
     parts += [f"eligible {list(state.elr)}"] if state.elr else []
     return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""What files say of a partition: parts of states, in the order of the metadata log and of epochs.
+"""Observations of a partition in files: parts of states, in the order of the metadata log and of epochs.
 
 Brokers are numbered as in the model's scope, epochs and records as the model counts them.
 """
@@ -14,7 +14,7 @@ from spec.frozen import frozen
 
 @frozen
 class Evidence:
-    """Where something stands, in words: a file, and the record, the byte or the line in it."""
+    """The place of an observation, in words: a file, and the record, the byte or the line in it."""
 
     place: str
     says: str
@@ -85,8 +85,8 @@ class Left(Enum):
 class Ended:
     """A broker's directory: the epoch of each record of its log (None: any), and how it was left.
 
-    A log that is None says nothing.
-    `mark` is the high watermark that it wrote down, as a number of records; `folder` says that its
+    A log that is None is not known.
+    `mark` is the high watermark that it wrote down, as a number of records; `folder` is whether its
     folder of the partition is there, so that its disk was not lost last.
     """
 
@@ -102,13 +102,13 @@ class Ended:
 
 @frozen
 class LineObservation:
-    """What a line says: a part of a state, of some moment, in the order of the lines of its log.
+    """The meaning of a line: a part of a state at some moment, in the order of the lines of its log.
 
-    What is None or 0 is not said.  `length` is of the broker's log, at least and at most, and `mark` what
+    None and 0 are not known.  `length` is of the broker's log, at least and at most, and `mark` what
     its high watermark has reached; `epoch` is what the controller's had come to, and `position` how many
     observations of the metadata log were made by then.  `actions` are steps of the broker that such a line
-    is usually written of, behind it or, with `ahead`, before it: they say where it is shown, and nothing
-    else.  Without `evidence` it is the first half of what the next one says.
+    is usually written of, behind it or, with `ahead`, before it: they decide only where it is
+    shown.  Without `evidence` it is the first half of the next one.
     """
 
     broker: int
@@ -141,7 +141,7 @@ class Coverage:
 
 @frozen
 class Interval:
-    """The offsets that one record of the model stands for; the last is not among them."""
+    """The offsets that one record of the model represents, without `end`."""
 
     start: int
     end: int
@@ -158,11 +158,11 @@ class Interval:
 
 @frozen
 class Observed:
-    """All observations of one partition: the spine, the ends by broker, and what offsets stand for.
+    """All observations of one partition: the spine, the ends by broker, and the offsets of each record.
 
-    `whole` says that the spine begins with the partition itself.  `intervals` are the offsets of the
+    `whole` is whether the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
-    nothing says when a broker came back, so that it may at any time.  `starts` has, for a broker, the
+    it is not known when a broker came back, so that it may at any time.  `starts` has, for a broker, the
     number of the log that has all of its starts.
     """
 
@@ -179,8 +179,8 @@ class Observed:
     def shown(self) -> frozenset[tuple[int, int | None]]:
         """The records that somebody shows: a place in a log, from 1 on, and an epoch (None: any).
 
-        A high watermark shows that there was a record at each place below it.  A line that says how long a
-        log was does, too, of an epoch that there had been by then.
+        A high watermark shows that there was a record at each place below it.  So does a line with the
+        length of a log, for an epoch that had begun by then.
         """
         found = {
             (place, epoch)

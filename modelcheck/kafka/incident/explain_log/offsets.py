@@ -22,8 +22,8 @@ def observed(
 ) -> Observed:
     """All observations of a partition: its spine, each replica that is here as an end, and lines of logs.
 
-    `copies` says that the directories may be those of brokers that went on; what brokers of `lost` had
-    is gone for good.
+    `copies` is whether the directories may be of brokers that kept running; the disks of brokers in `lost`
+    are gone for good.
     """
     here = {node: replica for node, replica in replicas.items() if node in spine.brokers}
     intervals = _intervals(list(here.values()), offsets(logs))
@@ -46,7 +46,7 @@ def observed(
 
 
 def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Interval, ...]:
-    """The intervals between ends, starts of epochs, high watermarks, starts of logs and what lines say."""
+    """The intervals between ends, starts of epochs, high watermarks, starts of logs and offsets in lines."""
     present = [each.log for each in replicas if not each.absent]
     first = min((log.start for log in present), default=0)
     places = {first, *said}

@@ -32,7 +32,7 @@ class RunRefusal:
 def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[RunRefusal]:
     """Each change of one setting under which the run is refused, or breaks none of the properties.
 
-    Costs a replay for each.  That this run is refused does not say that no other one loses as much.
+    Costs a replay for each.  A refused run does not prove that no other run loses as much.
     """
     config = {entry.name: plain(entry, trace.scope.config[entry.name]) for entry in trace.model.configs}
     if any(step.action in SETTING for step in trace.steps):

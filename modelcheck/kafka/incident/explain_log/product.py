@@ -1,4 +1,4 @@
-"""The model beside observations: pairs of a state and how far the observations are explained.
+"""The product of model and observations: pairs of a state and how far the observations are explained.
 
 Steps that files do not show are free; what a step makes that files do show must be what comes next there.
 
@@ -49,7 +49,7 @@ MOST_ALONG = 100  # records before one in which those are looked for that it may
 class Point:
     """A state of the model, how many observations are explained, and which brokers had their mark.
 
-    `lines` says of each log how many of its lines are explained.
+    `lines` has for each log how many of its lines are explained.
     """
 
     state: State
@@ -59,7 +59,7 @@ class Point:
 
 
 class ObservationProduct:
-    """The model beside the observations: which points follow a point, and what must still come."""
+    """The product of model and observations: which points follow a point, and what must still come."""
 
     def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
         self.machine = Machine(model, scope)
@@ -81,7 +81,7 @@ class ObservationProduct:
         self.faults = frozenset(model.faults)
 
     def at(self, name: str) -> int:
-        """Where a variable stands in a state; one of a process is a tuple by broker."""
+        """The index of a variable in a state; one of a process is a tuple by broker."""
         return self._at[name]
 
     def logs(self, state: State) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -130,7 +130,7 @@ class ObservationProduct:
     def due(self, point: Point) -> int:
         """How many faults must still come: each broker that was left uncleanly goes down so.
 
-        So does one of which lines say that it found its directory so when it started.
+        So does a broker whose log shows that it found its directory unclean at a start.
         """
         up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
         found = 0
@@ -149,8 +149,8 @@ class ObservationProduct:
         """How many steps must still come at least: NOTE(ahead).
 
         One for each record that a log still lacks, for each commit, for each broker that must go down, for
-        each return, for what the controller decides (see `_needed`), and for each time that a line says that
-        a log is cut.  No step does two of these, so no step makes it smaller by more than one.
+        each return, for the controller's decisions (see `_needed`), and for each time that a line
+        reports a cut log.  No step does two of these, so no step makes it smaller by more than one.
         """
         state, at = point.state, self._at
         logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
@@ -179,7 +179,7 @@ class ObservationProduct:
         )
 
     def says(self, seen: LineObservation, state: State, position: int) -> bool:
-        """Whether what a line says is so."""
+        """Whether what a line reports is true in a state."""
         at, broker = self._at, seen.broker
         if position < seen.position or state[at["epoch"]] < seen.epoch:
             return False
@@ -245,7 +245,7 @@ class ObservationProduct:
                 yield self._skip(point.position, after)
 
     def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
-        """Positions behind the records that a step stands for: the change of control, a return, a setting."""
+        """Positions behind the records that a step explains: the change of control, a return, a setting."""
         jumps, sets = step.action in JUMPS, step.action in CHANGES
         returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
         decided, back = was == now, returned is None
@@ -281,7 +281,7 @@ class ObservationProduct:
     def _lines_explained(self, state: State, position: int, explained: tuple[int, ...]) -> tuple[int, ...]:
         """How many lines of each log are explained: NOTE(lines).
 
-        Each as soon as it can be: what a line says is so in some state behind that of the line before it, or
+        Each as soon as it can be: a line is true in some state behind that of the line before it, or
         in the same one, so a run that explains all lines can explain each at the first such state.
         """
         found = []
@@ -351,7 +351,7 @@ def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
 
 
 def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
-    """For each place in a log how often its lines say, from there on, that a log is cut."""
+    """For each place in a log how often its lines, from there on, report a cut log."""
     found = [0]
     for seen in reversed(log):
         found.append(
@@ -361,7 +361,7 @@ def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
 
 
 def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
-    """For each place in a log what its lines say, from there on, of brokers that went down uncleanly.
+    """For each place in a log the brokers that, by its lines from there on, went down uncleanly.
 
     For each broker: whether it has gone down so before it is next up, how often it does so after that, and
     whether it comes back after the last time.

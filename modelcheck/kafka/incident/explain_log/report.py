@@ -32,7 +32,7 @@ WORDS = {
 
 @frozen
 class PartitionAnswer:
-    """All that is said of one partition: `story` of a run that explains it, or what none explains.
+    """The answer for one partition: `story` of a run that explains it, or what none explains.
 
     `faults` were looked for at most.
     """
@@ -85,19 +85,22 @@ def lost(story: Story) -> Iterator[str]:
     for loss in story.losses:
         which = spans([story.records[record] for record in loss.records])
         said = f"{loss.property} is false after step {loss.step}: {WORDS[loss.property]}: {which}"
-        yield f"{said}. In the end {' and '.join(loss.holders) or 'nobody'} still has any of them."
+        has = "have" if len(loss.holders) > 1 else "has"
+        holders = f"only {' and '.join(loss.holders)} still {has}" if loss.holders else "no broker has"
+        yield f"{said}. In the end {holders} any of them."
 
 
 def endangered(story: Story) -> Iterator[str]:
-    """What is lost as soon as somebody leads who may do so by itself."""
+    """The records that are lost as soon as a broker is elected automatically."""
     if story.endangered:
         which = spans([story.records[record] for record in story.endangered])
         yield (
-            f"But nobody who may lead by itself has all that was acknowledged or committed: {which}. "
+            "But no broker that can be elected automatically has these acknowledged or committed"
+            f" records: {which}. "
             + (
-                "`modelcheck kafka inspect` says whom to start first."
+                "`modelcheck kafka inspect` shows which broker to start first."
                 if story.holders
-                else "By this run nobody else has them either."
+                else "In this run no other broker has them either."
             )
         )
 
@@ -128,8 +131,8 @@ def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
     nats = ", ".join(f"{name} = {most}" for name, most in answer.setting.scope.nats.items())
     yield (
         f"Looked at: {answer.result.seen:,} points of the model and the files, within {nats}, as Kafka"
-        f" {answer.setting.release.partition('-')[0]} does it. That a run explains the files"
-        " does not say that it was this one."
+        f" {answer.setting.release.partition('-')[0]} does it. Another run may explain the"
+        " files too."
     )
 
 

@@ -58,7 +58,7 @@ def first_unexplained(
 
     Then of one log after the other, line by line.  `alone` is the search for the metadata log alone; costs
     one more for each part of a directory and each log, and some for the log that none explains.
-    None where a search came to no end and so nothing can be said.
+    None where a search did not finish, so that the answer is not known.
     """
     if alone.run is None:
         return _in_spine(_product(setting, _of_spine(observed)), alone)
@@ -106,7 +106,7 @@ def _product(setting: Setting, observed: Observed) -> ObservationProduct:
 
 
 def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Observed, Evidence]]:
-    """Fewer observations first: beside the metadata log each part of one directory after the other."""
+    """Fewer observations first: the metadata log with each part of one directory after the other."""
     ends: dict[int, Ended] = {}
     for broker, end in all_ends.items():
         bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)

@@ -1,1 +1,1 @@
-"""What a review asks on request of models that go on from that of one partition."""
+"""Further questions of a review, on request, asked of models that extend that of one partition."""

@@ -58,7 +58,7 @@ def transactions(_: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def consumers(partition: PartitionModel, settings: Settings) -> Inquiries:
-    """A consumer that is sent to the replica of its rack, while followers stand still."""
+    """A consumer that is sent to the replica of its rack, while followers do not fetch."""
     release = settings.version.value
     positions = "the positions that consumers commit: the topic __consumer_offsets is reviewed by its name"
     if release < FOLLOWERS_SINCE:

@@ -10,8 +10,8 @@ from spec.frozen import frozen
 class Subject:
     """Something that the model of one partition leaves out, and the file that has it.
 
-    `name` is what `--also` takes; `touches` are the guarantees of the review that it bears on; `apart` says
-    that its model has no brokers that fail, so that it does not matter how many there are.
+    `name` is what `--also` takes; `touches` are the guarantees of the review that it bears on; `apart` is
+    whether its model has no brokers that fail, so that their number does not matter.
     """
 
     name: str
@@ -65,11 +65,11 @@ ALL = "all"  # what `--also` takes for every one of them
 
 @frozen
 class SubjectCase:
-    """One question and its answer: up to `tried` faults of some kinds, while `asks` goes on.
+    """One question and its answer: up to `tried` faults of some kinds, while `asks` happens.
 
     Up to `survived` faults break nothing (-1: that is not known even without any); `loss` is a run with the
     fewest that do; `what` is what it is about, a guarantee of the review, or another that `text.py` has
-    words for.  `without` is how many faults of the same kinds break it where nothing of that goes on, as
+    words for.  `without` is how many faults of the same kinds break it where nothing of that happens, as
     far as the review knows.
     """
 
@@ -90,7 +90,7 @@ class SubjectCase:
 class SubjectFindings:
     """What was found of a subject.
 
-    `assumed` is what the questions take for granted; `notes` say what of it was not asked, and why.
+    `assumed` is what the questions take for granted; `notes` name the questions that were not asked, and why.
     """
 
     subject: Subject

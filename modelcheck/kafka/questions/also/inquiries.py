@@ -36,7 +36,7 @@ APPENDS_REFUSED = of(2, 8)  # KAFKA-10778
 KEEPS_ELIGIBLE = of(4, 3)  # github.com/apache/kafka/pull/20716
 WAITS_FOR_ALL = of(3, 8)  # the end of a move (KAFKA-15665)
 _NUMBERS = ("no", "one", "two", "three")
-_TAKEN = "whether writes go on where more are down: they take the majority of controllers with them"
+_TAKEN = "whether writes continue where more are down: they take the majority of controllers with them"
 _MAJORITY = "a majority of controllers is up, though they are on the nodes of brokers"
 _KEPT = ("acknowledged_survive", "acknowledged_kept")
 
@@ -78,7 +78,7 @@ def _racks(partition: PartitionModel, settings: Settings) -> Inquiries:
     kind = "wreck" if partition.ephemeral else "blackout"
     found = [Inquiry("durable", "power fails for the whole site at once", racks, _KEPT, {kind: None}, site)]
     where = f"{settings.together.reason}: "
-    where += f"{_NUMBERS[together]} of the {_NUMBERS[every]} replicas are taken to stand in one rack"
+    where += f"{_NUMBERS[together]} of the {_NUMBERS[every]} replicas are assumed to be in one rack"
     if every == 1 or together == 1:
         own = "one replica is in one rack" if every == 1 else f"{settings.together.reason}: no two share one"
         return Inquiries(tuple(found), (f"a rack takes one replica, as a fault of its broker does ({own})",))
@@ -132,7 +132,7 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
     notes = (_TAKEN,) if spared != stops else ()
     is_kraft = settings.switches.controller.value is Controller.KRAFT
     key = "metadata.version" if is_kraft else "inter.broker.protocol.version"
-    mixed = "brokers of two releases beside each other, as in an upgrade (a switch is the same for all): "
+    mixed = "brokers of two releases in one cluster, as in an upgrade (a switch is the same for all): "
     mixed += f"review each of the two with the older {key}, which both speak until it is raised"
     many_times = f"{_NUMBERS[many]} restart{'s' if many > 1 else ''}"
     assumed = f"{many_times}, of whichever brokers, never of two at once; each stops and starts cleanly"
@@ -210,7 +210,7 @@ def _links(partition: PartitionModel, _: Settings) -> Inquiries:
     links = ("kafka_partial_partition", "partial")
     kept = Inquiry("durable", "any such links break, and brokers fail", links, _KEPT, every, {}, beside=kind)
     if partition.config["acks"] != "all":
-        return Inquiries((kept,), ("whether writes go on is asked for acks=all alone",))
+        return Inquiries((kept,), ("whether writes continue is asked for acks=all only",))
     return Inquiries((*stops, kept))
 
 
@@ -249,7 +249,9 @@ def _settings(partition: PartitionModel, _: Settings) -> Inquiries:
         says = "unclean election is allowed, or done by hand"
         found += _kept(partition, says, changed, allowed)
     else:
-        notes.append("unclean election is allowed already" if is_unclean else "there is nobody else to elect")
+        notes.append(
+            "unclean election is allowed already" if is_unclean else "there is no other replica to elect"
+        )
     return Inquiries(tuple(found), tuple(notes))
 
 

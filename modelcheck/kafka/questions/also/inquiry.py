@@ -42,5 +42,5 @@ class Inquiries:
 
 
 def outside(settings: Settings) -> Mapping[str, Given]:
-    """What files say, by key, of settings that the model of one partition does not have."""
+    """The settings in files, by key, that the model of one partition does not have."""
     return {remark.given.key: remark.given for remark in settings.outside}

@@ -1,4 +1,4 @@
-"""Asks models that go on from that of one partition about a configuration, where the user wants it.
+"""Asks models that extend that of one partition about a configuration, at the user's request.
 
 No kernel is shared with the review, so nothing of it is asked without being named.
 """

@@ -1,4 +1,4 @@
-"""What works with so many brokers down: as one value, from which texts and JSON are made."""
+"""What works with each number of brokers down, as one value from which texts and JSON are made."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Stop:
 class Service:
     """What is known of one service while brokers are down.
 
-    It goes on with `sure` brokers down for certain (-1: not even that is known); `stop` is how it
-    stops with one more, None where that is not known or never.  `returns` says whether it always comes
-    back when all that are down return; None where that is not known.  `whole` says that nothing was lost
+    It certainly works with `sure` brokers down (-1: not even that is known); `stop` is how it
+    stops with one more, None where that is not known or never.  `returns` is whether it always comes
+    back when all that are down return; None where that is not known.  `whole` is whether nothing was lost
     on the way: for `readable`, False where records can be.
     """
 
@@ -55,7 +55,7 @@ class Service:
 class Outage:
     """What works while 0, 1 … all of `names` are down; `fault` is the kind by which they go down.
 
-    `controllers_too` says that each takes a controller with it.
+    `controllers_too` is whether each takes a controller with it.
     """
 
     names: tuple[str, ...]

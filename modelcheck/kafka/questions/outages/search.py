@@ -1,8 +1,8 @@
 """Asks what works while brokers are down: the fewest that stop a service, and whether their return mends it.
 
 NOTE(outage): brokers go down by one kind of fault, in any order and at any time, without
-repairs: `unattended`.  The search goes by fewest faults, so one search says for every number of
-brokers whether the service goes on.  A partition is electable where it would be writable for a
+repairs: `unattended`.  The search goes by fewest faults, so one search decides for every number of
+brokers whether the service continues.  A partition is electable where it would be writable for a
 producer that does not wait for replicas (`acks=1`): without records the model reads `acks` nowhere
 else, so both questions have one kernel.  It is readable where it is electable, and no such faults
 lose acknowledged records.  Then the same is asked where brokers come back.  Where each takes a controller
@@ -66,7 +66,7 @@ _IDLE = frozenset(
 class _ServiceQuestion:
     """A service as a question: the property, and the models that it is asked of.
 
-    In `alone` brokers that are down stay down, in `back` they return.  `shares` says whether both are
+    In `alone` brokers that are down stay down, in `back` they return.  `shares` is whether both are
     models of the review, so that a kernel is shared with others.
     """
 
@@ -134,9 +134,9 @@ def _led(partition: PartitionModel) -> PartitionModel:
 
 
 def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
-    """The model in which brokers go down by one kind of fault and come back, without what stands still then.
+    """The model in which brokers go down by one kind of fault and come back, without what cannot happen then.
 
-    It is so much smaller that its kernel is made in half the time.
+    It is smaller, so its kernel is made in half the time.
     """
     actions = tuple(
         action
@@ -163,7 +163,7 @@ def _service(asking: Asking, most: int, kind: FaultKind, asked: _ServiceQuestion
 def _went(
     asking: Asking, asked: _ServiceQuestion, most: int, kind: FaultKind, *, unattended: bool
 ) -> tuple[int, Trace | None]:
-    """With how many brokers down it goes on for certain, and the first run in which it does not."""
+    """The number of brokers down with which it certainly works, and the first run in which it does not."""
     about = asked.alone if unattended else asked.back
     posed_ = _posed(asked, about, kind, most, unattended=unattended)
     is_small = (most <= SMALL and not (unattended and asked.shares)) or (

@@ -64,10 +64,10 @@ class CatalogueKey:
     """A key of the catalogue.
 
     `topic_name` is what a topic calls the broker's setting, where that differs;
-    `other_names` are older names.  `why` says, of a key outside the model, what
+    `other_names` are older names.  `why` is, for a key outside the model, what
     it may change that the model does not show; `absent`, of a modelled key,
-    what Kafka does in releases without it.  `own_defaults` are of a key that no
-    config entry of the model stands for; `of_model` says that one does, see NOTE(releases).
+    what Kafka does in releases without it.  `own_defaults` are of a key without a
+    config entry in the model; `of_model` is whether it has one, see NOTE(releases).
     """
 
     name: str
@@ -137,7 +137,7 @@ class CatalogueKey:
 
 
 class BadValueError(ValueError):
-    """The text is no value of the key; `message` says what is wanted and `advice` what to write."""
+    """The text is no value of the key; `message` is the cause and `advice` the text to write."""
 
     def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(message)
@@ -152,7 +152,7 @@ def parse(key: CatalogueKey, text: str, release: Version) -> Value:
     """
     trimmed = text.strip(_BLANKS)
     if trimmed != trimmed.strip() and key.type is not Type.TEXT:
-        message = f"`{key.name}` has a blank beside its value that Kafka does not take for one"
+        message = f"`{key.name}` has a blank next to its value that Kafka does not take for one"
         raise BadValueError(message, f"write `{trimmed.strip()}`, with no blank or a plain one")
     match key.type:
         case Type.BOOLEAN:

@@ -1,8 +1,8 @@
-"""What Kafka does by default from which version on: the config entries of the model say it, and nothing else.
+"""Kafka's defaults by version, taken from the config entries of the model alone.
 
-NOTE(releases): a default or a behaviour that a config entry of `spec/protocols/kafka.rsm` stands
-for has its versions in the `default` lines there, which `check --release` takes too.  The catalogue
-has its own only for keys of which the model has no entry, or one that says less.
+NOTE(releases): a default or a behaviour with a config entry in `spec/protocols/kafka.rsm` has its
+versions in the `default` lines there, which `check --release` takes too.  The catalogue has its own only
+for keys without an entry in the model, or with one that covers less.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def entry(name: str) -> ir.ConfigEntry:
 
 
 def of_key(key: str) -> ir.ConfigEntry:
-    """The config entry that stands for a key of Kafka; asking for another is a mistake of ours."""
+    """The config entry of a key of Kafka; asking for a key without one is our bug."""
     return next(each for each in kafka()["kafka"].configs if each.key_name == key)
 
 
@@ -63,7 +63,7 @@ def plain(found: ir.ConfigEntry, value: ir.Value) -> Plain:
 
 
 def value_of(found: ir.ConfigEntry, said: Plain) -> ir.Value:
-    """The value of an entry that plain words say: the other way round."""
+    """The value of an entry from a plain value: the inverse of `plain`."""
     match found.type:
         case Enum(_, members):
             return members.index(str(said))

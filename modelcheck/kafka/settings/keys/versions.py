@@ -44,7 +44,7 @@ class ProtocolVersion:
 
 
 class BadVersionError(ValueError):
-    """The text is no Kafka version; `message` says why and `help` what to write."""
+    """The text is no Kafka version; `message` is the cause and `help` the text to write."""
 
     def __init__(self, message: str, advice: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class BadVersionError(ValueError):
 def version(text: str) -> Version:
     """The release that this text names, known or newer than any known.
 
-    A patch release need not be known.  Raises BadVersionError for what is no
+    A patch release does not have to be known.  Raises BadVersionError for what is no
     version, what Kafka never released, and what leaves the line open (`0.8`).
     """
     found = _RELEASE.fullmatch(text.strip())
@@ -121,7 +121,7 @@ def _reject_open(text: str, numbers: tuple[int, ...]) -> None:
         names = [".".join(map(str, line)) for line in meant]
         raise BadVersionError(
             f"Kafka `{text}` may be any of {names[0]} to {names[-1]}, and they differ",
-            f"say which: {', '.join(names)}",
+            f"give one of: {', '.join(names)}",
         )
 
 

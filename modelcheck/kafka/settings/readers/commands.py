@@ -27,7 +27,7 @@ _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 
 
 def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
-    """Add what the commands in the plain values of a tree say, each at its place in the source."""
+    """Add the settings of commands in the plain values of a tree, each at its place in the source."""
     for node in walk(below):
         if isinstance(node, ScalarNode):
             _topics(gathered, node)

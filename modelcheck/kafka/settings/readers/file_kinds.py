@@ -1,4 +1,4 @@
-"""What kind of properties keys are, and at which layer a setting of each kind stands."""
+"""The kinds of properties files, by their keys, and the layer of the settings in each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ASKED = 200  # keys of a file that are looked at for slips, before it is taken 
 
 
 def misplaced(source: Source, at: Span, key: str, owner: Reader, why: str) -> Diagnostic:
-    """A warning (R0723) that a setting stands where who reads it does not look."""
+    """A warning (R0723) about a setting in a file that its reader does not read."""
     label = f"taken as the {owner}'s"
     advice = f"move it to the {owner}'s configuration, and check what the {owner}s really use"
     return Diagnostic("R0723", source, at, f"`{key}` is a {owner} setting; {why}", label, advice)

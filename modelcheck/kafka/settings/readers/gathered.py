@@ -28,8 +28,8 @@ _BLANK = re.compile(r"[^\r\n]")
 class Gathered:
     """What one reading has so far; `reading` makes it one.
 
-    `passed` are stretches that were read, or that are known to say nothing of
-    replication: nothing is looked for in them again.
+    `passed` are stretches that were read, or that are known to have nothing about
+    replication: they are not searched again.
     """
 
     source: Source
@@ -90,19 +90,19 @@ class Gathered:
         start, end = node.span.start, node.span.end
         blank = _BLANK.sub(" ", self.source.text[:start])
         body = self.source.text[start:end]
-        head, newline, rest = body.partition("\n")  # the sign that opens the block stands on its first line
+        head, newline, rest = body.partition("\n")  # the sign that opens the block is on its first line
         found = read_properties(Source(self.source.name, blank + " " * len(head) + newline + rest))
         self.problems += found.problems
         for entry in found.entries:
             self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
 
     def _within(self, node: ScalarNode, key: str) -> Span:
-        """Where a key stands in a value that is quoted, as far as it is known."""
+        """The place of a key in a value that is quoted, as far as it is known."""
         at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
         return node.span if at < 0 else Span(at, at + len(key))
 
     def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
-        """A fact that stands in a plain value; `value` where it has to be said in another way."""
+        """Add a fact from a plain value; `value` where its text is not the fact itself."""
         if node is None:
             return
         if about is About.BROKERS and value is None and self.count(node, words) is None:
@@ -133,9 +133,9 @@ class Gathered:
         *,
         leaves: bool = False,
     ) -> None:
-        """A topic with its replicas and partitions, where they are said; `words` are the fields' names.
+        """Add a topic with its replicas and partitions, where they are given; `words` are the fields' names.
 
-        `leaves` says that its form may leave either to the brokers, by -1 (KIP-464).
+        `leaves` is whether its form may leave either to the brokers, by -1 (KIP-464).
         """
         left = factor.span if leaves and factor is not None and text_of(factor) == _LEFT else None
         replicas = None if left else self.count(factor, words[0])

@@ -39,8 +39,8 @@ def is_log(text: str) -> bool:
 def read_log(source: Source) -> Reading:
     """The configurations of brokers, producers and consumers; of others nothing is used.
 
-    A release is a broker's where a broker prints its configuration too, else a client's, which says
-    nothing of the cluster.
+    A release is a broker's where a broker prints its configuration too, else a client's, which
+    shows nothing about the cluster.
     """
     gathered = Gathered(source, FileKind.LOG, passed=[Span(0, len(source.text))])
     names: set[str] = set()
@@ -54,7 +54,7 @@ def read_log(source: Source) -> Reading:
         words = "the version that a broker prints"
         gathered.facts.append(Fact(About.VERSION, release[1], source, Span(*release.span(1)), words))
     elif release is not None:
-        gathered.notes.append(f"Kafka {release[1]} is the client's release; it says nothing of the brokers'")
+        gathered.notes.append(f"Kafka {release[1]} is the client's release; that of the brokers is not known")
     return gathered.reading()
 
 
@@ -71,7 +71,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Given]:
     """The settings of a block, of its own process; what has no value is left out.
 
-    A producer that was given acks of its own prints the default of `enable.idempotence` beside it
+    A producer that was given acks of its own prints the default of `enable.idempotence` with it
     and then switches it off.
     """
     values = {entry["key"]: _plain(entry["value"]) for entry in block.entries}

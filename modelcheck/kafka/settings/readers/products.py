@@ -27,6 +27,6 @@ def another_product(source: Source) -> Diagnostic | None:
         if found is not None:
             group = "name" if found["name"] else "key"
             message = f"this configures {product}, which replicates by a protocol of its own"
-            advice = f"a review is of Apache Kafka; nothing that it says would be true of {product}"
+            advice = f"a review models Apache Kafka; its answers would not be true of {product}"
             return Diagnostic("R0735", source, Span(*found.span(group)), message, help=advice)
     return None

@@ -1,4 +1,4 @@
-"""A .properties text as settings: what kind of file it is, and at which layer each setting stands."""
+"""A .properties text as settings: the kind of the file, and the layer of each setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spec.source import Source, Span
 def read_settings(source: Source, *, bom: bool = False) -> Reading:
     """The settings of a .properties text, or SpecError when it is no configuration of Kafka (R0706).
 
-    `bom` says that the file began with a byte order mark.
+    `bom` is whether the file began with a byte order mark.
     """
     found = read_properties(source)
     if is_spring_properties([entry.key for entry in found.entries]):
@@ -34,7 +34,7 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
 
 
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
-    """The setting at the layer its file stands for, or at its own where the file's reader ignores it."""
+    """The setting at the layer of its file, or at its own where the file's reader ignores it."""
     reader = READER_OF[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
@@ -47,7 +47,7 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
 
 
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """What a Connect worker says of its producers; the rest is about Connect."""
+    """The producer settings of a Connect worker; the rest is about Connect."""
     prefixes = ("producer.override.", "producer.")
     given, passed = [], []
     for entry in entries:
@@ -62,7 +62,7 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """What a Spring application says of its clients; the rest is about the application."""
+    """The client settings of a Spring application; the rest is about the application."""
     given = [
         Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
         for entry in entries

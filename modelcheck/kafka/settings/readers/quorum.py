@@ -40,7 +40,7 @@ def read_quorum(source: Source) -> Reading:
         words = "the observers of the quorum"
         gathered.facts.append(Fact(About.BROKERS, str(len(watching)), source, at, words))
     elif voting:
-        words = "the voters of the quorum, each taken for a broker as well, since nobody observes"
+        words = "the voters of the quorum, each taken for a broker as well, since there are no observers"
         gathered.facts.append(Fact(About.BROKERS, str(len(voting)), source, at, words))
     return gathered.reading()
 

@@ -78,7 +78,7 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
 def read_bytes(name: str, data: bytes) -> Reading:
     """The reading of one file's content, or SpecError when it is no text of a known kind.
 
-    What is wrong inside a file of a known kind stands in `problems`.
+    Mistakes inside a file of a known kind are in `problems`.
     """
     if len(data) > LARGEST:
         size = f"{len(data) / 1024 / 1024:.0f} MB"
@@ -94,7 +94,7 @@ def read_bytes(name: str, data: bytes) -> Reading:
 def read_text(source: Source, *, bom: bool = False) -> Reading:
     """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706).
 
-    What stands in it, decides the answer and was not read is a problem (R0734).
+    A setting in it that decides the answer and was not read is a problem (R0734).
     """
     if (other := another_product(source)) is not None:
         raise SpecError([other])
@@ -231,12 +231,12 @@ def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
 
 
 def _nearest(path: Path) -> str:
-    """The one file beside the missing one whose name differs in its case or its ending only."""
+    """The one file in the missing file's folder whose name differs in its case or its ending only."""
     try:
-        beside = [f.name for f in path.parent.iterdir() if f.stem.lower() == path.stem.lower()]
+        near = [f.name for f in path.parent.iterdir() if f.stem.lower() == path.stem.lower()]
     except OSError:
         return ""
-    return f"there is `{path.with_name(beside[0])}`" if len(beside) == 1 else ""
+    return f"there is `{path.with_name(near[0])}`" if len(near) == 1 else ""
 
 
 def _whole(name: str, code: str, message: str, advice: str) -> Diagnostic:

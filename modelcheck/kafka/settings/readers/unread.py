@@ -12,7 +12,7 @@ from modelcheck.kafka.settings.readings import FileKind, Reading
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
-# Who runs a broker has these in files that say nothing of replication, such as those of clients.
+# Operators have these in files that have nothing about replication, such as those of clients.
 _NOT_SEARCHED = frozenset(
     {"zookeeper.connect", "process.roles", "metadata.version", "message.format.version"}
 )
@@ -26,15 +26,15 @@ _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", r
 _BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
 _AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
-_NEAR = 80  # characters around a word that show whether it stands where a key does
+_NEAR = 80  # characters around a word that show whether it is in the place of a key
 _SHOWN = 12  # places in one file; the others are seen when these are corrected
 
 
 def unread(reading: Reading) -> Iterator[Diagnostic]:
-    """A diagnostic (R0734) for each place where a deciding key stands and was not read.
+    """A diagnostic (R0734) for each place of a deciding key that was not read.
 
-    Every spelling counts: dots, capitals with `_`, camel case, in quotes.  Comments, and what the
-    reader knows to say nothing of replication, are left out.  Costs time linear in the text.
+    Every spelling counts: dots, capitals with `_`, camel case, in quotes.  Comments, and text that
+    the reader knows to have nothing about replication, are left out.  Costs time linear in the text.
     """
     source = reading.source
     names = {token: name for token in set(_TOKEN.findall(source.text)) if (name := _deciding(token))}
@@ -106,7 +106,7 @@ def _covers(spans: list[Span], span: Span) -> bool:
 
 
 def _is_set(source: Source, span: Span) -> bool:
-    """Whether the word stands where a key does, and not in a sentence."""
+    """Whether the word is in the place of a key, and not in a sentence."""
     before = source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     after = source.text[span.end : span.end + _NEAR].partition("\n")[0]
     if _KEY_SIGN.match(after) or source.at(span).startswith("--"):

@@ -1,6 +1,6 @@
 """The client that produces: what it takes for acks where it is not given.
 
-Kafka's own client follows its release, which need not be the cluster's.  The defaults of others are
+Kafka's own client follows its release, which may differ from the cluster's.  The defaults of others are
 those of librdkafka (CONFIGURATION.md; all since its 1.0), Sarama (`NewConfig`), franz-go
 (`kgo.RequiredAcks`), kafka-go (`Writer.RequiredAcks` of a literal), KafkaJS (`acks` of `send`), and
 kafka-python (`KafkaProducer`).
@@ -66,7 +66,7 @@ def stated_client(
             return Stated(
                 _library("librdkafka", None), f"{one.key} at {one.place}, which only librdkafka reads"
             )
-    reason = f"no file says which client produces; Kafka's own of release {cluster} is assumed"
+    reason = f"no file names the producer's client; Kafka's own of release {cluster} is assumed"
     return Stated(Client(JAVA, cluster), reason, assumed=True)
 
 

@@ -91,13 +91,13 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
     """The newest release that still has every setting given, and the controller that is shown."""
-    newest, reason = NEWEST, "no file says which Kafka; the newest known is assumed"
+    newest, reason = NEWEST, "no file names the release of Kafka; the newest known is assumed"
     controllers = facts_about(readings, About.CONTROLLER)
     last_one = known("zookeeper.connect").last
     if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
         fact, newest = controllers[0], last_one
         reason = (
-            f"no file says which Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"no file names the release of Kafka; {last_one} is assumed, the newest with ZooKeeper "
             f"({fact.words} at {fact.place})"
         )
     for given in (g for reading in readings for g in reading.given):
@@ -106,7 +106,8 @@ def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
         if last is not None and last < newest and not _has_roles(readings):
             newest = last
             reason = (
-                f"no file says which Kafka; {last} is assumed, the newest with `{given.key}` ({given.place})"
+                f"no file names the release of Kafka; {last} is assumed, the newest with `{given.key}`"
+                f" ({given.place})"
             )
     return Stated(newest, reason, assumed=True)
 
@@ -116,7 +117,7 @@ def _has_roles(readings: Sequence[Reading]) -> bool:
 
 
 def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDiagnostics) -> None:
-    """Two places that say different things of the same matter; the first is taken."""
+    """Add a warning about two places that contradict each other; the first is taken."""
     message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
     note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
     findings.warnings.append(Diagnostic("R0736", fact.source, fact.span, message, notes=(note,)))
@@ -126,7 +127,7 @@ def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDi
 
 
 def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
-    """Every topic that the files name, once, with all they say of it; Kafka's own topics left out."""
+    """Every topic that the files name, once, with all of its descriptions; Kafka's own topics left out."""
     merged: dict[str, Topic] = {}
     for topic in (t for reading in readings for t in reading.topics):
         other = merged.get(topic.name)
@@ -136,7 +137,7 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    """What two descriptions say together; of replicas what one file says last, and of files the first."""
+    """Two descriptions merged; within one file the last replicas count, across files the first."""
     is_later = one.source == other.source and _says_replicas(other)
     whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
     return replace(whole, partitions=whole.partitions or rest.partitions)
@@ -240,7 +241,7 @@ def stated_brokers(
         return stated
     shown = _brokers_of_ids(readings) or _brokers_of_topics(readings) or _brokers_of_voters(readings)
     if shown is None:
-        return Stated(max(3, factor), "no file says how many; assumed", assumed=True)
+        return Stated(max(3, factor), "no file has the number; assumed", assumed=True)
     if shown.value < factor:
         return Stated(factor, f"the topic needs as many; {shown.reason}", assumed=True)
     return shown

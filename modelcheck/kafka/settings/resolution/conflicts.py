@@ -52,11 +52,9 @@ def _min_insync_above_factor(
     notes = _factor_note(topic, values)
     replicas = f"{factor} replica{'s' if factor != 1 else ''}"
     if not notes:
-        advice = (
-            "no file says how many replicas the topic has: give kafka-topics --describe, or the KafkaTopic"
-        )
+        advice = "no file has the topic's number of replicas: give kafka-topics --describe, or the KafkaTopic"
     elif release >= release_of("strict_min_isr", value=True):
-        advice = f"Kafka {release} counts it as {factor}; write min.insync.replicas={factor} to say so"
+        advice = f"Kafka {release} counts it as {factor}; write min.insync.replicas={factor} to match"
     else:
         advice = (
             f"Kafka {release} refuses every write with acks=all; "
@@ -104,7 +102,7 @@ def _no_replicas(release: Stated[Version], topic: Topic | None, findings: Resolu
             f"topic {topic.name} leaves its replicas to the brokers, as Kafka does since {_LEAVES_REPLICAS} "
             f"(KIP-464), and it is {release.value} ({release.reason})"
         )
-        advice = "give the number of its replicas, or say with --kafka which release it is"
+        advice = "give the number of its replicas, or the release with --kafka"
         findings.errors.append(Diagnostic("R0741", topic.source, topic.left_at, message, help=advice))
     if topic.replication_factor == 0:
         message = f"topic {topic.name} has no replicas here, and Kafka makes none without"
@@ -135,11 +133,13 @@ def _idempotence_without_all(values: Mapping[str, Effective], findings: Resoluti
 def _two_controllers(
     release: Version, values: Mapping[str, Effective], findings: ResolutionDiagnostics
 ) -> None:
-    """Settings of ZooKeeper beside those of KRaft; R0715 reports those not in the release."""
+    """Warn about settings of ZooKeeper along with those of KRaft; R0715 covers those not in the release."""
     roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
     if roles is not None and zookeeper is not None and release < of(4, 0):
         note = Note(roles.source, roles.span, "this makes it a KRaft process")
-        message = "`zookeeper.connect` stands beside `process.roles`: KRaft uses ZooKeeper only to migrate"
+        message = (
+            "`zookeeper.connect` is set along with `process.roles`: KRaft uses ZooKeeper only to migrate"
+        )
         findings.warnings.append(
             Diagnostic("R0719", zookeeper.source, zookeeper.span, message, notes=(note,))
         )

@@ -3,8 +3,8 @@
 Replicas and settings are those of `AutoTopicCreationManager`, with what the coordinators add
 (`TransactionStateManager.transactionTopicConfigs`, `groupMetadataTopicConfigs`); both write with
 acks=all, consumers' positions until 3.9 with `offsets.commit.required.acks`.  The coordinator of groups
-since 4.0 appends first and answers when the high watermark is there, which stands still below
-min.insync.replicas, so that it promises the same.
+since 4.0 appends first and answers when the high watermark is there, which does not advance
+below min.insync.replicas, so that it promises the same.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def internal_topics(readings: Sequence[Reading], release: Version) -> tuple[str,
 
 
 def as_made(topic: Internal, readings: Sequence[Reading], release: Version) -> tuple[Reading, ...]:
-    """The readings with what the brokers make of the topic and write; what producers say has no part in it.
+    """The readings with what the brokers make of the topic and write; producers' settings have no part in it.
 
     A file that shows the topic's replicas shows its settings too, and is believed.
     """
@@ -95,7 +95,7 @@ def _without_producers(reading: Reading) -> Reading:
 
 
 def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
-    """What no file says of the topic, each where it is decided: at a setting, else in a text of ours."""
+    """The topic's settings that no file has, each where it is decided: at a setting, or in our own text."""
     deciding = [(key, known(by)) for key, by in topic.decided]
     decided = {key: _decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
     values = dict(topic.fixed) | {key: found.value for key, found in decided.items()}

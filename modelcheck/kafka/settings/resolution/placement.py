@@ -1,4 +1,4 @@
-"""Where replicas stand: on brokers that are in no file, or all in one rack."""
+"""The placement of replicas: on brokers that are in no file, or all in one rack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spec.source import Span
 
 @frozen
 class KnownBroker:
-    """A broker that is in the files: its id, and its rack where that is said."""
+    """A broker that is in the files: its id, and its rack where that is given."""
 
     id: str
     rack: Given | None
@@ -44,7 +44,7 @@ def _is_broker(roles: Given | None) -> bool:
 def find_misplaced(
     readings: Sequence[Reading], brokers: Stated[int], topic: Topic | None, findings: ResolutionDiagnostics
 ) -> None:
-    """Add a warning where replicas of the topic stand on unknown brokers (R0737) or in one rack (R0738)."""
+    """Add a warning where replicas of the topic are on unknown brokers (R0737) or all in one rack (R0738)."""
     known = {broker.id: broker for broker in known_brokers(readings)}
     if topic is not None:
         _on_unknown_brokers(topic, known, brokers, findings)
@@ -55,7 +55,7 @@ def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, rep
     """How many replicas of a partition the fullest rack has.
 
     Where files show the racks of all brokers, and not where replicas are, they are spread evenly, as
-    Kafka spreads them; where racks are not known, two stand together.
+    Kafka spreads them; where racks are not known, two are assumed in one.
     """
     racks = {
         broker.id: broker.rack.value.strip() for broker in known_brokers(readings) if broker.rack is not None
@@ -67,7 +67,7 @@ def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, rep
     if len(racks) >= brokers:
         even = -(-replicas // len(set(racks.values())))
         return Stated(even, "by broker.rack, and spread evenly", assumed=True)
-    return Stated(min(2, replicas), "no file says in which racks the replicas stand", assumed=True)
+    return Stated(min(2, replicas), "no file has the racks of the replicas", assumed=True)
 
 
 def _on_unknown_brokers(
@@ -76,7 +76,7 @@ def _on_unknown_brokers(
     ids = sorted({id_ for partition in topic.partitions for id_ in partition.replicas})
     if len(ids) > brokers.value:
         shown = ", ".join(map(str, ids))
-        message = f"replicas stand on brokers {shown}, and there are {brokers.value} ({brokers.reason})"
+        message = f"replicas are on brokers {shown}, and there are {brokers.value} ({brokers.reason})"
         advice = "some of them may be gone for good; the review takes every replica for one that can live"
         findings.warnings.append(
             Diagnostic("R0737", topic.source, _at(topic, topic.partitions[0]), message, help=advice)
@@ -85,8 +85,8 @@ def _on_unknown_brokers(
     for partition in topic.partitions:
         strangers = [id_ for id_ in partition.replicas if str(id_) not in known]
         if strangers and len(known) > 1:
-            message = f"broker {strangers[0]} holds a replica, and no file tells of it"
-            advice = f"files tell of {', '.join(known)}; the review takes it for a broker like these"
+            message = f"broker {strangers[0]} holds a replica, and no file describes it"
+            advice = f"files describe {', '.join(known)}; the review assumes a broker like these"
             findings.warnings.append(
                 Diagnostic("R0737", topic.source, _at(topic, partition), message, help=advice)
             )
@@ -100,10 +100,10 @@ def _in_one_rack(topic: Topic, known: Mapping[str, KnownBroker], findings: Resol
         names = {rack.value.strip() for rack in named}
         if len(named) < len(partition.replicas) or len(named) < 2 or len(names) > 1:
             continue
-        message = f"all replicas of partition {partition.number} stand in rack `{names.pop()}`"
+        message = f"all replicas of partition {partition.number} are in rack `{names.pop()}`"
         advice = (
             "what takes the rack takes all of them at once; "
-            "the review has faults of one broker at a time, and so says too much; --also racks asks about it"
+            "the review has faults of one broker at a time, so it is optimistic; --also racks asks about it"
         )
         notes = (Note(named[0].source, named[0].span, "this broker's rack"),)
         where = _at(topic, partition)

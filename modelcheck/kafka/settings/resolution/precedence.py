@@ -35,7 +35,7 @@ _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the
 
 @frozen
 class Effective:
-    """The value that counts for a key, where it stands or why it is the default.
+    """The value that counts for a key, with its place or the reason for the default.
 
     `origin` is None for a default; `overridden` are the settings that it wins
     over; `value` is None when Kafka of this release has no such key or default,
@@ -157,7 +157,7 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
 
 
 def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
-    """A warning where the setting stands in the configuration of somebody who does not read it."""
+    """A warning where the setting is in a configuration whose reader ignores it."""
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
     if reader is not None and reader not in owners:
         why = f"a {reader}'s configuration does not set it"
@@ -201,7 +201,7 @@ def effective(
 ) -> Effective:
     """The value that counts, from the first layer that gives one; else the release's or the client's default.
 
-    Warns where one layer says two things (R0714 in one file, R0724 across files or brokers).
+    Warns where one layer has two values (R0714 in one file, R0724 across files or brokers).
     """
     release = _release(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))

@@ -61,7 +61,7 @@ def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
 
 
 def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:
-    """The roles of each process, where brokers' own files say them."""
+    """The roles of each process, where brokers' own files set them."""
     return {one.home: one.value for one in static if one.key == _ROLES}
 
 

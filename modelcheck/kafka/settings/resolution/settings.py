@@ -100,7 +100,7 @@ def resolve(
 
     A topic's setting wins over one made for a running broker, that over the
     cluster's default, that over the broker's file, and that over the release's
-    default; what a producer does not say is the default of its own library and
+    default; a producer's other settings are the defaults of its own library and
     release, `client`.  Raises SpecError with every mistake that leaves no answer.
     """
     findings = ResolutionDiagnostics()
@@ -150,7 +150,7 @@ def resolve(
 
 
 def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
-    """A value that nobody gives, as it is where other settings decide it."""
+    """A value that is not given, as other settings decide it."""
     acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
     if found.origin is not None or found.value is None:
         return found
@@ -175,7 +175,7 @@ def _is_about(one: Given, topic: Topic | None) -> bool:
 
 
 def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
-    """The topic's replicas as a file shows them, else what a topic gets that does not say."""
+    """The topic's replicas as a file shows them, else the number that a topic gets by default."""
     if topic is not None and topic.replication_factor is not None:
         line = topic.source.position(topic.span.start)[0]
         return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
@@ -186,4 +186,4 @@ def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
         line = topic.source.position(topic.left_at.start)[0]
         reason = f"{said}, which topic {topic.name} takes by -1 at {topic.source.name}:{line}"
         return Stated(number, reason, assumed=found.origin is None)
-    return Stated(number, f"{said}, for a topic that does not say", assumed=True)
+    return Stated(number, f"{said}, for a topic without a number", assumed=True)

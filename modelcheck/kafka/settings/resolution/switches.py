@@ -1,6 +1,6 @@
 """What the release and the settings together make Kafka do: the choices a model of it has to make.
 
-From which version on Kafka does what, the model says (NOTE(releases)).  Here stands what else
+The model has the versions from which Kafka does what (NOTE(releases)).  Here is what else
 decides it: the protocol that a cluster is held back to, the format on disk, the kind of controller.
 """
 
@@ -38,7 +38,7 @@ class Truncation(StrEnum):
 
 
 class Controller(StrEnum):
-    """Who elects leaders, and with whom a broker keeps its session."""
+    """The component that elects leaders and keeps brokers' sessions."""
 
     ZOOKEEPER = "zookeeper"
     KRAFT = "kraft"
@@ -187,7 +187,10 @@ def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
     found = known.values["unclean.leader.election.enable"]
     is_kraft = controller.value is Controller.KRAFT and not controller.assumed
     if is_kraft and known.release < _KRAFT_UNCLEAN:
-        reason = f"the KRaft controller asks nobody before {_KRAFT_UNCLEAN}, whatever is set (KAFKA-12670)"
+        reason = (
+            f"the KRaft controller elects no leader uncleanly before {_KRAFT_UNCLEAN}, whatever is set"
+            " (KAFKA-12670)"
+        )
         return Stated(value=False, reason=reason)
     if found.value is None:
         return Stated(
@@ -223,7 +226,7 @@ def _controller(known: Known) -> Stated[Controller]:
     kind = Controller.KRAFT if known.release >= _KRAFT_READY else Controller.ZOOKEEPER
     return Stated(
         kind,
-        f"no file says which; assumed, since KRaft is ready for production from Kafka {_KRAFT_READY} on",
+        f"no file shows which; assumed, since KRaft is ready for production from Kafka {_KRAFT_READY} on",
         assumed=True,
     )
 
@@ -311,14 +314,14 @@ def _storage(known: Known) -> Stated[BrokerStorage]:
         return Stated(BrokerStorage.EPHEMERAL, reason)
     if facts:
         return Stated(BrokerStorage.DURABLE, f"{facts[0].words} at {facts[0].place}")
-    return Stated(BrokerStorage.DURABLE, "no file says otherwise; assumed", assumed=True)
+    return Stated(BrokerStorage.DURABLE, "assumed, since no file has anything else", assumed=True)
 
 
 def _strict_min_isr(known: Known) -> Stated[bool]:
     first = release_of("strict_min_isr", value=True)
     if known.release >= first:
         reason = (
-            f"since Kafka {first} the high watermark stands still below min.insync.replicas (KAFKA-15583)"
+            f"since Kafka {first} the high watermark does not advance below min.insync.replicas (KAFKA-15583)"
         )
         return Stated(value=True, reason=reason)
     below = "with fewer than min.insync.replicas in sync"
@@ -341,7 +344,7 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
     found = known.values["eligible.leader.replicas.version"]
     on_by_itself = protocol_of("elr", value=True)
     if found.origin is None and known.given("metadata.version") and live < on_by_itself:
-        reason = f"{known.said('metadata.version')}; the feature is on by itself from {on_by_itself} on"
+        reason = f"{known.said('metadata.version')}; the feature is on by default from {on_by_itself} on"
         return Stated(value=False, reason=reason, assumed=True)
     on = isinstance(found.value, int) and found.value > 0
     said = known.said("eligible.leader.replicas.version")

@@ -33,7 +33,7 @@ def stated_voters(
     """The voters that files name; None where none does, or with ZooKeeper.
 
     Of files that differ the first is taken, with a warning (R0736).  Bootstrap servers
-    need not be all: their number is assumed.
+    may be only some of them: their number is assumed.
     """
     if controller is not Controller.KRAFT:
         return None

@@ -87,7 +87,7 @@ def test_whose_a_directory_is_can_be_said(
     (here / "meta.properties").unlink()
 
     assert main(["kafka", "inspect", str(here)]) == Exit.WRONG
-    assert f"say which broker's it is: 1={here}" in capsys.readouterr().err
+    assert f"name its broker: 1={here}" in capsys.readouterr().err
     _, found = asked(capsys, f"1={here}")
     assert found["brokers"] == [1]
 

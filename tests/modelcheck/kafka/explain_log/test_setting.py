@@ -59,7 +59,7 @@ def test_a_level_that_is_newer_than_known_is_told() -> None:
     found = of_level(34)
 
     assert found.release == "4.4-IV2"
-    assert found.assumed == ("metadata.version 34 is newer than any known here; taken as 4.4.",)
+    assert found.assumed == ("metadata.version 34 is newer than any known here; assumed: 4.4.",)
 
 
 @pytest.mark.parametrize(("level", "is_explained"), [(26, True), (29, True), (30, False), (33, False)])

@@ -50,7 +50,7 @@ def test_the_entries_that_change_the_partition_and_the_brokers_are_told_with_the
     assert "· partition: replicas " in said
     assert "· partition changes: leader " in said
     assert "is fenced" in said
-    assert "that say nothing of the partition or a broker" in said
+    assert "about neither the partition nor a broker" in said
     assert metadata.lines[-1].startswith("so after offset ")
     assert len(metadata.lines) <= MOST + 1
     assert [each.node for each in logs] == [1, 2, 3]

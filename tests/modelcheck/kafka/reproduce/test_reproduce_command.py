@@ -54,7 +54,7 @@ def test_without_java_nothing_is_started(
     code, _, told = run("kafka", "reproduce", str(trace), "--kafka-home", str(home))
 
     assert code == Exit.WRONG
-    assert "error[R0930]: there is no Java" in told
+    assert "error[R0930]: no Java runtime was found" in told
 
 
 def test_a_run_of_another_protocol_is_refused_with_the_models_that_are_driven(
@@ -200,7 +200,7 @@ def test_of_a_kafka_that_does_not_start_the_last_lines_are_shown(
 
     assert code == Exit.WRONG
     assert "error[R0932]" in told
-    assert "has ended by itself" in told
+    assert "has ended unexpectedly" in told
     assert "ERROR no room for a heap" in told
     assert "Kafka.scala" not in told
     assert "6 more" not in told

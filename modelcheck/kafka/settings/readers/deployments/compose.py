@@ -35,7 +35,7 @@ def is_compose(node: Node) -> bool:
 
 
 def read_compose(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add what the services say; each that runs a broker counts as one."""
+    """Add the settings of the services; each that runs a broker counts as one."""
     for document in documents:
         for name, service in entries(get(document, "services")):
             if isinstance(service, MappingNode):
@@ -71,12 +71,12 @@ def _interpolated(node: ScalarNode) -> ScalarNode:
 
 
 def _tell_defaults(gathered: Gathered, settings: int, facts: int, copies: Node | None) -> None:
-    """Say which defaults are among what may decide, and was read from here on."""
+    """Add a note for each default in settings that may decide, of those read from here on."""
     spans = [one.value_span for one in gathered.given[settings:] if find(one.key) is not None]
     spans += [fact.span for fact in gathered.facts[facts:]]
     for span in (*spans, *([copies.span] if copies is not None else [])):
         for found in _DEFAULT.finditer(gathered.source.text, span.start, span.end):
             gathered.notes.append(
-                f"{found[0]} is taken as {found['value'] or 'nothing'}: give what it is where "
+                f"{found[0]} is taken as {found['value'] or 'nothing'}: give its value where "
                 f"{found['name']} is set, in the shell or in .env"
             )

@@ -15,7 +15,7 @@ GROUP = "platform.confluent.io"
 
 
 def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add what the resources of one text say; those that are not of brokers or topics are passed over."""
+    """Add the settings in the resources of one text; those not of brokers or topics are skipped."""
     for node in resources:
         match text_of(get(node, "kind")):
             case "Kafka":
@@ -45,7 +45,7 @@ def _cluster(gathered: Gathered, node: Node) -> None:
     said = {one.key for one in gathered.given if one.entity == name}
     if left := {"default.replication.factor", "min.insync.replicas"} - said:
         gathered.notes.append(
-            f"`{name}` does not say {' and '.join(sorted(left))}: the operator sets it by the number of "
+            f"`{name}` does not set {' and '.join(sorted(left))}: the operator sets it by the number of "
             "brokers, and Kafka's defaults are taken; what kafka-configs prints of a broker has them"
         )
     gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")

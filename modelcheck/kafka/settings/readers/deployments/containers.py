@@ -25,7 +25,7 @@ from spec.diagnostics import Diagnostic
 def read_container(
     gathered: Gathered, node: Node, variables: Sequence[EnvironmentVariable], entity: str, words: str
 ) -> bool:
-    """Add what image, commands and variables of a container say; whether it runs a broker with topics."""
+    """Add the settings of a container's image, commands and variables; True for a broker with topics."""
     image = get(node, "image")
     read_commands(gathered, node, entity)
     is_broker = runs_a_broker(text_of(image) or "", variables) and not runs_a_tool(node)

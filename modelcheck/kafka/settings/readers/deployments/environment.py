@@ -49,7 +49,7 @@ class EnvironmentVariable:
 
 
 def broker_key(name: str) -> str | None:
-    """The broker's or topic's setting that a variable stands for; None when it stands for none."""
+    """The broker's or topic's setting that a variable sets; None when it sets none."""
     found = _BROKER.fullmatch(name)
     if found is None:
         return None
@@ -61,7 +61,7 @@ def broker_key(name: str) -> str | None:
 
 
 def client_key(name: str) -> tuple[SettingLayer, str] | None:
-    """The producer's or consumer's setting that a variable stands for."""
+    """The producer's or consumer's setting that a variable sets."""
     found = _CLIENT.fullmatch(name)
     if found is None:
         return None
@@ -84,7 +84,7 @@ def is_a_controller(variables: Iterable[EnvironmentVariable]) -> bool:
 
 
 def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable], entity: str = "") -> None:
-    """Add the settings that variables stand for, under the name of their container."""
+    """Add the settings of variables, under the name of their container."""
     for one in variables:
         key, client = broker_key(one.name.text), client_key(one.name.text)
         at = (one.name.span, one.value.span)
@@ -97,7 +97,7 @@ def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable],
 
 
 def read_image(gathered: Gathered, image: ScalarNode) -> None:
-    """Add the release that an image carries, where its name says it."""
+    """Add the release that an image carries, where its name shows it."""
     release = release_of(image.text)
     if release is not None:
         gathered.fact(About.VERSION, image, f"image {image.text}", release)
@@ -138,7 +138,7 @@ def _created(gathered: Gathered, one: EnvironmentVariable) -> None:
 
 
 def is_environment(source: Source) -> bool:
-    """Whether each line that says something gives a variable, and one of them is a setting of Kafka."""
+    """Whether each line with content sets a variable, and one of them is a setting of Kafka."""
     if not any(sign in source.text for sign in ("KAFKA_", "PRODUCER_", "CONSUMER_")):
         return False  # soon said of ten megabytes of something else
     names = [found["name"] for found in _LINE.finditer(source.text)]

@@ -36,7 +36,7 @@ _COUNTS = ("replicaCount", "brokers", "replicas")
 
 
 def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add what the values say: of brokers by their keys, of topics where there are lists of them."""
+    """Add the settings in the values: of brokers by their keys, of topics where there are lists of them."""
     for document in documents:
         _below(gathered, document)
         _brokers(gathered, document)
@@ -46,7 +46,7 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def read_release(gathered: Gathered, document: Node) -> None:
-    """Add the release that a `kafka_version` says, where brokers were read: of clients it is their own."""
+    """Add the release of a `kafka_version` where brokers were read; for clients it is their own."""
     of_brokers = any(one.layer is SettingLayer.BROKER_STATIC for one in gathered.given)
     if not (of_brokers or any(fact.about is About.BROKERS for fact in gathered.facts)):
         return
@@ -58,7 +58,7 @@ def read_release(gathered: Gathered, document: Node) -> None:
 
 
 def _below(gathered: Gathered, node: Node) -> None:
-    """What a value says itself, then what stands in it; other components than brokers are left out."""
+    """Add the settings of a value, then of those in it; components other than brokers are left out."""
     read_variables(gathered, variables_of(node))
     _image(gathered, node)
     _topic(gathered, node)
@@ -120,7 +120,7 @@ def _brokers(gathered: Gathered, document: Node) -> None:
 
 
 def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
-    """That pods keep no disk, where a chart of brokers says so: `sure`, or one that counts them."""
+    """Add that pods keep no disk, where a chart of brokers sets it: `sure`, or one that counts them."""
     separate = text_of(get(root, "controller", "controllerOnly")) == "true"
     parts = [root, get(root, "broker"), None if separate else get(root, "controller")]
     for part in parts:

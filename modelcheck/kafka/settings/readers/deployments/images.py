@@ -1,4 +1,4 @@
-"""The release of Kafka that a container image carries, as its name says."""
+"""The release of Kafka that a container image carries, by its name."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def is_of_a_broker(image: str) -> bool:
 
 
 def is_of_something_else(image: str) -> bool:
-    """Whether the image says that it runs something beside brokers, whatever its variables are."""
+    """Whether the image's name shows that it runs something other than brokers, whatever its variables."""
     found = _IMAGE.fullmatch(image.strip())
     return found is not None and _OTHERS.search(found["name"]) is not None
 
 
 def release_of(image: str) -> str | None:
-    """The release, where the tag of a broker's image says it; that of Debezium's says Debezium's."""
+    """The release, where the tag of a broker's image has it; a tag of Debezium is Debezium's own release."""
     found = _IMAGE.fullmatch(image.strip())
     if found is None or found["name"] not in _BROKERS or not found["tag"] or "debezium/" in image:
         return None

@@ -17,7 +17,7 @@ GROUPS: dict[str, Callable[[Gathered, Sequence[Node]], None]] = {
     confluent.GROUP: confluent.read_confluent,
 }
 _CLUSTERS = frozenset("Kafka KafkaCluster KafkaNodePool KafkaTopic Topic KafkaBroker".split())
-_VALUES = {  # of what installs a chart: where the chart's name stands, and where its values
+_VALUES = {  # resources that install a chart: the paths of the chart's name and of its values
     "HelmRelease": (("spec", "chart", "spec", "chart"), ("spec", "values")),  # Flux
     "Application": (("spec", "source", "chart"), ("spec", "source", "helm", "valuesObject")),  # Argo CD
 }
@@ -25,12 +25,12 @@ _QUIET = frozenset("Namespace Service ServiceAccount KafkaUser KafkaRebalance".s
 
 
 def is_resource(node: Node) -> bool:
-    """Whether a document is a resource: it says of which kind."""
+    """Whether a document is a resource: it has a kind."""
     return text_of(get(node, "kind")) is not None
 
 
 def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add what the resources of one text say; those without a reader are passed over with a note.
+    """Add the settings in the resources of one text; those without a reader are skipped with a note.
 
     A cluster or topic of an operator that has no reader is a problem (R0733).
     """
@@ -78,7 +78,7 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
         advice = "give what its operator makes of it: the broker's properties, or kafka-configs --describe"
         gathered.problems.append(Diagnostic("R0733", gathered.source, at.span, message, help=advice))
     elif kind not in _QUIET:
-        gathered.notes.append(f"{kind} `{name}` says nothing about replication and was passed over")
+        gathered.notes.append(f"{kind} `{name}` has nothing about replication and was skipped")
 
 
 def _values_of_kafka(node: Node, chart: Sequence[str], values: Sequence[str]) -> Node | None:

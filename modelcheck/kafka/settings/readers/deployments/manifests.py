@@ -23,7 +23,7 @@ WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "
 
 
 def read_workload(gathered: Gathered, node: Node) -> None:
-    """Add what the containers of pods say, each that runs a broker as often as there are pods."""
+    """Add the settings of pods' containers; each that runs a broker counts once for each pod."""
     known = len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes)
     spec = get(node, "spec")
     pod = get(spec, "jobTemplate", "spec", "template", "spec") or get(spec, "template", "spec") or spec
@@ -34,7 +34,7 @@ def read_workload(gathered: Gathered, node: Node) -> None:
         _container(gathered, container, get(spec, "replicas"), name)
     if known == len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes):
         kind = text_of(get(node, "kind"))
-        gathered.notes.append(f"{kind} `{name}` says nothing about replication and was passed over")
+        gathered.notes.append(f"{kind} `{name}` has nothing about replication and was skipped")
 
 
 def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str) -> None:
@@ -53,7 +53,7 @@ def read_config_map(gathered: Gathered, node: Node) -> None:
 
 
 def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
-    """Add the settings in names with texts: a text by what it is, a name by what it stands for."""
+    """Add the settings in names with texts: a text by its kind, a name by its meaning."""
     variables = [
         EnvironmentVariable(key, value) for key, value in entries(data) if isinstance(value, ScalarNode)
     ]

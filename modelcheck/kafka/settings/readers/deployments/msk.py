@@ -1,7 +1,7 @@
-"""Amazon MSK: what its clusters have where their configuration does not say, which is not Kafka's default.
+"""Amazon MSK: its defaults for settings that a configuration leaves out, which differ from Kafka's.
 
 The values are those of Amazon's page *Default Amazon MSK configuration*; its page on custom
-configurations says that they hold for what one of these leaves out too.
+configurations states that they also hold for settings that one of these leaves out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MskCluster:
 def read_msk_version(gathered: Gathered, node: Node | None, words: str) -> None:
     """Add the release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`; and the controller.
 
-    Before 4.0 it is ZooKeeper, unless `kraft` stands behind the release.
+    Before 4.0 it is ZooKeeper, unless `kraft` follows the release.
     """
     text = text_of(node)
     if text is None:
@@ -56,12 +56,12 @@ def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None
     if missing:
         gathered.notes.append(
             f"{' and '.join(sorted(missing))} not given: Amazon's defaults are 3 and 2 in three zones, and "
-            "2 and 1 in two, and no client_subnets here say how many there are; Kafka's are taken"
+            "2 and 1 in two, and no client_subnets here show the number of zones; Kafka's are taken"
         )
 
 
 def read_cloud_formation(gathered: Gathered, resources: Node | None) -> None:
-    """Add what CloudFormation says of MSK beside the text of properties, which is read with all others."""
+    """Add CloudFormation's settings of MSK, except the text of properties, which is read with all others."""
     by_type: dict[str | None, list[Node]] = {}
     for _, one in entries(resources):
         by_type.setdefault(text_of(get(one, "Type")), []).append(one)

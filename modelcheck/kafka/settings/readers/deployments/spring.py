@@ -24,7 +24,7 @@ def is_spring(node: Node) -> bool:
 
 
 def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the settings of producers and consumers; each profile's document stands for itself."""
+    """Add the settings of producers and consumers; each profile's document is read alone."""
     for document in documents:
         found = tuple(paths(document))
         profile = next((value.text for path, _, value in found if path in _PROFILE), "")

@@ -21,9 +21,9 @@ GROUP = "kafka.strimzi.io"
 
 
 def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add what the resources of one text say; a cluster takes its brokers from the node pools beside it.
+    """Add the settings in the resources of one text; a cluster takes its brokers from its node pools.
 
-    Of several clusters the first is read, with what is labelled as its own or as nobody's (R0736).
+    Of several clusters the first is read, with the resources labelled as its own or not labelled (R0736).
     """
     by_kind: dict[str, list[Node]] = {"Kafka": [], "KafkaNodePool": [], "KafkaTopic": []}
     for node in resources:
@@ -61,7 +61,7 @@ def _of_one_cluster(gathered: Gathered, by_kind: dict[str, list[Node]]) -> dict[
 
 
 def _producers(gathered: Gathered, node: Node) -> None:
-    """What a Connect cluster or a bridge says of its producers."""
+    """Add the producer settings of a Connect cluster or a bridge."""
     name = text_of(get(node, "metadata", "name")) or ""
     match text_of(get(node, "kind")):
         case "KafkaConnect":
@@ -92,7 +92,7 @@ def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
 
 
 def _pools(gathered: Gathered, pools: Sequence[Node]) -> None:
-    """What the node pools of one cluster say: each of its brokers, and all together of its controllers."""
+    """Add the node pools of one cluster: the brokers of each, and the controllers of all together."""
     counts = [gathered.count(get(pool, "spec", "replicas"), _counts([pool])) for pool in pools]
     for pool, many in zip(pools, counts, strict=True):
         _pool_facts(gathered, pool, many)

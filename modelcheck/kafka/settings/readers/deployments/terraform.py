@@ -59,7 +59,7 @@ def _resources(blocks: Sequence[Block], kind: str) -> list[Block]:
 
 
 def _msk(clusters: Sequence[Block]) -> MskCluster:
-    """What the clusters say of zones and storage; a subnet stands in a zone of its own."""
+    """The zones and storage of the clusters; each subnet is in a zone of its own."""
     subnets = [get(one.body, "broker_node_group_info", "client_subnets") for one in clusters]
     counts = {len(items(one)) for one in subnets}
     tiered = [(text_of(get(one.body, "storage_mode")) or "") == "TIERED" for one in clusters]
@@ -73,11 +73,11 @@ def _msk_cluster(gathered: Gathered, block: Block) -> None:
         message = "the cluster names no configuration, and Amazon's defaults are not Kafka's"
         _refuse(gathered, block, message)
     else:
-        gathered.notes.append("of MSK's configuration only what aws_msk_configuration says here is read")
+        gathered.notes.append("of MSK's configuration only the aws_msk_configuration in this file is read")
 
 
 def _confluent_cloud(gathered: Gathered, block: Block) -> None:
-    _refuse(gathered, block, "Confluent Cloud decides by itself how its topics are replicated")
+    _refuse(gathered, block, "Confluent Cloud decides how its topics are replicated")
 
 
 def _refuse(gathered: Gathered, block: Block, message: str) -> None:

@@ -1,7 +1,7 @@
 """Terraform's language, as far as configurations are written in it: blocks, attributes, literals.
 
-What is no literal (a reference, a call, a condition) is kept as its text and marked as computed.
-A block is an entry of the body that it stands in, under its type; its labels are in the entry's key.
+An expression that is no literal (a reference, a call, a condition) is kept as text, marked as computed.
+A block is an entry of the body that contains it, under its type; its labels are in the entry's key.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _HclParser:
         self._at = 0
 
     def body(self, depth: int, *, top: bool = False) -> tuple[MappingNode, tuple[Block, ...]]:
-        """What stands up to the closing brace, or the end of the text."""
+        """The body up to the closing brace, or the end of the text."""
         start = self._at
         found: list[tuple[ScalarNode, Node]] = []
         blocks: list[Block] = []
@@ -93,7 +93,7 @@ class _HclParser:
     def _name(self) -> ScalarNode:
         match = _NAME.match(self._text, self._at)
         if match is None:
-            raise HclError(self._at, "a name should stand here")
+            raise HclError(self._at, "expected a name")
         self._at = match.end()
         return ScalarNode(match[0], Span(*match.span()))
 
@@ -104,7 +104,7 @@ class _HclParser:
             self._at = match.end()
             self._skip(_SPACE)
         if self._text[self._at : self._at + 1] != "{":
-            raise HclError(self._at, "`=` or `{` should stand here")
+            raise HclError(self._at, "expected `=` or `{`")
         self._at += 1
         body, _ = self.body(depth + 1)
         return Block(kind.text, tuple(labels), body)
@@ -125,7 +125,7 @@ class _HclParser:
         self._at = self._end_of_expression()
         text = self._text[start : self._at].rstrip()
         if not text:
-            raise HclError(start, "a value should stand here")
+            raise HclError(start, "expected a value")
         return ScalarNode(text, Span(start, start + len(text)), computed=True)
 
     def _literal(self, depth: int) -> Node | None:
@@ -172,7 +172,7 @@ class _HclParser:
             key = self._key()
             self._skip(_SPACE)
             if self._text[self._at : self._at + 1] not in ("=", ":"):
-                raise HclError(self._at, "`=` should stand here")
+                raise HclError(self._at, "expected `=`")
             self._at += 1
             found.append((key, self._value(depth + 1)))
             self._skip(_BLANK)
@@ -199,7 +199,7 @@ class _HclParser:
         if self._text[self._at : self._at + 1] == comma:
             self._at += 1
         elif self._text[self._at : self._at + 1] != end and not optional:
-            raise HclError(self._at, f"`{comma}` or `{end}` should stand here")
+            raise HclError(self._at, f"expected `{comma}` or `{end}`")
 
     def _skip(self, what: re.Pattern[str]) -> None:
         found = what.match(self._text, self._at)

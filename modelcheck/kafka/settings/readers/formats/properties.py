@@ -25,7 +25,7 @@ _SPECIAL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 @frozen
 class Entry:
-    """A key and its value, unescaped, and where each stands."""
+    """A key and its value, unescaped, and the place of each."""
 
     key: str
     value: str
@@ -53,7 +53,7 @@ class _Logical:
     pieces: tuple[tuple[int, int], ...]
 
     def place(self, index: int) -> int:
-        """Where the character at this index stands in the source."""
+        """The place in the source of the character at this index."""
         if len(self.pieces) == 1:  # nearly every line
             return self.pieces[0][1] + index
         line_start, source_start = next(p for p in reversed(self.pieces) if p[0] <= index)

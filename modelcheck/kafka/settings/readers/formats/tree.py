@@ -12,8 +12,8 @@ from spec.source import Span
 class ScalarNode:
     """A plain value as it is written, without its quotes.
 
-    `verbatim` says that its text stands in the source line by line, as in a block
-    scalar or a heredoc; `computed` that it is an expression, which only another tool can work out.
+    `verbatim` is whether its text is in the source line by line, as in a block
+    scalar or a heredoc; `computed` whether it is an expression, which only another tool can evaluate.
     """
 
     text: str
@@ -76,7 +76,7 @@ def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
 
 
 def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
-    """The same tree with other plain values; its keys stay, and what stands by several aliases is one."""
+    """The same tree with other plain values; its keys stay, and a node with several aliases stays one."""
     made: dict[int, Node] = {}
 
     def again(one: Node) -> Node:
@@ -97,7 +97,7 @@ def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it; what stands there by several aliases comes once."""
+    """The node and all below it; a node with several aliases comes once."""
     seen: set[int] = set()
     waiting = [node]
     while waiting:

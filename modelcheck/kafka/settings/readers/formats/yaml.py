@@ -20,7 +20,7 @@ from modelcheck.kafka.settings.readers.formats.tree import (
 from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
-ROOM = 100_000  # values that a text may stand for, aliases counted each time, and one for each character
+ROOM = 100_000  # values that a text may expand to, aliases counted each time, and one for each character
 
 
 def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]:
@@ -30,7 +30,7 @@ def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]
         composed = list(yaml.compose_all(source.text, Loader=yaml.SafeLoader))
         return tuple(_Tree(most).converted(node) for node in composed), ()
     except _TooManyError as error:
-        message = f"its aliases stand for more than {most:,} values"
+        message = f"its aliases expand to more than {most:,} values"
         return (), (Diagnostic("R0708", source, error.span, message),)
     except yaml.YAMLError as error:
         return (), (_malformed(source, error),)
@@ -39,7 +39,7 @@ def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]
 
 
 class _TooManyError(Exception):
-    """What a node stands for is more than any configuration has."""
+    """A node expands to more values than any configuration has."""
 
     def __init__(self, span: Span) -> None:
         self.span = span
@@ -47,16 +47,16 @@ class _TooManyError(Exception):
 
 
 class _Tree:
-    """A document as values of its own, `most` of them where an alias counts as what it stands for."""
+    """A document as values of its own, at most `most` of them with each alias expanded."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: dict[int, Node] = {}
-        self._sizes: dict[int, int] = {}  # of the values that nodes stand for, by their own identity
+        self._sizes: dict[int, int] = {}  # of the values that nodes expand to, by the node's identity
         self._above: set[int] = set()
 
     def converted(self, node: yaml.Node) -> Node:
-        """The node; an alias is the same object as what it stands for. Raises YAMLError, _TooManyError."""
+        """The node; an alias is the same object as its node. Raises YAMLError, _TooManyError."""
         if id(node) in self._known:
             return self._known[id(node)]
         if id(node) in self._above:
