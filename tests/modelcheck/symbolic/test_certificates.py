@@ -215,7 +215,7 @@ CHANGES: dict[Callable[[Json], None], str] = {
     _twice: "twice: ordered at the start",
     _reordered: "the obligations are not in the order of the claims and the actions",
     _claimed_twice: "twice: the claim ordered",
-    _of_more: "what it says that it is `of` is not what is proved",
+    _of_more: "its entry `of` is not what is proved",
     _another_text: "not what the model claims: ordered",
     _another_kind: "not what the model claims: ordered",
 }
@@ -360,8 +360,8 @@ def test_no_part_of_a_certificate_can_be_changed_so_that_less_is_proved(larger: 
         ('"named": false', '"named": 0', "`named` of an obligation is not of its kind"),
         ('"action": "up"', '"action": ["up"]', "`action` of an obligation is not of its kind"),
         ('"check": "c"', '"check": "c", "only": []', "it has an entry `only`, which means nothing"),
-        ('"file": "', '"file": "../', "`file` is not the name of a file beside it"),
-        ('"file": "counting.rsm"', '"file": "-"', "`file` is not the name of a file beside it"),
+        ('"file": "', '"file": "../', "`file` is not the name of a file in the same folder"),
+        ('"file": "counting.rsm"', '"file": "-"', "`file` is not the name of a file in the same folder"),
         ('"up"', "null", "an action is no text"),
     ],
 )
