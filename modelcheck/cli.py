@@ -89,7 +89,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _value(option: argparse.Action) -> str:
-    """How the value of an option is told: by its name, or by all that it may be."""
+    """The placeholder for an option's value: its name, or all its choices."""
     return str(option.metavar or "|".join(map(str, option.choices or (option.dest.upper(),))))
 
 
@@ -265,7 +265,7 @@ def _limited(
 
 
 def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:
-    """What is wrong with the input: as JSON on the output, or for people beside it."""
+    """The mistakes in the input: as JSON on the output, or for people on standard error."""
     if as_data:
         output.json({"errors": [as_json(each) for each in error.diagnostics]})
     else:

@@ -19,7 +19,7 @@ ABOUT = """\
 # Modules
 
 For readers of the code: every module of the five packages with the first sentence of its docstring.
-The packages are in an order of imports, and so is each table: a module imports only what stands above it.
+The packages are in an order of imports, and so is each table: a module imports only modules above it.
 [Architecture](../architecture.md) says where to begin.
 `python -m tools.module_tables` writes this page.
 """

@@ -31,14 +31,14 @@ _TOKENS: dict[str, Token] = {  # by the beginnings of the names that TextMate gi
 
 
 def _token(name: str) -> Token:
-    """What Pygments calls what TextMate calls so. Raises StopIteration where nobody has said."""
+    """The Pygments token of a TextMate scope. Raises StopIteration where there is none."""
     return next(token for begin, token in _TOKENS.items() if name.startswith(begin))
 
 
 def _groups(
     names: dict[str, dict[str, str]],
 ) -> Callable[[Any, re.Match[str]], Iterator[tuple[int, Token, str]]]:
-    """The tokens of a match whose groups have names; what stands between them has none."""
+    """The tokens of a match whose groups have names; the text between them has none."""
 
     def tokens(_: Any, match: re.Match[str]) -> Iterator[tuple[int, Token, str]]:  # noqa: ANN401 - a lexer
         end = match.start()

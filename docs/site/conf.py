@@ -14,7 +14,7 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 6  # every heading can be led to, by the name that it has elsewhere
 suppress_warnings = [
     "myst.header",  # a page may begin with small headings
-    "misc.highlighting_failure",  # what stands for more than itself, as `…`, has no colours
+    "misc.highlighting_failure",  # placeholders such as `…` have no colours
 ]
 highlight_language = "text"
 html_theme = "alabaster"
@@ -38,6 +38,6 @@ html_show_copyright = False
 html_use_index = False
 
 
-def setup(app: Any) -> None:  # noqa: ANN401 - Sphinx asks for it, and need not be there to check types
+def setup(app: Any) -> None:  # noqa: ANN401 - Sphinx asks for it, and types are checked without it
     """Give the language its colours."""
     app.add_lexer("rsm", RsmLexer)

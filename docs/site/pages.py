@@ -1,6 +1,6 @@
 """The sources of the site: the repository's documents with their links led to pages, and pages of protocols.
 
-No text is written twice: a document stands in the sources at the place that it has in the repository.
+No text is written twice: a document has the same place in the sources as in the repository.
 What is added is a page for each protocol (its table, its runs, its text), the gallery, and lists of pages.
 """
 
@@ -99,7 +99,7 @@ MADE = frozenset({"gallery.md", "play.md"})  # pages that are no documents
 
 @frozen
 class Site:
-    """What a site has beside the documents: the runs of its gallery, and the checks of pages to play with."""
+    """The parts of a site besides the documents: runs of its gallery, and checks of pages to play with."""
 
     runs: tuple[DrawnRun, ...]
     played: Mapping[str, str]
@@ -148,7 +148,7 @@ def _put(folder: Path, name: str, text: str) -> None:
 
 
 def _led(text: str, file: str, folder: Path) -> str:
-    """A document whose links lead to pages; files that are none are copied beside it, for readers to take."""
+    """A document whose links lead to pages; other files are copied next to it, for readers to take."""
     page = Path(_page(file)).parent.as_posix()
 
     def led(found: re.Match[str]) -> str:
@@ -208,7 +208,7 @@ def _listed(title: str, pages: Mapping[str, str]) -> str:
 
 
 def _protocol(site: Site, name: str, table: str) -> str:
-    """The page of a protocol; `table` is what the page of all says of it."""
+    """The page of a protocol; `table` is its part of the page of all."""
     parts = [f"# {name}\n\n{table.strip()}\n"]
     if name in site.played:
         asked = site.played[name]

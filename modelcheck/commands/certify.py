@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Check each part of a certificate and say which of them stand."""
+    """Check each part of a certificate and report which of them are proved."""
     certificate = _read(args.certificate)
     model, check = _meant(certificate, args.file or _model_path(certificate, Path(args.certificate).parent))
     refuse_unstartable(model, check)

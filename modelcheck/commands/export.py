@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Write the model out; the notes and the command that runs it go beside the output."""
+    """Write the model out; the notes and the command that runs it go to standard error."""
     given = given_by(args)
     model, check = one_check(load(args.file), args.check, args.of, given, "an export")
     check = only(model, check, args.property)

@@ -74,8 +74,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _asked(asking: NecessitySearch, limits: Limits, progress: ProgressLine) -> list[CheckStanding]:
-    """The checks as they stand; not all of them where it is interrupted."""
-    progress.begin("the checks as they stand")
+    """The answers of the unchanged checks; not all of them where it is interrupted."""
+    progress.begin("the unchanged checks")
     try:
         found = dict(asking.checks(limits, progress))
     finally:
@@ -123,7 +123,7 @@ def _tell(args: argparse.Namespace, output: Output, table: _NecessityTable, row:
 
 
 class _NecessityTable:
-    """A row for each part: where it stands, what becomes of it, what is found."""
+    """A row for each part: its place, its change, the result."""
 
     def __init__(self, parts: Sequence[ProtocolPart], source: Source) -> None:
         self._part = min(WIDEST, max(4, *(len(part.name) for part in parts)))

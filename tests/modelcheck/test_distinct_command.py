@@ -127,7 +127,7 @@ def test_an_interrupted_list_is_told_and_the_exit_code_says_so(
         (["--all", "0"], "`0` is not a number from 1 to 1,000"),
         (["--all", "-1"], "argument"),
         (["--all", "1001"], "`1001` is not a number from 1 to 1,000"),
-        (["--all", "lamp.rsm"], "a file stands before --all"),
+        (["--all", "lamp.rsm"], "write a file before --all"),
         (["--all", "--simulate", "5"], "give --all without --simulate"),
         (["--all", "--estimate"], "leave out --all"),
         (["--all", "-q"], "--all tells more and --quiet tells less"),

@@ -66,7 +66,7 @@ def test_without_the_extra_it_says_how_to_get_it(
         ),
         (("--conf", "=x"), "--conf is KEY=VALUE"),
         (("--checkpoint", "x"), "--engine spark writes down every level in its --run-dir"),
-        (("--run-dir", "x", "--resume", "x"), "--resume goes on in the folder of that run: give it alone"),
+        (("--run-dir", "x", "--resume", "x"), "--resume continues in the folder of that run"),
         (("--shards", "none"), "`none` is not a number"),
         (("--depth", "3"), "--depth is for --engine bmc"),
     ],

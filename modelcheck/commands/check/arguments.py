@@ -126,7 +126,7 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         )
     if args.certificate is not None and changed(args):
         args.refuse(
-            f"a certificate is of a check as it stands in the file: leave out {', '.join(changed(args))}"
+            f"a certificate applies to a check exactly as written: leave out {', '.join(changed(args))}"
         )
 
 

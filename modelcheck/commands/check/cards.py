@@ -120,7 +120,7 @@ def _is_changed(outcome: Outcome) -> bool:
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to show: of what is wrong, or of all that has one; distinct ways are shown by themselves.
+    """The traces to show: of what is wrong, or of all that has one; distinct ways have their own section.
 
     With everything, the last of random runs where none shows anything.
     """

@@ -97,7 +97,7 @@ def _run(
     exits = set[Exit]()
     try:
         exits |= _all_asked(args, output, engine, asked, outcomes, unasked, timings)
-    except KeyboardInterrupt:  # before a search began, or while its runs were told
+    except KeyboardInterrupt:  # before a search began, or while its runs were printed
         output.tell("modelcheck: interrupted")
         exits.add(Exit.UNKNOWN)
     unasked += _rest(asked[len(outcomes) + len(unasked) :])

@@ -85,7 +85,7 @@ def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], 
 
 
 def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write every run in each of the formats, and what stands in the way of a proof."""
+    """Write every run in each of the formats, and the obstacles to a proof."""
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
     draw_asked(args, traces, files, output, is_explained=args.why)

@@ -37,7 +37,7 @@ from spec.source import Source
 
 PLACE = re.compile(r"(.+)-(\d{1,10})")
 MOST = 100_000  # states of a search
-MORE_FAULTS = 2  # that are looked for beside those that the directories show
+MORE_FAULTS = 2  # that are looked for in addition to those that the directories show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -241,7 +241,7 @@ def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnsw
 def _spines(
     args: argparse.Namespace, gathered: ClusterFiles, given: LogPaths, progress: _Progress
 ) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
-    """What the metadata log says of each partition that is asked about, and all logs.
+    """The metadata log's records about each partition in question, and all logs.
 
     Without a metadata log it is the logs that say it.  Raises SpecError where nothing does.
     """
@@ -310,7 +310,7 @@ class _Progress:
         self._of = ("", 0)
 
     def read(self, what: str, _size: int) -> None:
-        """So much more was read, of this. Raises OutOfTime."""
+        """Count what was read, and name its file. Raises OutOfTime."""
         self._reading.look()
         self._line.mention(f"reading {what}")
 

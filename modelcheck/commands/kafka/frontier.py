@@ -121,7 +121,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         progress.clear()
     if not args.json:
         output.lines(first_words(asked, output.width))
-        output.out.flush()  # it is said before the work begins
+        output.out.flush()  # shown before the work begins
     progress.show("frontier")
 
     def tell(done: int, states: int, seconds: float) -> None:
@@ -206,7 +206,7 @@ def _grid(args: argparse.Namespace) -> Grid:
 
 
 def _is_model(files: list[str]) -> bool:
-    """Whether a model file is named, or a protocol; `kafka` alone stands for the configuration."""
+    """Whether a model file is named, or a protocol; `kafka` alone is the configuration."""
     found = [name for name in files if name.endswith(SUFFIX) or (name != KAFKA and is_meant(name))]
     if found and len(files) > 1:
         wrong("FILE", " ".join(files), found[0], f"`{found[0]}` is a model, and goes alone")

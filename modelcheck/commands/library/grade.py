@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _handed_in(file: str, name: str) -> Source:
-    """The text of a file; where there is none, it is said how to begin one."""
+    """The text of a file; where there is none, the error shows how to begin one."""
     try:
         return Source(file, read(file))
     except SpecError as error:

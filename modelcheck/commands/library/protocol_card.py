@@ -48,7 +48,7 @@ def as_json(found: Shipped) -> dict[str, object]:
 
 
 def _expectation(expected: Expect) -> dict[str, object]:
-    """What a check expects, as plain values; null stands for what it does not say."""
+    """What a check expects, as plain values; null where it expects nothing."""
     match expected:
         case ExpectVerdict(name, holds=True, any_faults=any_faults):
             return {"property": name, "verdict": "holds", "any_faults": any_faults}

@@ -53,7 +53,7 @@ def _known(name: str) -> str:
 
 
 def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
-    """A check: its name, what it says of itself, and what it expects."""
+    """A check: its name, its description, and what it expects."""
     yield ()
     yield line(Piece(question.name, Role.STRONG), Piece(f" of {question.of}", Role.DIM))
     if question.says is not None:
@@ -67,7 +67,7 @@ def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
 
 
 def _claims(question: RecordedCheck) -> Iterator[tuple[str, list[str]]]:
-    """What is expected not to go wrong, in words, and the properties of which it is said."""
+    """The expectation that nothing goes wrong, in words, and the properties with it."""
     hold = [each for each in question.expect if isinstance(each, ExpectVerdict) and each.holds]
     yield "hold for any number of faults", [each.property for each in hold if each.any_faults]
     yield "hold", [each.property for each in hold if not each.any_faults]

@@ -27,7 +27,7 @@ def threads(text: str) -> int:
 def ways(text: str) -> int:
     """How many ways are shown at most."""
     if not text.isdecimal() or not 0 < int(text) <= MOST_WAYS:
-        hint = f"`{text}` is not a number from 1 to {MOST_WAYS:,}; a file stands before --all"
+        hint = f"`{text}` is not a number from 1 to {MOST_WAYS:,}; write a file before --all"
         raise argparse.ArgumentTypeError(hint)
     return int(text)
 

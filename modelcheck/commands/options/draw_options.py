@@ -85,7 +85,7 @@ def _title(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many frames stand in a line."""
+    """The number of frames in a line."""
     if not re.fullmatch("[1-9][0-9]?", text):
         raise argparse.ArgumentTypeError(f"`{text}` is no number of frames from 1 to 99")
     return int(text)

@@ -188,13 +188,13 @@ def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
 
 
 def _resumed(args: argparse.Namespace) -> dict[str, Any]:
-    """Where a search on Spark goes on, if it does; its levels are its checkpoint."""
+    """The folder in which a search on Spark continues, if it does; its levels are its checkpoint."""
     if args.checkpoint is not None:
         args.refuse("--engine spark writes down every level in its --run-dir: leave out --checkpoint")
     if args.resume is None:
         return {}
     if args.run_dir is not None:
-        args.refuse("--resume goes on in the folder of that run: give it alone, without --run-dir")
+        args.refuse("--resume continues in the folder of that run: leave out --run-dir")
     return {"run_dir": args.resume, "resume": True}
 
 

@@ -35,7 +35,7 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
 
 
 def words_of(*options: tuple[str, Sequence[object]]) -> Iterator[str]:
-    """Options as they are typed, each before each of its values; None stands for one that is not given."""
+    """Options as they are typed, each before each of its values; None for one that is not given."""
     for option, values in options:
         for value in values:
             if value is not None:

@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Explore, merge, write; what was drawn is said on standard error."""
+    """Explore, merge, write; a summary goes to standard error."""
     if args.distance is not None and args.property is None and args.around is None:
         args.refuse("--distance is from a run: give one with --around, or a property with --property")
     if args.merge and args.fields:

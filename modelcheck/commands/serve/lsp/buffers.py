@@ -1,4 +1,4 @@
-"""The texts that are open in an editor, each as it stands there, and what is known of it."""
+"""The texts that are open in an editor, with unsaved changes, and what is known of each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Change = tuple[tuple[int, int], tuple[int, int], str]
 
 @dataclass(slots=True, eq=False)
 class Buffer:
-    """An open text: its address, the name that diagnostics call it, and what is known of it as it stands now.
+    """An open text: its address, the name that diagnostics call it, and what is known of its current state.
 
     `before` is what was known of an earlier state of it, for who cannot wait.
     """
@@ -49,7 +49,7 @@ class Buffer:
         return self._names[1]
 
     def tree(self) -> s.Protocol | s.GoesOn | None:
-        """The tree of the text alone; where it does not parse, of what is known beside the mistake."""
+        """The tree of the text alone; where it does not parse, of the parts without the mistake."""
         if self._tree is None or self._tree[0] is not self.text:
             self._tree = (self.text, self._parsed())
         return self._tree[1]
@@ -64,7 +64,7 @@ class Buffer:
 
 
 class Buffers:
-    """All that is open, and how other files are read: an open one as it stands in the editor."""
+    """All that is open, and how other files are read: an open one with its unsaved changes."""
 
     def __init__(self, unit: Unit, path_of: Callable[[str], str | None]) -> None:
         self.unit = unit
@@ -115,7 +115,7 @@ class Buffers:
         return next((each for each in self.every() if each.name in {name, path}), None)
 
     def on(self, buffer: Buffer) -> tuple[Buffer, ...]:
-        """The open texts that go on from one, itself among them."""
+        """The open texts that import one, itself among them."""
         found = []
         for each in self.every():
             known = each.known or each.before
@@ -125,7 +125,7 @@ class Buffers:
         return tuple(found)
 
     def read(self, name: str) -> str:
-        """The text of a file, as it stands in the editor where it is open. Raises SpecError."""
+        """The text of a file, from the editor where it is open. Raises SpecError."""
         buffer = self.named(name)
         return load.read(name) if buffer is None else buffer.text
 

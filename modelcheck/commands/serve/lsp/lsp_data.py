@@ -70,7 +70,7 @@ def range_of(lines: Lines, span: Span) -> lsp.Range:
 
 
 def diagnostics(known: Understood, lines: Lines, others: LinesOf) -> Iterator[lsp.Diagnostic]:
-    """Every mistake at its place; one in a file that this goes on from stands at the `import`."""
+    """Every mistake at its place; one in an imported file is at the `import`."""
     for each in known.diagnostics:
         span = known.reported_at(each)
         related = list(_related(known, each, others, is_far=span is None))
@@ -127,7 +127,7 @@ def warnings(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.Diagnostic
 
 
 def completions(found: Completion, lines: Lines) -> Iterator[lsp.CompletionItem]:
-    """What could stand at a place, names before words."""
+    """What can be written at a place, names before words."""
     place = range_of(lines, found.span)
     for number, each in enumerate(found.suggestions):
         yield lsp.CompletionItem(

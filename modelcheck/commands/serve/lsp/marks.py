@@ -1,4 +1,4 @@
-"""What checks came to, in the few words that stand beside a text."""
+"""The verdicts of checks, in the few words that an editor shows next to a text."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class CheckRuns:
 
 
 def in_background(models: Sequence[ir.Model], which: str) -> Iterator[str]:
-    """The checks that run by themselves, the smallest scope first: of each model one, or all, or none."""
+    """The checks that run automatically, the smallest scope first: of each model one, or all, or none."""
     pairs = sorted(
         ((weight(model, check), model.name, check.name) for model in models for check in model.checks),
     )

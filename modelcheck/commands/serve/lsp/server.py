@@ -47,7 +47,7 @@ from spec.syntax.parser import parse
 
 ASKED_WRONGLY = (JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcMethodNotFound, JsonRpcParseError)
 PAUSE = 0.02  # seconds without a key before a text is looked at
-QUIET = 0.5  # seconds more before its checks run by themselves
+QUIET = 0.5  # seconds more before its checks run automatically
 BETWEEN = 0.001  # seconds between two models, in which keys are heard
 MOST_SYMBOLS = 500
 LANGUAGE = "rsm"
@@ -186,7 +186,7 @@ class _Desk:
             look.cancel()
 
     def _renewed(self, buffer: Buffer) -> None:
-        """Look at a text, and at all that go on from it, when the keys rest."""
+        """Check a text, and all that import it, when typing stops."""
         for each in self._buffers.on(buffer):
             self._stop(each)
             self._looks[each.uri] = asyncio.get_running_loop().create_task(self._look(each))
@@ -224,7 +224,7 @@ class _Desk:
             self._refresh()
 
     def _refresh(self) -> None:
-        """Ask an editor that can to ask again for what stands beside texts."""
+        """Have an editor that can ask again for the marks next to texts."""
         able = self._server.client_capabilities.workspace
         if able is not None and able.code_lens is not None and able.code_lens.refresh_support:
             self._server.workspace_code_lens_refresh(None)
@@ -250,7 +250,7 @@ class _Desk:
         return tuple(dict.fromkeys(names))
 
     def _others(self) -> Iterator[str]:
-        """The files that go on from another one."""
+        """The files that import another one."""
         for name in self._files():
             with contextlib.suppress(SpecError):
                 if goes_on(self._buffers.read(name)):
@@ -260,10 +260,10 @@ class _Desk:
         buffer = self._buffers.get(uri)
         return None if buffer is None else (buffer, buffer.lines.offset(*_pair(position)))
 
-    # -------------------------------------------------------------- what stands there
+    # ------------------------------------------------------------- what is at a place
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        """What stands at a place."""
+        """What is at a place."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -275,7 +275,7 @@ class _Desk:
         return lsp.Hover(content, lsp_data.range_of(buffer.lines, found.span))
 
     def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList | None:
-        """What could stand at a place."""
+        """What can be written at a place."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -283,7 +283,7 @@ class _Desk:
         return lsp.CompletionList(is_incomplete=False, items=list(lsp_data.completions(found, buffer.lines)))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
-        """Where what stands there is declared; more than once, where a variant does so again."""
+        """The declarations of the name at a place; more than one, where a variant declares it again."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -295,7 +295,7 @@ class _Desk:
         return list(self._locations(known.place(each.span) for each in names.declared(found.symbol)))
 
     def references(self, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
-        """Every place that names what stands there, in all files."""
+        """Every place with the same symbol, in all files."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at

@@ -22,7 +22,7 @@ class NoAnswer(Exception):  # noqa: N818 - an answer to the user, not a bug
 async def answer(request: Mapping[str, Any], seconds: float, folder: str | None) -> dict[str, Any]:
     """What `work.py` answers, in a folder; the process is ended when its time is over by far.
 
-    It is ended too when this is cancelled, and ends by itself when this process does.
+    It is ended too when this is cancelled, and ends on its own when this process does.
     Raises NoAnswer where there is none.
     """
     # Not by asyncio, which waits for ever where it is cancelled while it starts a process.

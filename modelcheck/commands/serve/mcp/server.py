@@ -27,7 +27,7 @@ MEANINGS = {
     Exit.EXPECTED: "as expected",
     Exit.VIOLATED: "a property is violated, or something else is not as expected",
     Exit.WRONG: "the input is wrong",
-    Exit.UNKNOWN: "unknown: nothing is said to hold that was not searched to the end",
+    Exit.UNKNOWN: "unknown: the search did not finish, so no property was verified",
     Exit.BUG: "a bug of modelcheck",
 }
 ABOUT = (

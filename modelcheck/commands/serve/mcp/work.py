@@ -44,7 +44,7 @@ TRACES = ("trace", "not_a_run")
 
 
 def main() -> int:
-    """Answer what stands on the input."""
+    """Answer the request on the input."""
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_leave_with_input, daemon=True).start()
     sys.stdout.write(json.dumps(answered(request)))

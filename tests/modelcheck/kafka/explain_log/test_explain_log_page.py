@@ -86,7 +86,7 @@ def test_the_table_has_every_template(in_document: Callable[[Path, str, str], No
 def row(template: Template) -> str:
     releases = f"{template.since} to {template.until}" if template.until else f"from {template.since}"
     meaning = MEANINGS.get(template.says)
-    said = NOTHING if meaning is None else ", ".join(words(meaning)) or "beside which step it is shown"
+    said = NOTHING if meaning is None else ", ".join(words(meaning)) or "the step next to which it is shown"
     return f"| `{template.literal.strip()}` | {releases} | {template.level} | {said} |"
 
 
