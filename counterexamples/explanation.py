@@ -231,11 +231,11 @@ def _listed(parts: Iterable[str]) -> str:
 
 @frozen
 class NeededSetting:
-    """A setting that the run needs, its value, and what becomes of the run with another one.
+    """A setting that has to have this `value` for the run to go wrong; with `other` it does not.
 
-    `without` continues "with it": "step 2 is not possible: guard … is false",
-    "nothing is wrong at the end"; `number` is that step, 0 where all are possible.
-    `by_key` are this value and the other one as the real system has them: "min.insync.replicas=1".
+    `without` says what happens with `other`: "step 2 is not possible: guard … is false", or "nothing is
+    wrong at the end"; `number` is the step that is not possible, 0 where all are.
+    `by_key` are both settings as the real system spells them: "min.insync.replicas=1".
     """
 
     name: str

@@ -189,7 +189,10 @@ def _ge(self: object, other: object) -> bool:
 
 
 def _comparison(self: object, other: object, short: str, sign: str) -> bool:
-    """Makes the method that compares the fields as tuples, and asks it."""
+    """The result of `self sign other`, comparing the fields as tuples.
+
+    Only runs once for a class: it puts a generated `__short__`, such as `__lt__`, in its own place.
+    """
     cls: Any = type(self)
     name = f"__{short}__"
     mine, theirs = (f"({''.join(f'{who}.{each}, ' for each in _compared(cls))})" for who in ("self", "other"))

@@ -34,7 +34,11 @@ Results = dict[str, dict[str, dict[str, str]]]
 
 @frozen
 class Prediction:
-    """A run of a check, done to a cluster of that check or of another one."""
+    """A counterexample to try on a real cluster, and how it is described in the table.
+
+    It is that of `check`, on a cluster with the settings of that check, or of `under` where one is named;
+    with `at_brokers` these are in the files of the brokers alone.
+    """
 
     check: str
     about: str
@@ -106,7 +110,7 @@ PREDICTIONS = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Try predictions, and write what came of them, each as soon as it is known."""
+    """Try the predictions on each release given; save the results and the table after each of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kafka-home", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument(
@@ -171,7 +175,7 @@ def write(results: Results) -> None:
 
 
 def table(results: Results) -> str:
-    """The table in Markdown."""
+    """The table in Markdown: a row for each of `PREDICTIONS`, a column for each release that was tried."""
     versions = sorted({version for row in results.values() for version in row}, key=_order)
     return "".join(f"| {' | '.join(row)} |\n" for row in _rows(results, versions))
 

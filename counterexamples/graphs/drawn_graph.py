@@ -49,7 +49,7 @@ class Arc:
 
 @frozen
 class DrawnGraph:
-    """A graph with all its texts."""
+    """A graph ready to be written in any format; arcs name vertices by index, `notes` follow the title."""
 
     title: str
     vertices: tuple[Vertex, ...]

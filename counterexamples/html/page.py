@@ -131,7 +131,7 @@ class PageRun:
 
     @property
     def turn(self) -> int | None:
-        """The step from which on all is lost; None when that is not known, or nothing is."""
+        """The step after which no run avoids the violation, 0 for the start; None where none is known."""
         found = None if self.item.explanation is None else self.item.explanation.no_return
         return None if found is None or found.is_put_off else found.state
 

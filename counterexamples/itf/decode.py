@@ -136,7 +136,10 @@ def _brief(found: Json) -> str:
 
 
 def _inside(key: str | int, decode: Callable[[Json], _T], found: Json) -> _T:
-    """A part, decoded; what does not fit in it is reported with the key on its path."""
+    """The value that `decode` makes of `found`, the part under `key` of a larger JSON value.
+
+    A TypeMismatch in it is raised again with `key` at the front of its path.
+    """
     try:
         return decode(found)
     except TypeMismatch as mismatch:

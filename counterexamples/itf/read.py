@@ -99,7 +99,7 @@ class _Reader:
         )
 
     def refuse(self, refusal: NotReplayable) -> NoReturn:
-        """The trace is well formed, and no run of the model."""
+        """Raise SpecError (R0807) at the refused state: a well-formed trace, but not a run of the model."""
         ending: Path = ("#meta", "modelcheck", "ending") if "ending" in self.document.about else ()
         path = ending if refusal.at is None else ("states", refusal.at)
         message = f"this is not a run of {self.model.name}: {refusal}"

@@ -43,7 +43,10 @@ class NamedPart:
 
 @frozen
 class Roles:
-    """The parts that are drawn, by role; process fields by their sort as well."""
+    """Which part of a state plays each role in a picture.
+
+    `fields` has the fields of processes, by sort and role; `whole` has the other parts, by role.
+    """
 
     sorts: tuple[str, ...]
     fields: Mapping[tuple[str, str], NamedPart]
@@ -79,7 +82,7 @@ def roles(model: Model) -> Roles:
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))
     owners = (None, *sorts)
     shown = [each for each in model.display if each.role != HIDDEN]
-    said = {(p.owner, each.role): p for each in shown for p in parts if _is(p, each)}
+    said = {(p.owner, each.role): p for each in shown for p in parts if _is_displayed_by(p, each)}
     hidden = frozenset(
         (s.variable, s.field or "") for s in model.display if s.role == HIDDEN and s.variable is not None
     )
@@ -94,8 +97,8 @@ def roles(model: Model) -> Roles:
     return Roles(sorts, fields, whole, label, hidden)
 
 
-def _is(part: NamedPart, shown: Shown) -> bool:
-    """Whether a part is what the model shows."""
+def _is_displayed_by(part: NamedPart, shown: Shown) -> bool:
+    """Whether an entry of the `display` block is about just this part."""
     field = part.name if part.path else None
     return shown.variable == part.variable and shown.field == field
 

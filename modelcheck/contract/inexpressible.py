@@ -17,7 +17,10 @@ class Construct:
 
 
 class Inexpressible(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """Constructs that cannot be expressed, each named in `constructs`; a text is one without a place."""
+    """A model has constructs that another language, or a solver, cannot express.
+
+    All are in `constructs`; give a string for one whose place is not known.
+    """
 
     def __init__(self, *constructs: Construct | str) -> None:
         self.constructs = tuple(Construct(each) if isinstance(each, str) else each for each in constructs)

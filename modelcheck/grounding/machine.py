@@ -155,7 +155,10 @@ class _Lowering:
         return stored
 
     def _counters(self, budget: CountedBudget) -> dict[str, GroundTerm]:
-        """A variable for each kind of fault that is counted, and one for all, under no name."""
+        """The variables that count faults, by the kind of fault.
+
+        Where the budget has a total, the key "" has the one for all kinds.
+        """
         made = {name: self._layout.variable(f"faults_{name}", most) for name, most in budget.kinds.items()}
         if budget.total is not None:
             made[""] = self._layout.variable("faults", budget.total)

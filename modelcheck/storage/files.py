@@ -31,7 +31,7 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
     try:
         data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:
-        _refuse("R0904", name, f"cannot be read: {(error.strerror or str(error)).lower()}", _near(name))
+        _refuse("R0904", name, f"cannot be read: {(error.strerror or str(error)).lower()}", _nearest(name))
     if len(data) > largest:
         _refuse("R0906", name, f"the file is too large, more than {largest // 1_000_000} MB")
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -128,8 +128,8 @@ def _unwritten(path: Path, error: OSError) -> NoReturn:
     _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
 
 
-def _near(name: str) -> str:
-    """A file in the same folder with nearly the name of the missing one."""
+def _nearest(name: str) -> str:
+    """`did you mean …?` with the file of the same folder whose name is nearest, or an empty text."""
     path = Path(name)
     try:
         found = suggest(path.name, (other.name for other in path.parent.iterdir()))

@@ -137,7 +137,7 @@ class Clock:
 
 
 def is_good(prop: Property) -> bool:
-    """Whether a run decides a property by showing what it asks for."""
+    """Whether a run that decides the property makes it hold (`reachable`), and does not violate it."""
     return prop.kind is PropertyKind.REACHABLE
 
 

@@ -125,7 +125,10 @@ class Expander:
             region.close()
 
     def _deduplicate(self, count: int) -> Iterator[bytes]:
-        """Insert successors into the table, as many at once as are sure to have room."""
+        """Insert the first `count` successors in the scratch memory into the table.
+
+        Whenever it has no room for the next few, empties it and yields the states that were in it.
+        """
         step = max(self._slots // 8, 1)
         for first in range(0, count, step):
             many = min(step, count - first)

@@ -155,13 +155,19 @@ class Ask:
 
 @frozen
 class AnswerQuestions:
-    """Answers the questions to each shard that come in; what is for parts is handed on."""
+    """Answers whether successors have a mark, for the shards that come in, from the marks in `seen`.
+
+    Rows of `Ask` that hold the marks of a part are handed on to `WriteMarks` as they are.
+    """
 
     mission: Any
     seen: Sequence[Named]
 
     def __call__(self, batches: Batches) -> Batches:
-        """For each part that asked, how many questions were read, and which of its states have a way."""
+        """For each block of questions, a row for the part that asked.
+
+        It has how many were read, and the numbers of the states that lead to one with a mark.
+        """
         here = spark_worker(self.mission.value)
         asked: dict[int, list[Asked]] = defaultdict(list)
         for batch in batches:

@@ -16,7 +16,7 @@ from spec.meaning.semantics import Machine
 
 
 class LocatedSearch(Protocol):
-    """A search that knows where its states are."""
+    """What `FarRuns` needs of a search: its files, executors for a number of states, and what it found."""
 
     files: RunFolder
     executors: Callable[[int], Executors]

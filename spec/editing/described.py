@@ -66,7 +66,10 @@ def explained(code: str) -> str:
 
 
 def about(known: Understood, symbol: Symbol, span: Span | None = None) -> Iterator[str]:
-    """The description of a symbol, named at a place: its declaration, type, sizes and comment."""
+    """Paragraphs of Markdown about a symbol: its declaration, kind, type with sizes, and comment.
+
+    `span` is a place where it is used, since its type there may be narrower than declared.
+    """
     file, _ = known.place(symbol.at)
     yield f"```rsm\n{declaration(known, symbol)}\n```"
     yield _kind(symbol) + (f", declared in `{file}`" if file != known.source.name else "")

@@ -518,7 +518,7 @@ class ExpectVerdict(Node):
 
 @frozen
 class ExpectCount(Node):
-    """`expect states 353 [within k faults]`, transitions, levels, cut."""
+    """`expect states 353 [within k faults]`; `what` is `states`, `transitions`, `levels` or `cut`."""
 
     what: str
     count: int

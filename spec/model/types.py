@@ -64,7 +64,10 @@ class Enum:
 
 @frozen
 class Sort:
-    """Interchangeable members, as many as the check says; only compared for equality."""
+    """A declared type, such as `Replica`, whose members are interchangeable.
+
+    The check gives their number; the language only compares them for equality.
+    """
 
     name: str
 

@@ -33,11 +33,12 @@ Child = tuple[int, bool, int]
 
 @frozen
 class Production:
-    """A rule of the grammar: its symbol, how many symbols it is made of, and what is kept of them.
+    """A rule of the grammar, `origin` made of `size` symbols, and how its node is made from them.
 
-    `builder` names what makes a node of `children`, and of further ones that are
-    `absent`; None where they are only passed on to another rule.  With `single` an
-    only child replaces its parent.
+    `builder` is the name of the method that makes the node, from the symbols that
+    `children` keeps, followed by `absent` times None for optional parts that are missing; it is None
+    where the kept symbols are spliced into the rule around this one.
+    With `single`, an only child becomes the node, and nothing is made.
     """
 
     origin: str

@@ -15,7 +15,11 @@ from spec.meaning.semantics import Machine
 
 
 def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
-    """How many ways there are, each with its steps and what is wrong then; how far was searched."""
+    """The report on the distinct ways to violate a property, as lines.
+
+    First their number, then each with its cost, its steps and what is wrong at the end.  The last
+    sentences give the extent of the search.
+    """
     many = count(len(found.runs), "distinct way")
     yield from wrapped((), f"{found.property}: {many} to violate it", width, Role.STRONG)
     for number, run in enumerate(found.runs, 1):

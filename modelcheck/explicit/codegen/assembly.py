@@ -24,7 +24,7 @@ class Register:
 
 @frozen
 class ConstantTable:
-    """Known numbers in memory."""
+    """A constant array of the kernel, of integers of `bits` bits; `str` is its definition in LLVM IR."""
 
     name: str
     bits: int

@@ -21,9 +21,10 @@ from spec.model.ir import Property, PropertyKind
 
 
 class PackedRecovery:
-    """Looks for ways back in the states that a search has found.
+    """Checks, for each `recoverable` property, whether every state of a finished search can get to its goal.
 
-    All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
+    For one after the other: `mark_goals`, `spread`, then `trap` for a run to a state that cannot.
+    Each raises Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
     """
 
     def __init__(self, search: PackedSearch) -> None:

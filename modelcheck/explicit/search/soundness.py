@@ -345,5 +345,8 @@ def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noq
 
 
 def refuse_unsound(search: PackedSearch) -> None:
-    """Raise CannotResume where what was read does not fit together. Costs a look at each state."""
+    """Raise CannotResume if the checkpoint that was read into this search is inconsistent.
+
+    Costs a look at each state.
+    """
     _CheckedSearch(search).refuse()

@@ -78,12 +78,12 @@ class Grid:
 
     @property
     def asked(self) -> tuple[ConfigurationRow, ...]:
-        """The rows of which something is asked."""
+        """The rows that are searched: those without a reason to leave them out."""
         return tuple(row for row in self.rows if not row.left_out)
 
     @property
     def left_out(self) -> tuple[ConfigurationRow, ...]:
-        """The others."""
+        """The rows that are not searched; `left_out` of each says why."""
         return tuple(row for row in self.rows if row.left_out)
 
     @property

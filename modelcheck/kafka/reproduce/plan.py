@@ -65,7 +65,10 @@ class CannotForce:
 
 
 def can_drive(model: Model) -> bool:
-    """Whether a model is that of Kafka's partition, or a variant of it that has what is driven."""
+    """Whether a run of this model can be tried on a real cluster, if each of its steps can be forced.
+
+    The model has to have the variables in `NEEDED`, and no action other than those listed here.
+    """
     variables = {variable.name for variable in model.variables}
     actions = {action.name for action in model.actions}
     return variables >= NEEDED and actions <= DONE | BY_ITSELF | set(NOT_FORCED)

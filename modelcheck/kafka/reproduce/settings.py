@@ -52,7 +52,7 @@ class ClusterSettings:
     elr: bool
 
     def words(self) -> tuple[str, ...]:
-        """The settings that matter, as they are written in Kafka."""
+        """The settings as Kafka writes them: `acks=all`, those of the topic and the brokers, the features."""
         given = (f"{key}={value}" for key, value in (*self.topic.items(), *self.brokers.items()))
         return (f"acks={self.acks}", *given, *self.features)
 

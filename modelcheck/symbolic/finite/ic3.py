@@ -114,9 +114,9 @@ class _Search:
     def _prove(self) -> End:
         """Add frame after frame, until two neighbours are equal or a property is violated."""
         self._look_at_starts()
-        while self._is_open():
+        while self._has_open():
             self._block_all()
-            if self._error is not None or not self._is_open():
+            if self._error is not None or not self._has_open():
                 break
             self._frames.add_frame()
             level = self._frames.propagate()
@@ -125,8 +125,11 @@ class _Search:
                 return End.COMPLETE
         return End.ERROR if self._error is not None else End.DECIDED
 
-    def _is_open(self) -> bool:
-        """Whether a property is open; where none was asked about, whether the model makes an error is."""
+    def _has_open(self) -> bool:
+        """Whether a property is still undecided; always true where the check has none.
+
+        Without properties the search is for errors of the model, until there is a proof or a run.
+        """
         return self._open != [ERROR] or not self._task.properties
 
     def _look_at_starts(self) -> None:

@@ -169,7 +169,7 @@ class _Induction:
         self._cells[name, None] = ObligationCell(name or NO_ERROR, None, kept, seconds)
 
     def _show(self, name: str) -> None:
-        """Take the run that was found for what it shows."""
+        """Record the run that the solver has just found: an error of the model, or what decides `name`."""
         last = None
         if name in self._system.of_steps:
             last = next(

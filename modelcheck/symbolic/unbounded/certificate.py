@@ -66,7 +66,7 @@ class CertifiedObligation:
 
     @property
     def question(self) -> Obligation:
-        """What it asks."""
+        """What is proved here, without the formula: which claim, and after which action."""
         return Obligation(self.claim, self.action)
 
 

@@ -104,7 +104,7 @@ class Subsets:
 
 @frozen(eq=False)
 class Nowhere:
-    """A value where there is none, as an entry of the empty sequence."""
+    """The shape of an expression that can have no value, such as an entry of the empty sequence."""
 
     type: t.Type = t.UNKNOWN
 

@@ -152,7 +152,7 @@ class Steps:
         self.most = most * walk.count * each
 
     def _begin(self, args: tuple[Live, ...]) -> None:
-        """The guards, then the body, for one choice of the parameters."""
+        """Write the code for one choice of the parameters: test the guards, then run the body."""
         fn, scene = self.fn, self.scene
         for index, part in enumerate(self.action.head):
             if isinstance(part, ir.Bound):
@@ -224,7 +224,10 @@ class Steps:
         self._either(test, blocks, then, other)
 
     def _either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
-        """Ways of which one is taken: there are as many steps as the most of them has."""
+        """Write two ways, the first where the test is true; `blocks` are theirs and the one after.
+
+        As only one is taken, `self.most` becomes that of the way with more steps, and not the sum.
+        """
         before, most = self.most, 0
 
         def run(way: Callable[[], None]) -> None:

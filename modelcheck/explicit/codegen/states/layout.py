@@ -85,7 +85,11 @@ class PackedLayout:
 
 
 def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> PackedLayout:
-    """The layout of the states of a model within a scope, some faults counted. Raises TooWide."""
+    """Where each variable of a model within a scope is among the bits of a state.
+
+    `counted` has the most of each kind of fault that gets a counter, `marks` how many bits
+    the table of states keeps for itself.  Raises TooWide.
+    """
     unions = {union.name: union for union in model.unions}
     at = 0
     variables = []

@@ -71,7 +71,7 @@ class Optional:
 
     @cached_property
     def codes(self) -> int:
-        """How many values there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         return self.of.codes + 1
 
     @cached_property
@@ -101,7 +101,7 @@ class Product:
 
     @cached_property
     def codes(self) -> int:
-        """How many codes there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         if not self.parts:
             return 1
         first, *rest = self.parts
@@ -126,7 +126,7 @@ class TaggedUnion:
 
     @cached_property
     def codes(self) -> int:
-        """How many codes there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         return len(self.cases) << self.payload
 
 
@@ -145,7 +145,7 @@ class Array:
 
     @cached_property
     def codes(self) -> int:
-        """How many codes there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         return 1 << self.width
 
     @cached_property
@@ -178,7 +178,7 @@ class Entries:
 
     @cached_property
     def codes(self) -> int:
-        """How many codes there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         return (self.most + 1) << self.body
 
 
@@ -212,7 +212,7 @@ class Mask:
 
     @cached_property
     def codes(self) -> int:
-        """How many values there are at most."""
+        """An upper bound: the code of each value, which is its bits as a number, is below it."""
         return 1 << self.width
 
 

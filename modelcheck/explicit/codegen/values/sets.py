@@ -147,7 +147,7 @@ def subsets_of(fn: Function, a: Live) -> Live:
 
 
 def numbers_between(fn: Function, a: Live, b: Live) -> Live:
-    """The set of the whole numbers from one to another."""
+    """The set of the numbers from a to b, both included; empty where a > b. Raises TooWide."""
     lo, hi = packed_as(a, Number).lo, packed_as(b, Number).hi
     if lo > hi:
         return known_zero(set_of(Never(), 0))

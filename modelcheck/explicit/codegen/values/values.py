@@ -173,5 +173,5 @@ def tagged(fn: Function, union: TaggedUnion, ordinal: int, case: V) -> V:
 
 
 def anything(live: Live) -> V:
-    """A number like that of a value, of which nothing is known."""
+    """A placeholder as wide as a value, for code that is only written to learn a result's packing."""
     return V(live.v.bits, "%anything")

@@ -59,10 +59,14 @@ def inquiries(subject: Subject, partition: PartitionModel, settings: Settings) -
     return replace(found, assumed=(*found.assumed, _MAJORITY))
 
 
-def _spared(
+def _keeping_majority(
     partition: PartitionModel, settings: Settings, asked: Sequence[Inquiry], down: int
 ) -> list[Inquiry]:
-    """Inquiries in which `down` brokers are down anyway, as far as that leaves a majority of controllers."""
+    """The inquiries, with faults limited so that a majority of controllers stays up.
+
+    `down` brokers are down already: none are left where these alone take the majority.
+    Without controllers on the nodes of brokers, the inquiries are unchanged.
+    """
     nodes = combined(partition, settings.voters)
     if nodes is None:
         return list(asked)
@@ -99,7 +103,7 @@ def _racks(partition: PartitionModel, settings: Settings) -> Inquiries:
         for fault, words in says.items()
         if fault != "wreck" or partition.ephemeral
     ]
-    spared = _spared(partition, settings, stops, together)
+    spared = _keeping_majority(partition, settings, stops, together)
     found += [replace(each, most=None) for each in spared]  # there is one such rack
     return Inquiries(tuple(found), () if spared else (_TAKEN,), (where,))
 
@@ -128,7 +132,7 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
     ]
     if many == 1:
         del asked[1]  # there is no broker to wait for
-    spared = _spared(partition, settings, stops, 1)
+    spared = _keeping_majority(partition, settings, stops, 1)
     notes = (_TAKEN,) if spared != stops else ()
     is_kraft = settings.switches.controller.value is Controller.KRAFT
     key = "metadata.version" if is_kraft else "inter.broker.protocol.version"

@@ -79,7 +79,10 @@ class Outage:
         return tuple(each.works(down) for each in self.services)
 
     def spans(self) -> Sequence[tuple[int, int]]:
-        """The numbers of brokers down for which the same works, as first and last."""
+        """The range from 0 brokers down to all, split where the answers of `working` change.
+
+        Each span is the first and last number of brokers down, both included.
+        """
         found: list[tuple[int, int]] = []
         for down in range(len(self.names) + 1):
             if found and self.working(found[-1][0]) == self.working(down):
