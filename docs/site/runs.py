@@ -18,18 +18,18 @@ from tools.protocol_table import FILE, of_check, read
 
 SOON = "< 1"  # how the tables say that a check takes less than a second
 RECT = r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" [^>]*/>'
-FRAME = rf'<g class="panel"[^>]*>\n{RECT}\n{RECT}'  # of a storyboard: its head, where the steps are, and the whole
+FRAME = rf'<g class="panel"[^>]*>\n{RECT}\n{RECT}'  # of a storyboard: its head, and the whole
 EDGE = 2.0  # around a frame that is cut out, half of which its border takes
 MOST_TALL = 1.2  # a frame's height by its width, on a card
 
 
 @frozen
 class Play:
-    """A check with a page to play with, the property that the card's picture violates, and a title."""
+    """A check with a page to play with, the property that the run on its card violates, and a title."""
 
     protocol: str
     check: str
-    property: str
+    violated: str
     title: str
 
     @property
@@ -133,9 +133,9 @@ def play_pictures(progress: ProgressLine) -> Iterator[tuple[Play, str]]:
     """Each page to play with, and the picture on its card: how the property is violated, in one frame."""
     for play in PLAYS:
         progress.begin(f"{play.protocol} · {play.check}: a picture")
-        trace = check(load(play.protocol), play.check).trace(play.property)
+        trace = check(load(play.protocol), play.check).trace(play.violated)
         if trace is None:
-            raise LookupError(f"{play.protocol} · {play.check} does not violate {play.property}")
+            raise LookupError(f"{play.protocol} · {play.check} does not violate {play.violated}")
         yield play, last_frame(str(draw(trace, "storyboard")))
 
 
