@@ -103,7 +103,7 @@ MADE = frozenset({"gallery.md", "play.md"})  # pages that are no documents
 
 @frozen
 class Site:
-    """The parts of a site besides the documents: runs of its gallery, and pages to play with, with pictures."""
+    """What a site has besides the documents: runs, and pages to play with, each with a picture."""
 
     runs: tuple[DrawnRun, ...]
     plays: Mapping[Play, str]
