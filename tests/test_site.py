@@ -211,12 +211,12 @@ def test_text_can_be_read_in_light_and_in_dark(
 @pytest.mark.parametrize("width", [390, 1280])
 def test_tables_do_not_break_words(site: Path, reader: Page, width: int) -> None:
     reader.set_viewport_size({"width": width, "height": 800})
-    for path in sorted((site / "spec" / "protocols").glob("*.html")):
-        reader.goto(path.as_uri())
+    for name in ("README", "kafka", "quorum", "kafka_followers"):
+        reader.goto((site / "spec" / "protocols" / f"{name}.html").as_uri())
         seen = reader.evaluate(BROKEN_WORDS)
 
-        assert seen["words"] >= 20, path.name
-        assert seen["broken"] == [], path.name
+        assert seen["words"] >= 20, name
+        assert seen["broken"] == [], name
 
 
 def test_the_landing_page_has_at_most_two_screens(site: Path, reader: Page) -> None:

@@ -232,8 +232,8 @@ def _protocol(site: Site, name: str, table: str) -> str:
 def _run(run: DrawnRun) -> str:
     bug = run.bug
     return (
-        f"\n({run.name})=\n### {bug.check}: {bug.property}\n\n"
-        f"{bug.system}, [{bug.name}]({address(bug.source)}): {bug.what}.\n\n"
+        f"\n({run.name})=\n### {_title(bug)}\n\n"
+        f"{bug.system}, [{bug.name}]({address(bug.source)}): `{bug.check}` violates `{bug.property}`.\n\n"
         f"![{bug.what}]({_picture(run, 'storyboard')})\n\n"
         f"<details><summary>Every step</summary>\n\n"
         f"![The same as a sequence diagram]({_picture(run, 'diagram')})\n\n"
