@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, Route
@@ -18,6 +19,59 @@ from tests.browsers import installed
 from tests.site_pages import SitePage, dead_ends, loaded_from_elsewhere, site_pages
 
 ROOT = Path(__file__).parent.parent
+
+LOOKED_AT = (
+    "index.html",
+    "docs/how-to/review-kafka.html",
+    "docs/tutorials/first-model.html",
+    "gallery.html",
+    "play.html",
+    "spec/protocols/README.html",
+    "spec/protocols/quorum.html",
+    "search.html",
+)
+COLOURS = """() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => {
+    const [r, g, b] = parts(colour).slice(0, 3).map((value) => value / 255)
+      .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {  // the colour of the nearest element that has one
+    for (; element; element = element.parentElement) {
+      const colour = getComputedStyle(element).backgroundColor;
+      if ((parts(colour)[3] ?? 1) > 0) return light(colour);
+    }
+    return matchMedia("(prefers-color-scheme: dark)").matches ? 0 : 1;
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), faint = [], grounds = [];
+  for (let text; text = texts.nextNode();) {
+    const element = text.parentElement;
+    if (!text.data.trim() || !element.checkVisibility()) continue;
+    const ink = light(getComputedStyle(element).color), paper = ground(element);
+    const contrast = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    grounds.push(paper);
+    if (contrast < 4.5) faint.push(`${contrast.toFixed(1)} ${element.className}: ${text.data.trim()}`);
+  }
+  return { faint, texts: grounds.length, darkest: Math.min(...grounds), lightest: Math.max(...grounds) };
+}"""
+BROKEN_WORDS = """() => {
+  const broken = [];
+  let words = 0;
+  for (const cell of document.querySelectorAll("td, th")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), range = document.createRange();
+    for (let text; text = texts.nextNode();) {
+      for (const word of text.data.matchAll(/\\w+/g)) {
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        words += 1;
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (lines.size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return { words, broken };
+}"""
 
 pytestmark = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("sphinx", "myst_parser")),
@@ -120,7 +174,7 @@ def test_a_bad_link_is_found(text: str, wrong: str, tmp_path: Path) -> None:
 
 def test_the_search_works_from_a_folder(site: Path, reader: Page) -> None:
     reader.goto((site / "index.html").as_uri())
-    reader.get_by_role("textbox").first.fill("truncate high watermark")
+    reader.get_by_placeholder("Search").fill("truncate high watermark")
     reader.keyboard.press("Enter")
     reader.wait_for_selector("#search-results li a")
     reader.locator("#search-results li a", has_text="kafka_followers").first.click()
@@ -136,6 +190,68 @@ def test_no_page_is_wider_than_a_phone(site: Path, reader: Page) -> None:
 
     assert len(wide) >= 60
     assert {name: width for name, width in wide.items() if width > 390} == {}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_in_dark(
+    site: Path, reader: Page, scheme: Literal["light", "dark"], width: int
+) -> None:
+    reader.set_viewport_size({"width": width, "height": 800})
+    reader.emulate_media(color_scheme=scheme)
+    for name in LOOKED_AT:
+        reader.goto((site / name).as_uri())
+        seen = reader.evaluate(COLOURS)
+
+        assert seen["texts"] >= 10, name
+        assert seen["faint"] == [], name
+        assert seen["darkest"] > 0.9 if scheme == "light" else seen["lightest"] < 0.1, name
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_tables_do_not_break_words(site: Path, reader: Page, width: int) -> None:
+    reader.set_viewport_size({"width": width, "height": 800})
+    for name in ("README", "kafka", "quorum", "kafka_followers"):
+        reader.goto((site / "spec" / "protocols" / f"{name}.html").as_uri())
+        seen = reader.evaluate(BROKEN_WORDS)
+
+        assert seen["words"] >= 20, name
+        assert seen["broken"] == [], name
+
+
+def test_the_landing_page_has_at_most_two_screens(site: Path, reader: Page) -> None:
+    reader.set_viewport_size({"width": 1280, "height": 800})
+    reader.goto((site / "index.html").as_uri())
+
+    assert reader.locator("img").evaluate("picture => picture.naturalWidth") > 1000
+    assert reader.evaluate("document.documentElement.scrollHeight") <= 1600
+
+
+def test_the_command_of_the_landing_page_gives_the_pasted_text_to_a_review(site: Path, reader: Page) -> None:
+    pasted = "min.insync.replicas=2\nEND\n# it's $HOME and `date`"
+    reader.goto((site / "index.html").as_uri())
+    shown = reader.locator(".command pre")
+    example = shown.inner_text()
+    reader.get_by_label("properties").fill(pasted)
+    reader.get_by_label("Kafka").fill("3.7; x")
+    reader.get_by_label("brokers").fill("3")
+    command = 'modelcheck() { echo "$@"; cat; }\n' + shown.inner_text()
+    run = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)  # noqa: S607 - the shell that readers have
+
+    assert run.stdout == f"kafka review - --brokers 3\n{pasted}\n"
+    reader.get_by_label("properties").fill("")
+    assert shown.inner_text() == example
+
+
+@pytest.mark.parametrize(("name", "least"), [("gallery.html", 50), ("play.html", 5)])
+def test_cards_have_a_picture_and_a_title_for_people(site: Path, reader: Page, name: str, least: int) -> None:
+    reader.goto((site / name).as_uri())
+    titles = reader.locator(".cards li strong").all_inner_texts()
+    pictures = reader.locator(".cards li img").evaluate_all("all => all.map(one => one.naturalWidth)")
+
+    assert len(titles) == len(pictures) >= least
+    assert [title for title in titles if len(title.split()) < 4] == []
+    assert [width for width in pictures if width < 200] == []
 
 
 def test_a_folder_of_somebody_is_left_alone(tmp_path: Path) -> None:

@@ -1,27 +1,31 @@
 """The sources of the site: the repository's documents with their links led to pages, and pages of protocols.
 
 No text is written twice: a document has the same place in the sources as in the repository.
-What is added is a page for each protocol (its table, its runs, its text), the gallery, and lists of pages.
+What is added is a page for each protocol (its table, its runs, its text), cards of the gallery and of the
+pages to play with, and lists of pages.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 from posixpath import normpath, relpath
 
 import spec.library as library
-from docs.site.runs import DrawnRun
+from docs.site.runs import DrawnRun, Play, last_frame
 from spec.frozen import frozen
-from tools.known_bugs import address
+from tools.known_bugs import Bug, address
 
 ROOT = Path(__file__).parent.parent.parent
 PROTOCOLS = "spec/protocols"
-INDEX = "README.md"  # the page that a reader sees first, as `index.md`
+INDEX = "docs/site/landing.md"  # the page that a reader sees first, as `index.md`
+IDENTIFIER = re.compile(r"[A-Z]+-\d|Jepsen ")  # how a name begins that tells a reader little
 PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part the pages, by their files
     "Tutorials": {
+        "README.md": "Overview",
         "docs/README.md": "All documents",
         "docs/tutorials/first-verdict.md": "Your first verdict",
         "docs/tutorials/first-model.md": "Your first model",
@@ -99,10 +103,10 @@ MADE = frozenset({"gallery.md", "play.md"})  # pages that are no documents
 
 @frozen
 class Site:
-    """The parts of a site besides the documents: runs of its gallery, and checks of pages to play with."""
+    """What a site has besides the documents: runs, and pages to play with, each with a picture."""
 
     runs: tuple[DrawnRun, ...]
-    played: Mapping[str, str]
+    plays: Mapping[Play, str]
 
     def of(self, protocol: str) -> tuple[DrawnRun, ...]:
         """The runs of a protocol, in the order of the table of bugs."""
@@ -133,8 +137,11 @@ def write_sources(site: Site, folder: Path) -> None:
         table = _led(rest, f"{PROTOCOLS}/README.md", folder)
         _put(folder, f"{PROTOCOLS}/{name}.md", _protocol(site, name, table))
     for run in site.runs:
-        for form, drawn in (("storyboard", run.storyboard), ("diagram", run.diagram)):
+        frame = last_frame(run.storyboard)
+        for form, drawn in (("storyboard", run.storyboard), ("diagram", run.diagram), ("frame", frame)):
             _put(folder, f"{PROTOCOLS}/{_picture(run, form)}", drawn)
+    for play, drawn in site.plays.items():
+        _put(folder, f"{PROTOCOLS}/pictures/{play.picture}", drawn)
     _put(folder, "gallery.md", _gallery(site))
     _put(folder, "play.md", _play(site))
 
@@ -210,9 +217,10 @@ def _listed(title: str, pages: Mapping[str, str]) -> str:
 def _protocol(site: Site, name: str, table: str) -> str:
     """The page of a protocol; `table` is its part of the page of all."""
     parts = [f"# {name}\n\n{table.strip()}\n"]
-    if name in site.played:
-        asked = site.played[name]
-        parts.insert(1, f"\n{_play_link(name, asked, '../..')}: take the steps of `{asked}` yourself.\n")
+    for play in site.plays:
+        if play.protocol == name:
+            link = _play_link(play, f"Play {name}", "../..")
+            parts.append(f"\n{link}: take the steps of `{play.check}` yourself.\n")
     runs = site.of(name)
     if runs:
         parts.append("\n## Runs\n\nKnown mistakes, each with the fewest faults and then the fewest steps.\n")
@@ -224,8 +232,8 @@ def _protocol(site: Site, name: str, table: str) -> str:
 def _run(run: DrawnRun) -> str:
     bug = run.bug
     return (
-        f"\n({run.name})=\n### {bug.check}: {bug.property}\n\n"
-        f"{bug.system}, [{bug.name}]({address(bug.source)}): {bug.what}.\n\n"
+        f"\n({run.name})=\n### {_title(bug)}\n\n"
+        f"{bug.system}, [{bug.name}]({address(bug.source)}): `{bug.check}` violates `{bug.property}`.\n\n"
         f"![{bug.what}]({_picture(run, 'storyboard')})\n\n"
         f"<details><summary>Every step</summary>\n\n"
         f"![The same as a sequence diagram]({_picture(run, 'diagram')})\n\n"
@@ -239,40 +247,60 @@ def _picture(run: DrawnRun, form: str) -> str:
 
 
 def _gallery(site: Site) -> str:
-    """What systems did wrong, as key frames; each leads to the whole run."""
+    """What systems did wrong, as cards; each leads to the whole run."""
     return (
         "# Gallery of counterexamples\n\n"
         "What systems are known to have done wrong, and what protocols would do without one of their rules.\n"
-        "Each picture is of the run that a search finds: the fewest faults, then the fewest steps.\n"
-        + "".join(_of_systems(site.runs))
+        "Each card shows how the run ends that a search found, with the fewest faults and then the fewest\n"
+        "steps, and leads to the whole run.\n"
+        + "".join(
+            f"\n## {system}\n{_cards(map(_card_of_run, runs))}"
+            for system, runs in groupby(site.runs, key=lambda run: run.bug.system)
+        )
     )
 
 
-def _of_systems(runs: Iterable[DrawnRun]) -> Iterator[str]:
-    system = ""
-    for run in runs:
-        if run.bug.system != system:
-            system = run.bug.system
-            yield f"\n## {system}\n"
-        yield f"\n### {run.bug.name}\n\n{run.bug.what[0].upper()}{run.bug.what[1:]}: "
-        yield f"[{run.bug.model}, `{run.bug.check}`](#{run.name}).\n\n"
-        yield f"![{run.bug.what}]({PROTOCOLS}/{_picture(run, 'storyboard')})\n"
+def _card_of_run(run: DrawnRun) -> str:
+    bug = run.bug
+    source = bug.name if IDENTIFIER.match(bug.name) else "source"
+    return _card(
+        f"{PROTOCOLS}/{_picture(run, 'frame')}",
+        f"[{_title(bug)}](#{run.name})",
+        f"[{source}]({address(bug.source)}) · `{bug.model}`",
+    )
+
+
+def _title(bug: Bug) -> str:
+    """What happened, for people: with the bug's name, unless that is the number of an issue."""
+    title = bug.what if IDENTIFIER.match(bug.name) else f"{bug.name}: {bug.what}"
+    return title if re.match(r"[\w.]+=", title) else title[0].upper() + title[1:]
 
 
 def _play(site: Site) -> str:
-    """The pages to play with, and what each is of."""
-    lines = []
-    for name, asked in site.played.items():
-        question = next(each for each in library.shipped(name).questions if each.name == asked)
-        lines.append(f"- {_play_link(name, asked, '.')}: {question.says or asked}\n")
+    """The pages to play with, as cards."""
     return (
         "# Pages to play with\n\n"
-        "Each page has the model's own kernel inside: what can happen and what refuses the rest, undo and\n"
-        "branches, the shortest way to a loss from where you are.\n"
-        "`modelcheck trace play` makes one of any check.\n\n"
-        f"{''.join(lines)}"
+        "Take the steps of a protocol yourself, undo them, and try others; each page shows which steps are\n"
+        "possible, what prevents the rest, and the shortest way to a violation from where you are.\n"
+        "`modelcheck trace play` makes such a page of any check.\n" + _cards(map(_card_of_play, site.plays))
     )
 
 
-def _play_link(name: str, asked: str, root: str) -> str:
-    return f'<a href="{root}/play/{name}.{asked}.html">Play {name}</a>'
+def _card_of_play(play: Play) -> str:
+    picture = f"{PROTOCOLS}/pictures/{play.picture}"
+    note = f"[{play.protocol}]({PROTOCOLS}/{play.protocol}.md) · `{play.check}`"
+    return _card(picture, _play_link(play, play.title, "."), note)
+
+
+def _play_link(play: Play, words: str, root: str) -> str:
+    return f'<a href="{root}/play/{play.page}">{words}</a>'
+
+
+def _cards(cards: Iterable[str]) -> str:
+    """Cards in a grid; `site.css` lays them out."""
+    return f"\n:::{{container}} cards\n\n{''.join(cards)}\n:::\n"
+
+
+def _card(picture: str, title: str, note: str) -> str:
+    """A card: a picture, a title that is a link, and a line in small print."""
+    return f"- ![how it ends]({picture})\n\n  **{title}**\n\n  {note}\n\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,15 +17,71 @@ from tools.known_bugs import Bug, bugs
 from tools.protocol_table import FILE, of_check, read
 
 SOON = "< 1"  # how the tables say that a check takes less than a second
-PLAYED: Mapping[str, str] = {  # the check of each protocol that its page to play with is of
-    "kafka": "jepsen",
-    "quorum": "n3_w2_r1",
-    "raft": "log_lost",
-    "zab": "committed_alone",
-    "paxos": "n3_1_2",
-    "primary_backup": "asynchronous",
-    "two_phase_commit": "blocking",
-}
+RECT = r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)" [^>]*/>'
+FRAME = rf'<g class="panel"[^>]*>\n{RECT}\n{RECT}'  # of a storyboard: its head, and the whole
+EDGE = 2.0  # around a frame that is cut out, half of which its border takes
+MOST_TALL = 1.2  # a frame's height by its width, on a card
+
+
+@frozen
+class Play:
+    """A check with a page to play with, the property that the run on its card violates, and a title."""
+
+    protocol: str
+    check: str
+    violated: str
+    title: str
+
+    @property
+    def page(self) -> str:
+        """The name of the page's file."""
+        return f"{self.protocol}.{self.check}.html"
+
+    @property
+    def picture(self) -> str:
+        """The name of the picture on its card."""
+        return f"{self.protocol}.{self.check}.play.svg"
+
+
+PLAYS = (
+    Play(
+        "kafka",
+        "jepsen",
+        "acknowledged_survive",
+        "Two failures, well timed, make Kafka 0.8 with acks=-1 lose a record that it acknowledged",
+    ),
+    Play(
+        "quorum",
+        "n3_w2_r1",
+        "committed_survives",
+        "A leader elected by one node of three lacks a record that two nodes have",
+    ),
+    Play(
+        "raft",
+        "log_lost",
+        "acknowledged_on_majority",
+        "A Raft server loses its log in a crash, and an acknowledged entry is no longer on a majority",
+    ),
+    Play(
+        "zab",
+        "committed_alone",
+        "leader_has_delivered",
+        "A Zab leader commits alone, and the next leader lacks what was delivered",
+    ),
+    Play("paxos", "n3_1_2", "one_value", "Paxos chooses two values when one promise is enough to propose"),
+    Play(
+        "primary_backup",
+        "asynchronous",
+        "acknowledged_survive",
+        "A primary that does not wait for its backup crashes, and an acknowledged write is gone",
+    ),
+    Play(
+        "two_phase_commit",
+        "blocking",
+        "finishes",
+        "The coordinator of a two-phase commit is lost, and the transaction never ends",
+    ),
+)
 
 
 @frozen
@@ -62,12 +119,30 @@ def _drawn(progress: ProgressLine) -> Iterator[DrawnRun]:
             yield DrawnRun(bug, board, diagram, story)
 
 
+def last_frame(storyboard: str) -> str:
+    """The last frame of a storyboard as a picture of its own; a tall one without the steps above it."""
+    head, x, y, width, height = map(float, re.findall(FRAME, storyboard)[-1][3:])
+    if height > MOST_TALL * width:
+        y, height = y + head, height - head
+    across, down = width + 2 * EDGE, height + 2 * EDGE
+    size = f'viewBox="{x - EDGE:g} {y - EDGE:g} {across:g} {down:g}" width="{across:g}" height="{down:g}"'
+    return re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, storyboard, count=1)
+
+
+def play_pictures(progress: ProgressLine) -> Iterator[tuple[Play, str]]:
+    """Each page to play with, and the picture on its card: how the property is violated, in one frame."""
+    for play in PLAYS:
+        progress.begin(f"{play.protocol} · {play.check}: a picture")
+        trace = check(load(play.protocol), play.check).trace(play.violated)
+        if trace is None:
+            raise LookupError(f"{play.protocol} · {play.check} does not violate {play.violated}")
+        yield play, last_frame(str(draw(trace, "storyboard")))
+
+
 def pages_to_play(folder: Path, progress: ProgressLine) -> None:
     """Write the pages to play with, each as `protocol.check.html`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, asked in PLAYED.items():
-        progress.begin(f"{name} · {asked}: a page to play with")
-
-        ((model, question),) = pick_checks(load(name), [asked])
-        page = played(model, question)
-        (folder / f"{name}.{asked}.html").write_text(page, encoding="utf-8")
+    for play in PLAYS:
+        progress.begin(f"{play.protocol} · {play.check}: a page to play with")
+        ((model, question),) = pick_checks(load(play.protocol), [play.check])
+        (folder / play.page).write_text(played(model, question), encoding="utf-8")
