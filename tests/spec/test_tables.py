@@ -17,7 +17,7 @@ from spec.syntax.automaton import Automaton, Unexpected
 
 ROOT = Path(__file__).parents[2]
 GRAMMAR = (ROOT / "spec/syntax/grammar.rsm.lark").read_text(encoding="utf-8")
-KEPT = ROOT / "spec" / tables.FILE
+KEPT = ROOT / "spec/syntax" / tables.FILE
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("spec/protocols/*.rsm"))]
 DAMAGED = [text[: len(text) * n // 7] + ") " + text[len(text) * n // 7 :] for text in TEXTS for n in (2, 5)]
 
