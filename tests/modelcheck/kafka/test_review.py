@@ -211,7 +211,7 @@ def test_acks_0_loses_with_one_lost_request(review: Run) -> None:
     assert code == 0
     assert by_kind(found, "durable")["request"] == (0, 1)
     assert [step["action"] for step in found["first_loss"]["steps"]] == ["lose_request"]
-    assert "takes it for stored" in found["first_loss"]["steps"][0]["says"]
+    assert "assumes that it is stored" in found["first_loss"]["steps"][0]["says"]
 
 
 # ------------------------------------------------------------------ the report
