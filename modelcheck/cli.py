@@ -13,10 +13,10 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
+from modelcheck.commands.parsers import add_arguments
 from modelcheck.commands.registry import (
     ALIASES,
     COMMANDS,
-    FOLLOWUPS,
     SCRIPTS,
     TABLE,
     Command,
@@ -26,7 +26,7 @@ from modelcheck.commands.registry import (
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.version import VERSION
 from modelcheck.storage.output import Output, own_streams
-from spec.diagnostics import SpecError, as_json, suggest
+from spec.diagnostics import SpecError, as_json, nearest, suggest
 
 TITLE = "Model checking for replicated logs."
 LAST_WORDS = {name.split()[-1]: name for name in COMMANDS}
@@ -84,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
             return ""
         if not (choices and self.meant):
             return suggest(word, known)
-        near = word if word in self.meant else suggest(word, self.meant).strip("`?").rpartition("`")[2]
+        near = word if word in self.meant else nearest(word, self.meant)
         return f"did you mean `{self.meant[near]}`?" if near else ""
 
 
@@ -104,7 +104,7 @@ class _Completion(argparse.Action):
 
         whole = argparse.ArgumentParser(prog="modelcheck", description=TITLE)
         whole.add_argument("--version", action="store_true", help="show the version and exit")
-        print(completion(str(shell), whole, _add_arguments))
+        print(completion(str(shell), whole))
         parser.exit()
 
 
@@ -165,7 +165,7 @@ def _guarded(run: Callable[[Output], int], given: Sequence[str]) -> int:
 def _run(given: Sequence[str], output: Output) -> int:
     """The exit code of the command that the arguments name, by its name of today or a former one."""
     if (found := renamed(given)) is not None:
-        print(found.notice, file=sys.stderr)
+        output.tell(found.notice)
         if found.name in SCRIPTS:
             return _run_command(found.name, found.name, SCRIPTS[found.name], found.words, output)
         given = [*found.name.split(), *found.words]
@@ -187,17 +187,8 @@ def _run(given: Sequence[str], output: Output) -> int:
 def _run_command(name: str, prog: str, command: Command, words: Sequence[str], output: Output) -> int:
     """The exit code of a command with the words behind its name."""
     parser = _Parser(prog=prog, description=f"{command.summary}.", epilog=EXITS)
-    _add_arguments(name, command, parser)
+    add_arguments(name, command, parser)
     return _limited(import_module(command.module).run, parser.parse_args(words), output)
-
-
-def _add_arguments(name: str, command: Command, parser: argparse.ArgumentParser) -> None:
-    """The arguments of a command, with those that others add to it."""
-    import_module(command.module).add_arguments(parser)
-    followups = [import_module(module) for module in FOLLOWUPS.get(name, ())]
-    for each in followups:
-        each.add_options(parser)
-    parser.set_defaults(followups=followups)
 
 
 def _top() -> _Parser:

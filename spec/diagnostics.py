@@ -73,12 +73,22 @@ def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
     >>> suggest("Replicas", ["Replica", "Epoch"])
     'did you mean `Replica`?'
     """
+    near = nearest(name, known, near_by=near_by)
+    return f"did you mean `{near}`?" if near else ""
+
+
+def nearest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
+    """The known name that is nearest to another one, or nothing when none is near (1 is the same).
+
+    >>> nearest("Replicas", ["Replica", "Epoch"])
+    'Replica'
+    """
     import difflib  # noqa: PLC0415 - where there is a mistake
 
     others = sorted(set(known) - {name})
     near = [other for other in others if other.casefold() == name.casefold()]
     near += difflib.get_close_matches(name, others, n=1, cutoff=near_by)
-    return f"did you mean `{near[0]}`?" if near else ""
+    return near[0] if near else ""
 
 
 def render(diagnostic: Diagnostic, *, level: str = "error") -> str:

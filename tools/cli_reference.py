@@ -9,10 +9,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
-from modelcheck.commands.registry import FOLLOWUPS, TABLE, Command
+from modelcheck.commands.parsers import add_commands
 from modelcheck.contract.exits import Exit
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
@@ -46,23 +45,8 @@ def page() -> str:
 def whole() -> argparse.ArgumentParser:
     """One parser with all groups and commands below it."""
     top = argparse.ArgumentParser(prog="modelcheck", add_help=False)
-    below = top.add_subparsers(title="commands")
-    for name, entry in TABLE.items():
-        parser = below.add_parser(name, help=entry.summary, description=entry.summary)
-        if isinstance(entry, Command):
-            _add_arguments(parser, name, entry)
-            continue
-        inner = parser.add_subparsers(title="commands")
-        for word, command in entry.commands.items():
-            of_command = inner.add_parser(word, help=command.summary, description=command.summary)
-            _add_arguments(of_command, f"{name} {word}", command)
+    add_commands(top)
     return top
-
-
-def _add_arguments(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
-    import_module(command.module).add_arguments(parser)
-    for followup in FOLLOWUPS.get(name, ()):
-        import_module(followup).add_options(parser)
 
 
 def reference(parser: argparse.ArgumentParser, level: int = 2) -> Iterator[str]:

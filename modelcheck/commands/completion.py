@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 import shtab
 
-from modelcheck.commands.registry import TABLE, Command
-
-Adds = Callable[[str, Command, argparse.ArgumentParser], None]  # adds the options of a command
+from modelcheck.commands.parsers import add_commands
 
 
-def completion(shell: str, whole: argparse.ArgumentParser, add_arguments: Adds) -> str:
+def completion(shell: str, whole: argparse.ArgumentParser) -> str:
     """A script that teaches a shell (bash, zsh or tcsh) all groups and commands, their options and values.
 
     `whole` has the options of modelcheck itself; groups and commands are added to it.
     Costs the import of every command.
     """
-    parsers = whole.add_subparsers()
-    for name, entry in TABLE.items():
-        parser = parsers.add_parser(name, help=entry.summary, description=entry.summary)
-        if isinstance(entry, Command):
-            _complete(parser, name, entry, add_arguments)
-            continue
-        inner = parser.add_subparsers()
-        for word, command in entry.commands.items():
-            one = inner.add_parser(word, help=command.summary, description=command.summary)
-            _complete(one, f"{name} {word}", command, add_arguments)
+    for parser in add_commands(whole):
+        for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list them
+            _complete_paths(action)
     return shtab.complete(whole, shell)
-
-
-def _complete(parser: argparse.ArgumentParser, name: str, command: Command, add_arguments: Adds) -> None:
-    """Add the options of a command, with files or folders where one takes them."""
-    add_arguments(name, command, parser)
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list them
-        _complete_paths(action)
 
 
 def _complete_paths(action: argparse.Action) -> None:

@@ -224,8 +224,8 @@ def _milder(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) 
             asked = ask(asking, partition, under_these(partition, group, kinds, faults)) if group else ()
             shortest += (answer for answer in asked if answer.lost_with == faults)
             found.append(MilderFaults(kinds, asked, tuple(shortest)))
-            decided = {answer.guarantee for answer in shortest}
-            left = [answer for answer in left if answer.guarantee not in decided]
+            done = {answer.guarantee for answer in shortest}
+            left = [answer for answer in left if answer.guarantee not in done]
     return found
 
 
