@@ -207,19 +207,14 @@ def listed(package: str) -> list[str]:
 @pytest.mark.parametrize("package", PAGES)
 def test_a_package_lists_what_it_has_in_an_order_of_imports(package: str) -> None:
     order = listed(package)
-    modules = {
-        path.stem: [path] if path.is_file() else sorted(path.rglob("*.py"))
-        for path in (ROOT / package).iterdir()
-        if path.stem != "__init__" and (path.suffix == ".py" or (path / "__init__.py").exists())
-    }
+    needed = module_tables.needed(ROOT / package)
 
-    assert sorted(order) == sorted(modules)
+    assert sorted(order) == sorted(path.stem for path in needed)
     assert [
-        f"{module} imports {other}, which is listed below it"
-        for module in order
-        for path in modules[module]
-        for other in _imports(path, package.replace("/", "."))
-        if other in order and order.index(other) > order.index(module)
+        f"{path.stem} imports {other.stem}, which is listed below it"
+        for path, others in needed.items()
+        for other in others
+        if order.index(other.stem) > order.index(path.stem)
     ] == []
 
 
@@ -234,14 +229,6 @@ def test_a_page_of_a_package_is_short() -> None:
 
 def test_the_page_of_modules_is_that_of_the_tree(in_document: Callable[[Path, str, str], None]) -> None:
     in_document(module_tables.PAGE, module_tables.PAGE.read_text(encoding="utf-8"), module_tables.page())
-
-
-def _imports(path: Path, package: str) -> set[str]:
-    """The modules and folders of a package that are imported."""
-    names = module_tables.imported(path)
-    return {
-        name.removeprefix(f"{package}.").split(".")[0] for name in names if name.startswith(f"{package}.")
-    }
 
 
 def _documents() -> list[Path]:

@@ -38,11 +38,15 @@ def page() -> str:
 
 def in_order(folder: Path) -> tuple[Path, ...]:
     """The modules and folders of a folder, each behind those that it imports, else by name."""
+    order = TopologicalSorter({path: sorted(others) for path, others in needed(folder).items()})
+    return tuple(order.static_order())
+
+
+def needed(folder: Path) -> Mapping[Path, set[Path]]:
+    """The modules and folders of a folder by name, each with the others there that it imports."""
     inside = [path for path in sorted(folder.iterdir()) if _is_listed(path)]
     owners = {_dotted(path): path for path in inside}
-    needs = {path: set(_needed(path, owners)) - {path} for path in inside}
-    order = TopologicalSorter({path: sorted(needs[path]) for path in inside})
-    return tuple(order.static_order())
+    return {path: set(_imported_of(path, owners)) - {path} for path in inside}
 
 
 def _is_listed(path: Path) -> bool:
@@ -81,17 +85,17 @@ def _dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-def _needed(path: Path, owners: Mapping[str, Path]) -> Iterator[Path]:
+def _imported_of(path: Path, owners: Mapping[str, Path]) -> Iterator[Path]:
     """What a module, or all modules of a folder, import of their neighbours."""
     for file in sorted(path.rglob("*.py")) if path.is_dir() else (path,):
-        for name in imported(file):
+        for name in _imports(file):
             parts = name.split(".")
             known = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
             yield from (owners[each] for each in known if each in owners)
 
 
 @cache
-def imported(file: Path) -> tuple[str, ...]:
+def _imports(file: Path) -> tuple[str, ...]:
     """The modules that a module imports, also within functions, each on a line of its own."""
     found = re.findall(
         r"^\s*(?:from (\S+) import|import (\S+))", file.read_text(encoding="utf-8"), re.MULTILINE
