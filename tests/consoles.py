@@ -1,4 +1,4 @@
-"""The command line as a process of its own, and its examples in documents."""
+"""The command line as a process of its own, and examples in documents."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ def console_example(page: Path, command: str) -> tuple[list[str], str]:
     text = page.read_text(encoding="utf-8")
     line, shown = re.findall(rf"^\$ modelcheck ({command})\n((?:.*\n)*?)```$", text, re.MULTILINE)[0]
     return line.split(), shown
+
+
+def marked(page: Path, mark: str, language: str = "") -> list[str]:
+    """The blocks of a document that a comment with this mark is above."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def part_of(told: str, shown: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
-from tests.consoles import part_of
+from tests.consoles import marked, part_of
 from tests.oracles import needs_tlc, tlc
 
 ROOT = Path(__file__).parent.parent
@@ -20,16 +20,11 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 InDocument = Callable[[Path, str, str], None]
 
 
-def blocks(page: Path, mark: str, language: str) -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^<!-- {mark} -->\n```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_model_on_a_page_is_that_of_its_file(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"^<!-- model: (\w+) -->$", text, re.MULTILINE):
-        (shown,) = blocks(page, f"model: {name}", "rsm")
+        (shown,) = marked(page, f"model: {name}", "rsm")
 
         assert shown == (ROOT / "examples" / f"{name}.rsm").read_text(encoding="utf-8")
 
@@ -68,7 +63,7 @@ def test_the_readme_shows_the_verdict_on_its_model(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
-    (shown,) = blocks(ROOT / "README.md", "from check: mirror", "")
+    (shown,) = marked(ROOT / "README.md", "from check: mirror")
 
     assert main(["check", "examples/mirror.rsm"]) == Exit.VIOLATED
     in_document(ROOT / "README.md", shown, part_of(capsys.readouterr().out, shown))
@@ -81,8 +76,8 @@ def test_the_readme_shows_the_verdict_on_its_model(
 @pytest.mark.oracle
 @pytest.mark.parametrize(("faults", "states", "shown"), [(0, 5, 0), (1, None, 0), (2, None, 6)])
 def test_tlc_finds_what_we_find(faults: int, states: int | None, shown: int, tmp_path: Path) -> None:
-    (module,) = blocks(TLA, "module: Mirror", "tla")
-    (configuration,) = blocks(TLA, "configuration: Mirror", "text")
+    (module,) = marked(TLA, "module: Mirror", "tla")
+    (configuration,) = marked(TLA, "configuration: Mirror", "text")
     (tmp_path / "Mirror.tla").write_text(module)
     (tmp_path / "Mirror.cfg").write_text(configuration.replace("MaxFaults = 2", f"MaxFaults = {faults}"))
     told = tlc(tmp_path, "Mirror", quick=True)

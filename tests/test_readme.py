@@ -15,7 +15,7 @@ from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from spec.load import load
-from tests.consoles import part_of
+from tests.consoles import marked, part_of
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,9 +27,9 @@ LONGEST = 200  # lines
 
 
 def command(name: str) -> str:
-    blocks = re.findall(rf"^<!-- command: {name} -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    blocks = marked(ROOT / "README.md", f"command: {name}", "sh")
     assert len(blocks) == 1, f"{len(blocks)} blocks are marked `{name}`"
-    return str(blocks[0]).strip()
+    return blocks[0].strip()
 
 
 def test_the_readme_is_short() -> None:
@@ -80,19 +80,13 @@ def test_the_readme_shows_what_the_main_job_says(
     _, review = command("main job").split(" && ")
     code = main([*shlex.split(review)[1:], "--max-time", "300"])
     out = capsys.readouterr().out
-    pages = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", TUTORIAL)}
-    parts = [
-        (path, part)
-        for path, text in pages.items()
-        for part in re.findall(
-            r"^<!-- from the main job -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
-        )
-    ]
+    pages = (ROOT / "README.md", TUTORIAL)
+    parts = [(page, part) for page in pages for part in marked(page, "from the main job")]
 
     for path, shown in parts:
         in_document(path, shown, part_of(out, shown))
     assert len(parts) == 3
-    assert f"modelcheck {' '.join(shlex.split(review)[1:])}" in pages[TUTORIAL]
+    assert f"modelcheck {' '.join(shlex.split(review)[1:])}" in TUTORIAL.read_text(encoding="utf-8")
     assert code == Exit.EXPECTED
 
 
@@ -106,10 +100,9 @@ def test_the_readme_shows_what_the_frontier_says(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
     page = GUIDES / "compare-configurations.md"
-    text = page.read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- frontier -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from the frontier -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    code = main([*shlex.split(words), "--draw", str(tmp_path / "kafka.svg")])
+    (words,) = marked(page, "frontier", "sh")
+    (shown,) = marked(page, "from the frontier")
+    code = main([*shlex.split(words)[1:], "--draw", str(tmp_path / "kafka.svg")])
     out = capsys.readouterr().out
 
     in_document(page, shown, out[out.index("Faults that") : out.index("\ndurable: ")])
@@ -153,11 +146,12 @@ def test_the_pictures_are_what_their_command_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(ROOT)
-    page = (GUIDES / "look-at-a-run.md").read_text(encoding="utf-8")
-    drawn = re.findall(r"^<!-- pictures -->\n```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    guide = GUIDES / "look-at-a-run.md"
+    texts = guide.read_text(encoding="utf-8") + README
+    drawn = marked(guide, "pictures", "sh")
     drawn += re.findall(r"^<!-- drawn by: (modelcheck .*) -->$", README, re.MULTILINE)
-    drawn += re.findall(r"^<!-- check: mirror -->\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    shown = [re.sub(r"^(\.\./)+", "", path) for path in re.findall(r"!\[.*?\]\((.*?)\)", page + README)]
+    drawn += marked(ROOT / "README.md", "check: mirror", "sh")
+    shown = [re.sub(r"^(\.\./)+", "", path) for path in re.findall(r"!\[.*?\]\((.*?)\)", texts)]
 
     made: dict[str, bytes] = {}
     for index, (*words, folder) in enumerate(map(shlex.split, drawn)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,14 +13,13 @@ import pytest
 
 import modelcheck
 from counterexamples.itf.write import write
+from tests.consoles import marked
 from tests.counterexamples.runs import TOY, divergence
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = ROOT / "tests" / "modelcheck" / "tiny.rsm"
 PAGE = ROOT / "docs/reference/python.md"
-EXAMPLES = re.findall(
-    r"^<!-- python -->\n```pycon\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-)
+EXAMPLES = marked(PAGE, "python", "pycon")
 SHORT = 200  # characters that a cell of a notebook may show of something
 
 

@@ -16,6 +16,7 @@ from modelcheck.asking.rates.chain import BEYOND, LOSS, Chain, Event, lumped
 from modelcheck.asking.rates.solved import Between, TooMany, solved
 from modelcheck.cli import main
 from spec.model.rates import YEAR
+from tests.consoles import marked
 
 ROOT = Path(__file__).parents[2]
 MIRROR = """
@@ -289,14 +290,12 @@ def test_the_answer_reads_well(rates: Run, golden: Golden) -> None:
 
 
 def test_the_model_and_the_answer_that_the_document_shows_are_these() -> None:
-    text = (ROOT / "docs/how-to/estimate-time-to-loss.md").read_text(encoding="utf-8")
-    model = re.search(r"<!-- model: mirror -->\n```rsm\n(.*?)```", text, re.DOTALL)
-    shown = re.search(r"<!-- output: mirror -->\n```text\n(.*?)```", text, re.DOTALL)
-    assert model is not None
-    assert shown is not None
+    page = ROOT / "docs/how-to/estimate-time-to-loss.md"
+    (model,) = marked(page, "model: mirror", "rsm")
+    (shown,) = marked(page, "output: mirror", "text")
 
-    assert model[1] == MIRROR.lstrip("\n")
-    assert shown[1] == (ROOT / "tests/golden/cards/rates.mirror.txt").read_text(encoding="utf-8")
+    assert model == MIRROR.lstrip("\n")
+    assert shown == (ROOT / "tests/golden/cards/rates.mirror.txt").read_text(encoding="utf-8")
 
 
 CHOICE = """

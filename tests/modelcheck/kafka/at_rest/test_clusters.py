@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from modelcheck.cli import main
-from tests.consoles import part_of
+from tests.consoles import marked, part_of
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
 CLUSTERS = ROOT / "tests" / "modelcheck" / "kafka" / "files" / "clusters"
@@ -102,9 +102,8 @@ def test_a_document_shows_what_the_command_says(
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "100")
     page = ROOT / name
-    text = page.read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- at rest -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from at rest -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    main(words.split())
+    (words,) = marked(page, "at rest", "sh")
+    (shown,) = marked(page, "from at rest")
+    main(words.split()[1:])
 
     in_document(page, shown, part_of(capsys.readouterr().out, shown))

@@ -12,6 +12,7 @@ import pytest
 
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from tests.consoles import marked
 from tests.modelcheck.conftest import CLUSTERS
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
@@ -166,10 +167,9 @@ def test_the_readme_shows_what_it_says(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
     page = ROOT / "docs/how-to/explain-a-loss.md"
-    text = page.read_text(encoding="utf-8")
-    (words,) = re.findall(r"^<!-- explain log -->\n```sh\nmodelcheck (.*)\n```$", text, re.MULTILINE)
-    (shown,) = re.findall(r"^<!-- from explain log -->\n```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    code = main(words.split())
+    (words,) = marked(page, "explain log", "sh")
+    (shown,) = marked(page, "from explain log")
+    code = main(words.split()[1:])
     out = capsys.readouterr().out
 
     in_document(page, shown, out[: out.index("\n• ")])
