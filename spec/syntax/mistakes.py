@@ -57,6 +57,19 @@ _FOREIGN = {
 }
 
 
+_FOREIGN_QUANTIFIERS = {
+    "count": "`size({x: S where P})`",
+    "card": "`size({x: S where P})`",
+    "all": "`forall x: S. P`",
+    "any": "`exists x: S. P`",
+    "some": "`exists x: S. P`",
+}
+_FOREIGN_BINDER = re.compile(  # with the place of the error: `all ¦x: S`, `count(x ¦: S`, `count(x in S¦. P`
+    rf"\b({'|'.join(_FOREIGN_QUANTIFIERS)})"
+    r"(?:\s+¦\w+\s*(?::|in\b)|\s*\(\s*\w+\s*¦:|\s*\(\s*\w+\s+in\b[^().]*¦\.\s)"
+)
+
+
 _FIRST_WORD = re.compile(r"(?:^|[{;])\s*([a-z]{3,})(?:\s+\w+)?\s*$")
 _WORDS = frozenset(
     "sort nat enum type record union config state process network fun action fault repair invariant lemma "
@@ -173,6 +186,24 @@ def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     )
 
 
+def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
+    """`forall(n: Node. P)`: parentheses go around the whole."""
+    word = re.search(r"\b(forall|exists|sum|argmax|argmin)\s*$", place.before)
+    if word is None or not place.here.startswith("("):
+        return None
+    return place.says(
+        f"`{word[1]}` has its bound names without parentheses", f"write `({word[1]} x in S. …)`"
+    )
+
+
+def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
+    """`count(n: Node. P)`, `all n: Node. P`: a word of another language before a bound name."""
+    word = _FOREIGN_BINDER.search(f"{place.before}¦{place.here}")
+    if word is None:
+        return None
+    return place.says(f"`{word[1]}` binds no names", f"write {_FOREIGN_QUANTIFIERS[word[1]]}")
+
+
 def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
     """An operator of another language; its first sign may be one of ours, and be read already."""
     late = place.before[-1:] + place.here
@@ -285,6 +316,8 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _else_if,
     _arrow_as_statement,
     _quantifier_as_operand,
+    _quantifier_in_parentheses,
+    _foreign_quantifier,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt_inside,
