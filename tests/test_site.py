@@ -178,6 +178,7 @@ def test_the_search_works_from_a_folder(site: Path, reader: Page) -> None:
     reader.keyboard.press("Enter")
     reader.wait_for_selector("#search-results li a")
     reader.locator("#search-results li a", has_text="kafka_followers").first.click()
+    reader.wait_for_url("**/kafka_followers.html*")  # a click returns before the page it leads to is there
 
     assert reader.title().startswith("kafka_followers")
 
