@@ -20,6 +20,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.frozen import frozen
+from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
 from spec.model.ir import Fairness, Property, PropertyKind
 from spec.model.kinds import INVARIANTS, OF_FAIR_RUNS
@@ -269,7 +270,7 @@ def _is_possible(machine: Machine, action: str, state: State) -> bool:
 
 def _is_trapped(machine: Machine, prop: Property, last: State) -> str:
     """Nothing that can be reached without a fault satisfies the property; looks at CLOSURE states at most."""
-    mending = set(machine.model.free)
+    mending, alike = set(machine.model.free), Ranks(machine.model, machine.scope)
     seen, stack = {last}, [last]
     while stack:
         state = stack.pop()
@@ -277,10 +278,11 @@ def _is_trapped(machine: Machine, prop: Property, last: State) -> str:
         for found in machine.steps(state, actions=mending):
             if isinstance(found, CutOff):
                 raise NotReplayable(None, f"a way that may lead there leaves the scope at {found.limit}")
-            if found.state in seen:
+            after = alike.squeezed(found.state)
+            if after in seen:
                 continue
             if len(seen) >= CLOSURE:
                 return f"that none of the states beyond the first {CLOSURE:,} leads back"
-            seen.add(found.state)
-            stack.append(found.state)
+            seen.add(after)
+            stack.append(after)
     return ""

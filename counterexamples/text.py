@@ -82,7 +82,7 @@ def bounds(trace: Trace, width: int = WIDTH, *, by_key: bool = False) -> Iterato
     if trace.check:
         items.append(line(f"check {trace.check}"))
     items += [line(f"{name} = {len(members)}") for name, members in scope.sorts.items()]
-    items += [line(f"{name} = {limit}") for name, limit in (*scope.nats.items(), *scope.networks.items())]
+    items += [line(f"{name} = {limit}") for name, limit in scope.bounds.items()]
     entries = {entry.name: entry for entry in trace.model.configs}
     for name, value in scope.config.items():
         of = entries[name], value, scope

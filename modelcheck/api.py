@@ -17,6 +17,7 @@ from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Vi
 from modelcheck.contract.witnesses import witnesses
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
+from modelcheck.engines.room import with_enough_room
 from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
@@ -147,16 +148,22 @@ def _answered(
     asked_at: float,
 ) -> Findings:
     """What the first engine that can finds in what is left of the time; every run in it has been replayed."""
-    if assumes := Machine(task.model, task.scope).assumption_failures():
-        raise Unmet(task.model, assumes)
-    chosen = _able(engines, task)
-    if engines is PREFERRED and beside_after is not None:
-        chosen = Portfolio(chosen, beside_after)
-    if task.limits.seconds is not None:
-        left = max(0.0, task.limits.seconds - (monotonic() - asked_at))
-        task = replace(task, limits=replace(task.limits, seconds=left))
     began = perf_counter()
-    findings = chosen.run(task, reporter)
+
+    def search(task: Task) -> Findings:
+        if assumes := Machine(task.model, task.scope).assumption_failures():
+            raise Unmet(task.model, assumes)
+        chosen = _able(engines, task)
+        if engines is PREFERRED and beside_after is not None:
+            chosen = Portfolio(chosen, beside_after)
+        if task.limits.seconds is not None:
+            left = max(0.0, task.limits.seconds - (monotonic() - asked_at))
+            task = replace(task, limits=replace(task.limits, seconds=left))
+        nonlocal began
+        began = perf_counter()
+        return chosen.run(task, reporter)
+
+    findings = with_enough_room(task, search)
     searched = perf_counter()
     try:
         for trace in traces(findings):

@@ -91,7 +91,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         asked = next((each for each in models if check in each.checks), models[0])
         asked, question = put(models, asked, check, of, given)
     else:
-        asked, question = one_check(models, check, of, given, "an outcome")
+        asked, question = one_check(models, check, of, given, "an outcome", bounded=False)
     question = only(asked, question, properties)
     try:
         return run_check(

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
-from modelcheck.contract.engine import CannotResume, Refusal, Task
+from modelcheck.contract.engine import CannotResume, Refusal, Task, not_without_bounds
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
@@ -75,7 +75,8 @@ class SparkEngine:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """Fair runs, checkpoints (there is the run directory), and what the explicit engine refuses."""
-        refused = [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
+        refused = not_without_bounds(task)
+        refused += [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
         for prop in task.properties:
             if prop.kind in OF_FAIR_RUNS:
                 up_to = " up to symmetry" if task.symmetry else ""

@@ -12,10 +12,11 @@ from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.symmetry import Renaming, _rename
 from spec.meaning.semantics import CutOff, Machine, State
 from spec.model.ir import Check, Kind, Model
 from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.renaming import Renaming, rename_of
+from spec.model.types import Sort
 from spec.model.values import ModelError
 
 
@@ -108,7 +109,7 @@ def _orbits(machine: Machine, seen: set[State]) -> int:
 
 
 def _renamed(model: Model, state: State, sort: str, renaming: Renaming) -> State:
-    renames = [_rename(variable.type, sort) for variable in model.variables]
+    renames = [rename_of(variable.type, Sort(sort)) for variable in model.variables]
     return tuple(v if one is None else one(v, renaming) for v, one in zip(state, renames, strict=True))
 
 

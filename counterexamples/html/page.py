@@ -193,7 +193,7 @@ def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     model, scope = trace.model, trace.scope
     yield "model", (model.name, model.source.name, *([f"check {trace.check}"] if trace.check else []))
     sorts = (f"{name} = {len(members)} ({', '.join(members)})" for name, members in scope.sorts.items())
-    limits = (f"{name} = {limit}" for name, limit in (*scope.nats.items(), *scope.networks.items()))
+    limits = (f"{name} = {limit}" for name, limit in scope.bounds.items())
     yield "scope", (*sorts, *limits)
     if budget:
         yield "faults", (budget,)

@@ -18,7 +18,8 @@ from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.meaning.execute import Choice
 from spec.meaning.semantics import Machine, State, Step
-from spec.model.ir import Action, Choose, Model, Scope, Value
+from spec.model.ir import ANY, Action, Choose, Model, Scope, Value
+from spec.model.ordinals import of_runs
 from spec.model.types import Bag, Option, Seq, Set, Type
 from spec.model.walk import walk_statements
 from spec.source import Source, Span
@@ -179,12 +180,16 @@ class _Reader:
         sorts = {sort.name: self.members(_member(found, "sorts"), sort.name) for sort in self.model.sorts}
         nats = [nat.name for nat in self.model.nats]
         networks = [variable.name for variable in self.model.variables if variable.network]
+        given = _member(found, "nats")
+        unbounded = frozenset(name for name in nats if given.get(name) == ANY)
         scope = Scope(
             sorts,
-            {name: self.limit(_member(found, "nats"), "nats", name) for name in nats},
+            {name: self.limit(given, "nats", name) for name in nats if name not in unbounded},
             {name: self.limit(_member(found, "networks"), "networks", name) for name in networks},
             {},
+            unbounded,
         )
+        scope = of_runs(scope)
         return replace(scope, config=self.config(scope, about))
 
     def members(self, found: Mapping[str, Json], sort: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.meaning.semantics import Step
-from spec.model.ir import Model, Scope
+from spec.model.ir import ANY, Model, Scope
 from spec.source import Source
 
 FORMAT = 1  # of our own part, `#meta.modelcheck`
@@ -110,7 +110,7 @@ def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]
             "check": check,
             "scope": {
                 "sorts": {name: list(names) for name, names in scope.sorts.items()},
-                "nats": dict(scope.nats),
+                "nats": {**scope.nats, **dict.fromkeys(sorted(scope.unbounded), ANY)},
                 "networks": dict(scope.networks),
             },
             "config": {name: encode(types[name], value, scope) for name, value in scope.config.items()},

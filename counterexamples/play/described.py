@@ -76,7 +76,7 @@ def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
         "says": check.says,
         "scope": [
             *(f"{name} = {len(names)} ({', '.join(names)})" for name, names in scope.sorts.items()),
-            *(f"{name} = {limit}" for name, limit in (*scope.nats.items(), *scope.networks.items())),
+            *(f"{name} = {limit}" for name, limit in scope.bounds.items()),
         ],
         "config": [
             f"{entry.name} = {show(entry.type, scope.config[entry.name], scope)}" for entry in model.configs

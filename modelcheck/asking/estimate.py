@@ -8,6 +8,7 @@ from math import exp, log
 
 from counterexamples.lines import Line, Piece, Role, line
 from modelcheck.api import Unmet, check
+from modelcheck.asking.overrides import refuse_unbounded
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import End
@@ -67,8 +68,9 @@ def estimate(model: Model, asked: Check, reporter: Reporter) -> Estimate | None:
     """The estimate from the nat that needs to be lowered least; None where none has enough smaller scopes.
 
     Costs one search for each smaller bound, within LIMITS; scopes in which
-    the model cannot start are left out. Raises KeyboardInterrupt.
+    the model cannot start are left out. Raises KeyboardInterrupt, and SpecError where a nat has no bound.
     """
+    refuse_unbounded(model, asked, "an estimate")
     found = []
     for nat, bound in asked.scope.nats.items():
         if bound <= NEEDED:

@@ -10,7 +10,8 @@ from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.frozen import frozen
-from spec.model.ir import Budget, Check, Model, Scope, Value
+from spec.model.ir import ANY, Budget, Check, Model, Scope, Value
+from spec.model.ordinals import obstacles
 from spec.model.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 from spec.model.versions import default_of, order
 from spec.source import Source, Span
@@ -44,7 +45,11 @@ def apply(model: Model, check: Check, given: Overrides) -> Check:
         check,
         scope=_config(model, _of_release(model, scope, given), given.config),
         budget=check.budget if given.faults is None else _budget(model, given.faults, check.budget),
-        exact=tuple(name for name in check.exact if scope.size(name) == check.scope.size(name)),
+        exact=tuple(
+            name
+            for name in check.exact
+            if name not in scope.unbounded and scope.size(name) == check.scope.size(name)
+        ),
     )
     return check if changed == check else replace(changed, expect=(), says=None)
 
@@ -57,7 +62,9 @@ def free_check(model: Model, given: Overrides) -> Check:
     scope = _scope(model, Scope({s.name: () for s in model.sorts}, {}, {}, {}), given.scope)
     networks = [variable.name for variable in model.variables if variable.network]
     missing = [name for name, members in scope.sorts.items() if not members]
-    missing += [nat.name for nat in model.nats if nat.name not in scope.nats]
+    missing += [
+        nat.name for nat in model.nats if nat.name not in scope.nats and nat.name not in scope.unbounded
+    ]
     missing += [name for name in networks if name not in scope.networks]
     if missing:
         message = f"{model.name} has no check, and no scope for {', '.join(missing)}"
@@ -70,12 +77,38 @@ def free_check(model: Model, given: Overrides) -> Check:
 
 
 def one_check(
-    models: tuple[Model, ...], check: str | None, of: str | None, given: Overrides, use: str
+    models: tuple[Model, ...],
+    check: str | None,
+    of: str | None,
+    given: Overrides,
+    use: str,
+    *,
+    bounded: bool = True,
 ) -> tuple[Model, Check]:
     """The one check that is meant, on the model that is meant, with what was typed in place of its own.
 
-    Raises SpecError where the file has several and none is named; `use` names what belongs to one check.
+    Raises SpecError where the file has several and none is named, and where the check leaves a nat
+    without a bound and must be `bounded`; `use` names what belongs to one check.
     """
+    model, found = _one_check(models, check, of, given, use)
+    if bounded:
+        refuse_unbounded(model, found, use)
+    return model, found
+
+
+def refuse_unbounded(model: Model, check: Check, use: str) -> None:
+    """Raise SpecError where a check leaves a nat without a bound, which `use` needs."""
+    if check.scope.unbounded:
+        nats = sorted(check.scope.unbounded)
+        listed = " and ".join(f"`{nat}`" for nat in nats)
+        message = f"{use} needs a bound for {listed}, which `{check.name}` leaves without one"
+        help_ = f"add `--scope {' '.join(f'{nat}=3' for nat in nats)}`"
+        raise SpecError([Diagnostic("R0503", model.source, None, message, help=help_)])
+
+
+def _one_check(
+    models: tuple[Model, ...], check: str | None, of: str | None, given: Overrides, use: str
+) -> tuple[Model, Check]:
     if not any(model.checks for model in models):
         model = pick_model(models, of)
         return model, free_check(model, given)
@@ -122,18 +155,33 @@ def _moved(check: Check, model: Model) -> Check:
 
 def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
     sorts, nats, networks = dict(base.sorts), dict(base.nats), dict(base.networks)
+    unbounded = set(base.unbounded)
     names = {variable.name for variable in model.variables if variable.network}
     for option, name, text in _pairs("--scope", given):
         if name in {sort.name for sort in model.sorts}:
             sorts[name] = members(name, _number(option, text, 1, LARGEST_SORT), sorts.get(name, ()))
+        elif name in {nat.name for nat in model.nats} and text == ANY:
+            _refuse_bounded(model, name)
+            nats.pop(name, None)
+            unbounded.add(name)
         elif name in {nat.name for nat in model.nats}:
             nats[name] = _number(option, text, 0, LARGEST_NAT)
+            unbounded.discard(name)
         elif name in names:
             networks[name] = _number(option, text, 0, LARGEST_NAT)
         else:
             known = (*sorts, *(nat.name for nat in model.nats), *names)
             _unknown(option, f"{model.name} has no sort, nat or network `{name}`", name, known)
-    return Scope(sorts, nats, networks, base.config)
+    return Scope(sorts, nats, networks, base.config, frozenset(unbounded))
+
+
+def _refuse_bounded(model: Model, nat: str) -> None:
+    """Raise SpecError where more than the order of a nat's values matters."""
+    found = next(obstacles(model, nat), None)
+    if found is not None:
+        message = f"`{nat}` needs a bound: {found.why}"
+        help_ = f"{found.help}; or give a number, such as `--scope {nat}=3`"
+        raise SpecError([Diagnostic("R0514", model.source, found.span, message, help=help_)])
 
 
 def members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from modelcheck.contract.result import Findings, UntestedPart
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.model.ir import Budget, Model, Property, Scope
+from spec.model.kinds import OF_FAIR_RUNS
 from spec.source import Source
 
 T = TypeVar("T")
@@ -116,6 +117,22 @@ class Refusal:
 
     what: str
     instead: str | None = None
+
+
+def not_of_representatives(task: Task) -> list[Refusal]:
+    """The properties of fair runs, where a state represents others: NOTE(alike) in `search/symmetry.py`."""
+    up_to = ["symmetry"] if task.symmetry else []
+    up_to += [f"`{name} = any`" for name in sorted(task.scope.unbounded)]
+    return [
+        Refusal(f"{prop.kind.value} {prop.name} up to {up_to[0]}")
+        for prop in task.properties
+        if up_to and prop.kind in OF_FAIR_RUNS
+    ]
+
+
+def not_without_bounds(task: Task) -> list[Refusal]:
+    """The nats that have no bound, for an engine that needs one for each."""
+    return [Refusal(f"`{name} = any`", "explicit") for name in sorted(task.scope.unbounded)]
 
 
 class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug

@@ -37,7 +37,7 @@ def _size(model: Model, check: Check) -> object:
     """What the questions of a family have in common, and what decides how variables are laid out."""
     scope = check.scope
     sorts = tuple((name, len(members)) for name, members in scope.sorts.items())
-    bounds = tuple(scope.nats.items()), tuple(scope.networks.items())
+    bounds = tuple(scope.nats.items()), tuple(scope.networks.items()), scope.unbounded
     return id(model), sorts, bounds
 
 

@@ -165,11 +165,12 @@ class End(Enum):
     MEMORY = "the limit of memory is reached"
     SAMPLED = "random runs see a part only"
     DEPTH = "only runs up to the limit of steps were searched"
+    ROOM = "more values of a nat without a bound are in use at once than there is room for"
 
     @property
     def partial(self) -> bool:
         """Whether more could have been found with more patience."""
-        return self in {End.INTERRUPTED, End.STATES, End.SECONDS, End.MEMORY, End.SAMPLED, End.DEPTH}
+        return self not in {End.COMPLETE, End.DECIDED, End.ERROR}
 
 
 @frozen

@@ -170,7 +170,7 @@ def budget_words(budget: Budget) -> str:
 def bounds_set(scope: Scope) -> Iterator[Setting]:
     """The bounds that a scope sets, as names and values."""
     yield from ((name, str(len(members))) for name, members in scope.sorts.items())
-    yield from ((name, str(limit)) for name, limit in (*scope.nats.items(), *scope.networks.items()))
+    yield from scope.bounds.items()
 
 
 def switches_set(model: Model, check: Check) -> Iterator[Setting]:

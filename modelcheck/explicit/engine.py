@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from time import perf_counter
 from typing import ClassVar
 
-from modelcheck.contract.engine import Prepared, Refusal, Task
+from modelcheck.contract.engine import Prepared, Refusal, Task, not_of_representatives
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
@@ -23,7 +23,7 @@ from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
 from spec.meaning.semantics import Machine
-from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.ordinals import of_runs
 
 
 class ExplicitEngine:
@@ -58,11 +58,8 @@ class ExplicitEngine:
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """With symmetry what is about fair runs: NOTE(alike) in `search/symmetry.py`; values too wide."""
-        kinds = OF_FAIR_RUNS if task.symmetry else set()
-        refused = [
-            Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
-        ]
+        """What is about fair runs where states represent others; values too wide."""
+        refused = not_of_representatives(task)
         if not refused:
             try:
                 self._kernels.of(task, self._kernel)
@@ -78,7 +75,7 @@ class ExplicitEngine:
             reporter.tell(PhaseDone(phase, seconds))
         if self._codes is not None and (problem := self._codes.not_kept()):
             reporter.tell(problem)
-        machine, threads = Machine(task.model, task.scope), task.threads or cores()
+        machine, threads = Machine(task.model, of_runs(task.scope)), task.threads or cores()
         with (
             closing(PackedSpace(kernel, ways=task.ways)) as space,
             closing(PackedSearch(task, space, machine, reporter, threads)) as search,

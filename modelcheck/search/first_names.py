@@ -16,9 +16,9 @@ from counterexamples.pictures.cast import sort_of_type
 from counterexamples.pictures.roles import leads, roles
 from counterexamples.trace import Erred, Trace
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.symmetry import Renaming, renamed
 from spec.meaning.semantics import State, Step
 from spec.model.ir import Model, Value
+from spec.model.renaming import Renaming, renamed
 from spec.model.values import in_order
 
 

@@ -12,6 +12,7 @@ from modelcheck.contract.report import Reporter, RunFound
 from modelcheck.contract.result import End
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
+from modelcheck.search.run_scope import scope_of_run
 from modelcheck.search.space import NONE, Space
 from spec.meaning.semantics import CutOff, Machine, State, Taken
 from spec.model.values import ModelError
@@ -105,7 +106,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ---------------------------------------------------------------- levels and layers
 
     def _start(self) -> int:
-        initial = {self.space.key(self.budget.empty, state): NONE for state in self.machine.initial()}
+        initial = {self.space.key(self.budget.empty, state): NONE for state in self.space.initial()}
         self.entering = {0: list(initial.items())}
         return 0
 
@@ -164,7 +165,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                 number = index.get(key, NONE)
                 if number == NONE:
                     number = self._add(key, here.number, step.state, faults, after)
-                    new.append((number, spent, step.state))
+                    new.append((number, spent, self.space.squeezed(step.state)))
                 if edges:
                     edges.lead(number, self._places[step.step.action])
                 self.claims.see_step(state, step, Place(faults, after, here.number, step.step, step.state))
@@ -254,25 +255,31 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         states, steps = self.space.path(place.number)
         ending = found.ending
         if place.step is not None and place.state is not None:
-            if self.task.symmetry:
+            if self._is_reduced:
                 found = self._renamed_step(states[-1], found)
                 place, ending = found.place, found.ending
             assert place.step is not None
             assert place.state is not None
             states.append(place.state)
             steps.append(place.step)
-        elif self.task.symmetry and isinstance(ending, Erred):
+        elif self._is_reduced and isinstance(ending, Erred):
             ending = self._renamed_error(states[-1], found) or ending
-        model, scope, check = self.task.model, self.task.scope, self.task.check
+        model, check = self.task.model, self.task.check
+        scope = scope_of_run(model, self.task.scope, states, ending)
         return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
+
+    @property
+    def _is_reduced(self) -> bool:
+        """Whether a state represents others, so that steps have other names in a run."""
+        return bool(self.task.symmetry or self.task.scope.unbounded)
 
     def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
         """The error of the model again, as the members are called in this run."""
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:
-                    self.machine.ask(prop, state)
-            for _ in self.machine.steps(state, actions=self._taken_from(found.place)):
+                    self.space.of_runs.ask(prop, state)
+            for _ in self.space.of_runs.steps(state, actions=self._taken_from(found.place)):
                 pass
         except ModelError as error:
             return Erred(error.code, error.message, error.span, error.step)
@@ -281,9 +288,9 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     def _renamed_step(self, state: State, found: Discovery) -> Discovery:
         """A step like the last one of a run, as the members are called in the state before it."""
         asked = [prop for prop in self.task.properties if prop.name == found.name]
-        for step in self.machine.steps(state, actions=self._taken_from(found.place)):
+        for step in self.space.of_runs.steps(state, actions=self._taken_from(found.place)):
             if isinstance(step, Taken):
-                monitor = PropertyMonitor(self.machine, asked, lambda _: None)
+                monitor = PropertyMonitor(self.space.of_runs, asked, lambda _: None)
                 place = replace(found.place, step=step.step, state=step.state)
                 monitor.see_step(state, step, place)
                 same = (

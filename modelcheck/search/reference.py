@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from counterexamples.trace import Lasso, Trace, Trapped
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Refusal, Task, not_of_representatives
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, Holds, Verdict, Violated
 from modelcheck.search.account import FindingsOfSearch
@@ -25,13 +25,10 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Checkpoints; and with symmetry what is about fair runs: see NOTE(alike) in `symmetry.py`."""
+        """Checkpoints; and what is about fair runs where states represent others."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
-        kinds = OF_FAIR_RUNS if task.symmetry else set()
-        return tuple(
-            Refusal(f"{p.kind.value} {p.name} up to symmetry") for p in task.properties if p.kind in kinds
-        )
+        return tuple(not_of_representatives(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Refusal, Task, not_without_bounds
 from modelcheck.contract.report import Reporter, RunFound, RunsDone
 from modelcheck.contract.result import (
     End,
@@ -61,7 +61,7 @@ class RandomRuns:
             refused.append(Refusal("symmetry, of which random runs have no use"))
         if task.keep is not None:
             refused.append(Refusal("checkpoints", "explicit"))
-        return tuple(refused)
+        return (*refused, *not_without_bounds(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs show, up to the first violation, a limit or Ctrl-C."""

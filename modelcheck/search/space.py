@@ -8,8 +8,10 @@ from itertools import pairwise
 
 from modelcheck.search.symmetry import Orbits
 from spec.frozen import frozen
+from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Budget, Model
+from spec.model.ordinals import of_runs
 
 NONE = -1
 
@@ -69,7 +71,9 @@ class Space:
 
     def __init__(self, machine: Machine, budget: FaultBudget, symmetry: tuple[str, ...] = ()) -> None:
         self.machine = machine
-        self.identity = Orbits(machine, symmetry).key if symmetry else machine.encode
+        self.squeezed = Ranks(machine.model, machine.scope).squeezed
+        self._names = Orbits(machine, symmetry).key if symmetry else machine.encode
+        self.of_runs = Machine(machine.model, of_runs(machine.scope)) if machine.scope.unbounded else machine
         self.index: dict[bytes, int] = {}
         self.levels: list[Level] = []
         self._keys: list[bytes] = []
@@ -98,6 +102,14 @@ class Space:
         """The layer and depth of a state."""
         return self.levels[bisect_right(self.levels, number, key=lambda level: level.start) - 1]
 
+    def identity(self, state: State) -> bytes:
+        """The canonical bytes of a state, squeezed and of its orbit."""
+        return self._names(self.squeezed(state) if self.machine.scope.unbounded else state)
+
+    def initial(self) -> tuple[State, ...]:
+        """The states in which runs start, with the values that the model gives them."""
+        return self.of_runs.initial()
+
     def key(self, spent: bytes, state: State) -> bytes:
         """A state's identity: what is spent per kind of fault, and the canonical bytes (of its orbit)."""
         return spent + self.identity(state)
@@ -117,7 +129,7 @@ class Space:
             numbers.append(predecessor)
         numbers.reverse()
         start = self._keys[numbers[0]]
-        states = [next(s for s in self.machine.initial() if self.key(self._budget.empty, s) == start)]
+        states = [next(s for s in self.initial() if self.key(self._budget.empty, s) == start)]
         steps: list[Step] = []
         for before, after in pairwise(numbers):
             taken = self._taken(before, states[-1], after)
@@ -132,7 +144,7 @@ class Space:
         """
         spent, _ = self.node(number)
         fault = self.level(number).faults != self.level(after).faults
-        for found in self.machine.steps(
+        for found in self.of_runs.steps(
             state, actions=self._budget.affordable(spent) if fault else self._free
         ):
             if isinstance(found, Taken):

@@ -24,10 +24,9 @@ from itertools import groupby, permutations, product
 import spec.model.ir as ir
 import spec.model.types as t
 from spec.meaning.semantics import Machine, State
+from spec.model.renaming import Renaming, rename_of
 from spec.model.values import encode
 
-Renaming = tuple[int, ...]  # the new number of each member
-_Rename = Callable[[ir.Value, Renaming], ir.Value]
 _Signature = Callable[[ir.Value, int], object]
 
 
@@ -49,7 +48,9 @@ class Orbits:
         self._machine = machine
         variables = machine.model.variables
         self._sorts = [(name, len(machine.scope.sorts[name])) for name in sorts]
-        self._renames = {name: [_rename(v.type, name) for v in variables] for name, _ in self._sorts}
+        self._renames = {
+            name: [rename_of(v.type, t.Sort(name)) for v in variables] for name, _ in self._sorts
+        }
         self._signatures = {
             name: [
                 (index, made)
@@ -89,85 +90,9 @@ class Orbits:
             yield tuple(renaming)
 
 
-def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Value:
-    """A value of a type, with the members of a sort renamed."""
-    rename = _rename(of, sort)
-    return value if rename is None else rename(value, renaming)
-
-
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
     """Whether a value's information about a member is the same under every renaming of the other sorts."""
     return not set(t.sorts_in(of)) & (set(sorts) - {sort})
-
-
-# ------------------------------------------------------------------ renaming values
-
-
-def _rename(of: t.Type, sort: str) -> _Rename | None:
-    """How values of a type change under a renaming; None when they do not."""
-    match of:
-        case t.Sort(name):
-            return (lambda value, renaming: renaming[value]) if name == sort else None
-        case t.Option(inner) | t.Set(inner) | t.Bag(inner, _) | t.Seq(inner, _):
-            one = _rename(inner, sort)
-            return None if one is None else _rename_inside(of, one)
-        case t.Map(key, inner):
-            return _rename_map(key, _rename(inner, sort), sort)
-        case t.Record(_, fields):
-            return _rename_parts([_rename(f.type, sort) for f in fields])
-        case t.Tuple(items):
-            return _rename_parts([_rename(item, sort) for item in items])
-        case t.Case(_, _, fields):  # a message that an action takes
-            return _rename_parts([None, *(_rename(f.type, sort) for f in fields)])
-        case t.Union(_, cases):
-            return _rename_union([_rename(each, sort) for each in cases])
-        case _:
-            return None
-
-
-def _rename_inside(of: t.Type, one: _Rename) -> _Rename:
-    """How the values of an option, set, bag or sequence change with what is in them."""
-    match of:
-        case t.Option():
-            return lambda value, renaming: None if value is None else one(value, renaming)
-        case t.Set():
-            return lambda value, renaming: frozenset([one(v, renaming) for v in value])
-        case t.Bag():
-            return lambda value, renaming: frozenset([(one(v, renaming), n) for v, n in value])
-        case _:
-            return lambda value, renaming: tuple([one(v, renaming) for v in value])
-
-
-def _rename_map(key: t.Type, one: _Rename | None, sort: str) -> _Rename | None:
-    if key != t.Sort(sort):
-        return None if one is None else lambda value, renaming: tuple([one(v, renaming) for v in value])
-
-    def rename(value: ir.Value, renaming: Renaming) -> ir.Value:
-        moved = [None] * len(value)
-        for old, new in enumerate(renaming):
-            moved[new] = value[old] if one is None else one(value[old], renaming)
-        return tuple(moved)
-
-    return rename
-
-
-def _rename_parts(parts: list[_Rename | None]) -> _Rename | None:
-    if not any(parts):
-        return None
-    return lambda value, renaming: tuple(
-        [v if one is None else one(v, renaming) for v, one in zip(value, parts, strict=True)]
-    )
-
-
-def _rename_union(cases: list[_Rename | None]) -> _Rename | None:
-    if not any(cases):
-        return None
-
-    def rename(value: ir.Value, renaming: Renaming) -> ir.Value:
-        one = cases[value[0]]
-        return value if one is None else one(value, renaming)
-
-    return rename
 
 
 # ------------------------------------------------------------------ features of a member
@@ -194,7 +119,7 @@ def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
 
 def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
     """The same for a field of the member itself, which also distinguishes members when it names none."""
-    if _rename(of, sort) is not None:
+    if rename_of(of, t.Sort(sort)) is not None:
         return _signature(of, sort, scope)
     if isinstance(of, t.Bool | t.Range | t.Nat | t.Enum | t.Sort):
         return lambda value, _: value

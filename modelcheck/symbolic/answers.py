@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Refusal, Task, not_without_bounds
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
@@ -31,7 +31,7 @@ def refusals_of(
     task: Task, encode: Callable[[Task], object], symmetry: Refusal = UNCOUNTED
 ) -> tuple[Refusal, ...]:
     """Properties of whole runs, symmetry, checkpoints; what cannot be encoded. Costs the encoding."""
-    refused = not_asked(task, NOT_PLAIN, symmetry)
+    refused = [*not_asked(task, NOT_PLAIN, symmetry), *not_without_bounds(task)]
     if not refused:
         try:
             encode(task)

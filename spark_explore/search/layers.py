@@ -126,8 +126,8 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
 
     def _roots(self) -> dict[int, Pieces]:
         """The initial states, which enter the first layer at depth 0."""
-        layout, width = self.kernel.layout, 8 * self.kernel.layout.words
-        packed = {self.kernel.represent(layout.pack(state)) for state in self.machine.initial()}
+        width = 8 * self.kernel.layout.words
+        packed = {self.kernel.represent(state) for state in self.machine.initial()}
         block = b"".join(b"".join(word.to_bytes(8, "little") for word in state) for state in packed)
         table = filled(self.kernel, 1, [block])
         try:

@@ -57,5 +57,4 @@ class FarRuns(Replay):
         return self._search.executors(count_states(pieces)).predecessor(pieces, state, by_fault=by_fault)
 
     def _root(self, state: Words) -> int:
-        packed = (self.kernel.layout.pack(each) for each in self.machine.initial())
-        return [self.kernel.represent(words) for words in packed].index(state)
+        return [self.kernel.represent(each) for each in self.machine.initial()].index(state)

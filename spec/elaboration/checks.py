@@ -12,6 +12,7 @@ from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
+from spec.model.ordinals import obstacles
 from spec.model.rates import UNITS, Rate
 from spec.source import Span
 
@@ -74,14 +75,18 @@ class Checks:
         sorts: dict[str, tuple[str, ...]] = {}
         nats: dict[str, int] = {}
         networks: dict[str, int] = {}
+        unbounded: set[str] = set()
         for item in items:
             name = item.name.text
-            if name in sorts or name in nats or name in networks:
+            if name in sorts or name in nats or name in networks or name in unbounded:
                 self.problems.add(
                     "R0502", item.name.span, f"`{name}` is bounded twice", help="keep one of the two"
                 )
             elif self.declared.types.get(name) == t.Sort(name):
                 sorts[name] = self._members(item)
+            elif self.declared.types.get(name) == t.Nat(name) and item.value is None:
+                unbounded.add(name)
+                self._is_ordinal(item)
             elif self.declared.types.get(name) == t.Nat(name):
                 nats[name] = self._number(item, LARGEST_NAT)
             elif name in self.declared.networks:
@@ -98,19 +103,32 @@ class Checks:
         missing = [
             name
             for name in self._bounded()
-            if name not in sorts and name not in nats and name not in networks
+            if name not in sorts and name not in nats and name not in networks and name not in unbounded
         ]
         if missing:
             help_ = "write `scope " + ", ".join(f"{name} = …" for name in missing) + "`"
             listed = ", ".join(f"`{name}`" for name in missing)
             self.problems.add("R0503", node.name.span, f"the check has no scope for {listed}", help=help_)
-        return ir.Scope(sorts=sorts, nats=nats, networks=networks, config=self._config(config))
+        return ir.Scope(sorts, nats, networks, self._config(config), frozenset(unbounded))
+
+    def _is_ordinal(self, item: s.ScopeItem) -> None:
+        """Report why a nat cannot be left without a bound, if it cannot; only the first reason."""
+        found = next(obstacles(self.model, item.name.text), None)
+        if found is not None:
+            message = f"`{item.name.text}` needs a bound: {found.why}"
+            help_ = f"{found.help}; or give a number, such as `{item.name.text} = 3`"
+            self.problems.add("R0514", found.span, message, help=help_)
 
     def _bounded(self) -> list[str]:
         types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]
         return [*types, *self.declared.networks]
 
     def _members(self, item: s.ScopeItem) -> tuple[str, ...]:
+        if item.value is None:
+            message = "a sort has a number of members"
+            help_ = f"write `{item.name.text} = 3`; `--engine prove` asks about any number"
+            self.problems.add("R0504", item.span, message, help=help_)
+            return member_names(item.name.text, 1)
         if not isinstance(item.value, int):
             names = [ident.text for ident in item.value]
             for position, ident in enumerate(item.value):
@@ -132,6 +150,10 @@ class Checks:
                     "R0504", item.span, f"a scope goes up to {most:,}", help="most bugs show below 5"
                 )
             return item.value
+        if item.value is None:
+            message = f"`{item.name.text}` takes a number: only a nat of which the order matters can be `any`"
+            self.problems.add("R0504", item.span, message, help=f"write `{item.name.text} = 2`")
+            return 0
         message = f"`{item.name.text}` takes a number: only sorts have named members"
         self.problems.add("R0504", item.span, message, help=f"write `{item.name.text} = {len(item.value)}`")
         return 0

@@ -133,7 +133,9 @@ def _clause(element: Element) -> Doc:
 def _clause_item(item: object) -> Doc:
     match item:
         case s.ScopeItem(name, value, is_exact):
-            size = str(value) if isinstance(value, int) else f"{{{listed(value)}}}"
+            size = (
+                "any" if value is None else str(value) if isinstance(value, int) else f"{{{listed(value)}}}"
+            )
             return cat(f"{name.text} = {'exactly ' if is_exact else ''}{size}")
         case s.ConfigItem(name, value):
             return cat(f"{name.text} = ", expression(value))

@@ -15,7 +15,7 @@ order (NOTE(order) in `spec/model/values.py`) is reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import assert_never
@@ -49,7 +49,7 @@ from spec.model.ir import (
 )
 from spec.model.op import Op, Quantifier
 from spec.model.totality import Totality
-from spec.model.types import Bag, Case, Map, Set, Union, tells_apart
+from spec.model.types import Bag, Case, Map, Nat, Set, Union, tells_apart
 from spec.model.values import Misfit, ModelError, in_order, members
 from spec.source import Span
 
@@ -57,13 +57,17 @@ Frame = list[Value]
 Evaluator = Callable[[Frame], Value]
 Walker = Callable[[Frame], Iterable[Value]]
 
+BEFORE = -4  # where the frame of an action keeps the state before the step
+NOT_GREATEST = "R0609"  # the code of the error that `x + 1` is no new value
+
 
 @frozen
 class FrameLayout:
     """Where a frame keeps things: variables from `variables`, local slots from `locals`.
 
     `old` is where the variables from before the step are and `step` the step
-    itself; both are -1 where there is no step.
+    itself; both are -1 where there is no step.  In an action, `in_use` lists for each nat without a bound
+    its values in the state before the step, which the frame has at `BEFORE`.
     """
 
     scope: Scope
@@ -71,6 +75,7 @@ class FrameLayout:
     variables: int = 0
     old: int = -1
     step: int = -1
+    in_use: Mapping[str, Callable[[Sequence[Value]], list[int]]] | None = None
 
 
 def compiled(expr: Expr, layout: FrameLayout) -> Evaluator:  # noqa: C901 - a dispatch over a union, one line each
@@ -147,6 +152,8 @@ def _walk(domain: Expr, layout: FrameLayout) -> Walker:
 
 
 def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
+    if layout.in_use and expr.op is Op.ADD and isinstance(expr.type, Nat) and expr.type.name in layout.in_use:
+        return _next(expr, expr.type.name, layout)
     function = operation(expr.op, [arg.type for arg in expr.args])
     span = expr.span
     match [compiled(arg, layout) for arg in expr.args]:
@@ -170,6 +177,23 @@ def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
             return binary
         case _:
             raise TypeError(f"{expr.op} of {len(expr.args)} arguments")
+
+
+def _next(expr: Apply, nat: str, layout: FrameLayout) -> Evaluator:
+    """`x + 1` of a nat without a bound: an error where a value above x is in use; see NOTE(ordinals)."""
+    assert layout.in_use is not None
+    one, two = (compiled(arg, layout) for arg in expr.args)
+    in_use, span = layout.in_use[nat], expr.span
+
+    def after(frame: Frame) -> Value:
+        made = one(frame) + two(frame)
+        greatest = max(in_use(frame[BEFORE]), default=0)
+        if made <= greatest:
+            why = f"{made - 1} + 1 is no new {nat} where {greatest} is in use, so {nat} needs a bound here"
+            raise ModelError(NOT_GREATEST, why, span)
+        return made
+
+    return after
 
 
 def _conjunction(parts: list[Evaluator]) -> Evaluator:

@@ -1,8 +1,8 @@
 """What statements mean: each becomes, once, a function that changes a frame, or makes many of it.
 
-The frame of an action holds the state's variables, the local slots, and after
-them what has become of this branch of the step: the choices made, the asserts
-broken, and what ended it early, if anything did.
+The frame of an action holds the state's variables, the local slots, the state before the step
+(at `BEFORE`), and after them what has become of this branch of the step: the choices made,
+the asserts broken, and what ended it early, if anything did.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Choice:
 
 def fresh(state: Sequence[Value], slots: int) -> Frame:
     """The frame in which an action starts."""
-    return [*state, *[None] * slots, (), (), None]
+    return [*state, *[None] * slots, state, (), (), None]
 
 
 @frozen

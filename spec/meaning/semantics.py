@@ -27,6 +27,7 @@ from spec.model.ir import (
     Scope,
     Value,
 )
+from spec.model.ordinals import of_runs, values_in_state
 from spec.model.values import Cut, ModelError, encode, reader, show
 from spec.source import Span
 
@@ -71,12 +72,13 @@ class Machine:
 
     Each action and property becomes closures when it is first needed, which costs
     about as much as some ten states, and nothing where one of the last machines was the same;
-    a machine that was used is equal to a new one.
+    a machine that was used is equal to a new one.  Without a bound for a nat, runs have the values
+    that the model gives them, and as many states as that makes.
     """
 
     def __init__(self, model: Model, scope: Scope) -> None:
         self.model = model
-        self.scope = scope
+        self.scope = scope = scope if scope.unbounded <= scope.nats.keys() else of_runs(scope)
         self._count = len(model.variables)
         self._closures = closures = _closures(model, scope)
         self._encoders = [_Memo(each) for each in closures.encoders]
@@ -296,10 +298,12 @@ class _Action:
         self.action = action
         self._scope = scope
         self._count = len(model.variables)
-        self._layout = layout = FrameLayout(scope, self._count)
+        types = [variable.type for variable in model.variables]
+        in_use = {nat: values_in_state(types, nat) for nat in scope.unbounded}
+        self._layout = layout = FrameLayout(scope, self._count, in_use=in_use or None)
         self._params = [(self._count + p.slot, walked(p.domain, p.case, layout)) for p in action.params]
         self._head = [_head(part, layout, self._count) for part in action.head]
-        self._body = body(action.body, layout, [variable.type for variable in model.variables])
+        self._body = body(action.body, layout, types)
 
     def steps(
         self, state: State, refused: set[tuple[str, int]] | None, only: tuple[Value, ...] | None

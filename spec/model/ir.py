@@ -449,18 +449,31 @@ class Assume(Node):
     slots: int
 
 
+ANY = "any"  # what a scope has in place of the bound of a nat that has none
+
+
 @frozen
 class Scope:
     """What makes a model finite, and its switches.
 
     `sorts` gives the members' names (for people), so their number; `nats` the greatest value; `networks`
     how many messages may be under way at once (in each channel); `config` a value for every config entry.
+    The nats of `unbounded` have no greatest value, and none in `nats` until a search gives them
+    room for that many values in use at once (NOTE(ordinals) in `spec/model/ordinals.py`).
     """
 
     sorts: Mapping[str, tuple[str, ...]]
     nats: Mapping[str, int]
     networks: Mapping[str, int]
     config: Mapping[str, Value]
+    unbounded: frozenset[str] = frozenset()
+
+    @property
+    def bounds(self) -> Mapping[str, str]:
+        """The bound of each nat and network as a check gives it: a number or `any`."""
+        given = {**self.nats, **self.networks}
+        found = {name: str(most) for name, most in given.items() if name not in self.unbounded}
+        return {**dict.fromkeys(sorted(self.unbounded), ANY), **found}
 
     def limit(self, name: str) -> int:
         """The bound that goes by that name: of a nat or of a network."""

@@ -302,6 +302,9 @@ class _Build:
         name, size = children
         return s.ScopeItem(name, size, is_exact=True, span=span)
 
+    def any_size(self, children: list[Any], span: Span) -> s.ScopeItem:
+        return s.ScopeItem(children[0], None, span=span)
+
     def exact_members(self, children: list[Any], span: Span) -> s.ScopeItem:
         return s.ScopeItem(children[0], _given(children[1:]), is_exact=True, span=span)
 

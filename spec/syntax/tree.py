@@ -325,10 +325,13 @@ class VariantDecl(Node):
 
 @frozen
 class ScopeItem(Node):
-    """`Replica = 3`, or `Replica = {A, B}` with the members' names; `is_exact` behind `exactly`."""
+    """`Replica = 3`, `Replica = {A, B}` with the members' names, or `Epoch = any` with the value None.
+
+    `is_exact` behind `exactly`.
+    """
 
     name: Ident
-    value: int | tuple[Ident, ...]
+    value: int | tuple[Ident, ...] | None
     is_exact: bool = False
 
 

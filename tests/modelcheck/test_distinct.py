@@ -21,10 +21,10 @@ from modelcheck.contract.result import MOST_WAYS, Distinct, Outcome
 from modelcheck.diagnosis.distinct.search import LIMITS, distinct
 from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.symmetry import renamed
 from spec.load import loads
 from spec.meaning.semantics import Machine, Step, Taken
 from spec.model.ir import Kind, Value
+from spec.model.renaming import renamed
 from spec.model.types import Type
 from spec.model.values import ModelError
 from tests.model_texts import model_text

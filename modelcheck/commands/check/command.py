@@ -17,6 +17,7 @@ from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.estimate import card as estimate_card
 from modelcheck.asking.estimate import estimate
+from modelcheck.asking.overrides import refuse_unbounded
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.commands.check.cards import summary, tell_card, tell_runs, unused_lines
 from modelcheck.commands.check.files import write_files
@@ -90,6 +91,8 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
+        for model, check in asked if args.all is not None else ():
+            refuse_unbounded(model, check, "`--all`")
         providers: Sequence[FollowupProvider] = args.followups
         followups = [each.followup(args, asked) for each in providers]
     if args.estimate:

@@ -17,9 +17,9 @@ from math import factorial
 
 from counterexamples.reorder import Neighbours
 from counterexamples.trace import BadAssert, BadStep, Trace
-from modelcheck.search.symmetry import Renaming, renamed
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Value
+from spec.model.renaming import Renaming, renamed
 from spec.model.types import Type
 from spec.model.values import Encoder, encode
 

@@ -27,6 +27,8 @@ from modelcheck.explicit.native.functions import (
     MachineCode,
 )
 from modelcheck.storage.cache import sources
+from spec.meaning.ranks import Ranks
+from spec.meaning.semantics import State
 from spec.model.ir import Model, Property
 
 T = TypeVar("T")
@@ -60,6 +62,7 @@ class Kernel:
         self.key = _key(task) + "-blocks" * blocks
         self.shared = _key(task, of_family=True) + "-blocks" * blocks
         self._task, self._codes = task, codes or Codes()
+        self._ranks = Ranks(task.model, task.scope)
         self._parameters = Parameters(task, folded=False)
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
         self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
@@ -148,8 +151,9 @@ class Kernel:
         """The shard that a state belongs to."""
         return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
 
-    def represent(self, words: Words) -> Words:
-        """The representative of a state's orbit."""
+    def represent(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
+        """The words of a state's representative; nothing has been spent unless given."""
+        words = self.layout.pack(self._ranks.squeezed(state), spent)
         found = _array((0,) * len(words))
         self.call["represent"](_array(words), found)
         return tuple(found)
@@ -188,6 +192,7 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     sizes = (
         [len(v) for v in scope.sorts.values()],
         *(sorted(m.items()) for m in (scope.nats, scope.networks, config)),
+        sorted(scope.unbounded),
     )
     shared: tuple[object, ...] = ()
     if family is not None:

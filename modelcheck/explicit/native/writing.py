@@ -19,6 +19,7 @@ from modelcheck.explicit.codegen.search.loops import ActionFunctions, loops
 from modelcheck.explicit.codegen.search.recovery_blocks import RecoveryBlocks
 from modelcheck.explicit.codegen.search.steps import Steps
 from modelcheck.explicit.codegen.states.canonical import canonical
+from modelcheck.explicit.codegen.states.in_use import greatest
 from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier, compiled
@@ -90,12 +91,15 @@ def write(
         *claims(words, expressions, layout),
         *ends(words, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
-        *loops(layout, words, parameters, named, most, symmetric=bool(task.symmetry)),
+        *loops(
+            layout, words, parameters, named, most, is_reduced=bool(task.symmetry or task.scope.unbounded)
+        ),
         *(awaits(endless, expressions, layout) if endless else ()),
         *(_liveness(layout, words, steps).functions() if endless else ()),
         *(ways.functions() if blocks else ()),
         *(ways.of_recovery(named.free, most) if blocks and goal else ()),
         *canonical(task.model, task.scope, layout, task.symmetry),
+        *greatest(task.model, task.scope, layout),
         *parameters.functions(),
         *extra,
     ]

@@ -143,8 +143,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.reached = self.position.faults, self.position.depth
             return self.position.depth + 1
         self.space.begin(0, 0)
-        pack, represent = self.kernel.layout.pack, self.kernel.represent
-        self.space.start([represent(pack(state)) for state in self.machine.initial()])
+        self.space.start([self.kernel.represent(state) for state in self.machine.initial()])
         return 0
 
     def _advance(self, faults: int, depth: int) -> bool:

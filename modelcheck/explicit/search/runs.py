@@ -10,6 +10,7 @@ from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
+from modelcheck.search.run_scope import scope_of_run
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
 from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import ASKED_OF_STATES
@@ -46,8 +47,7 @@ class Replay:
 
     def along(self, root: Words, ways: Sequence[Leg], ending: Ending, name: str) -> Trace:
         """The run through states whose words are known, from an initial one on."""
-        pack = self.kernel.layout.pack
-        begin = next(s for s in self.machine.initial() if self.kernel.represent(pack(s)) == root)
+        begin = next(s for s in self.machine.initial() if self.kernel.represent(s) == root)
         return self._trace(*self._walk(begin, ways), ending, name)
 
     def error(self, find: Find) -> Trace:
@@ -66,7 +66,8 @@ class Replay:
         return self._trace(states, steps, Erred(error.code, error.message, error.span, error.step), name)
 
     def _trace(self, states: list[State], steps: list[Step], ending: Ending, name: str | None) -> Trace:
-        model, scope, check = self.task.model, self.task.scope, self.task.check
+        model, check = self.task.model, self.task.check
+        scope = scope_of_run(model, self.task.scope, states, ending)
         return Trace(model, scope, tuple(states), tuple(steps), ending, name, check)
 
     # --------------------------------------------------------------------- path
@@ -100,7 +101,7 @@ class Replay:
             if isinstance(found, CutOff):
                 continue
             after = self._paid(spent, found.step.action)
-            if self.kernel.represent(self.kernel.layout.pack(found.state, after)) == words:
+            if self.kernel.represent(found.state, after) == words:
                 return found, after
         raise AssertionError("no step leads there")  # the kernel found one
 
@@ -175,7 +176,7 @@ class PackedRuns(Replay):
     def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
         """How a state was found."""
         (_, root), *later = self.space.ancestry(number)
-        words = self.kernel.represent(self.kernel.layout.pack(self.machine.initial()[root]))
+        words = self.kernel.represent(self.machine.initial()[root])
         found = []
         for _, ordinal in later:
             words, by_fault = self.kernel.successors(words)[ordinal]

@@ -312,8 +312,7 @@ class _CheckedSearch:
     def _roots(self) -> None:
         """The states of the first level are those that the model begins with."""
         search, space = self.search, self.space
-        pack, represent = search.kernel.layout.pack, search.kernel.represent
-        begins = [represent(pack(state)) for state in search.machine.initial()]
+        begins = [search.kernel.represent(state) for state in search.machine.initial()]
         ends = [space.levels[1].starts[shard.number] for shard in space.shards]
         if sum(ends) != len(set(begins)):
             damaged("it does not begin as the model does")

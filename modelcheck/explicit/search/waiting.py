@@ -107,7 +107,7 @@ class Waiting:
 
     def _begin(self, state: State) -> None:
         graph, kernel = self.graph, self.graph.search.kernel
-        words = kernel.represent(kernel.layout.pack(state))
+        words = kernel.represent(state)
         place = graph.call["enter"](
             graph.space.address, graph.space.size, graph.address, (ctypes.c_uint64 * len(words))(*words)
         )

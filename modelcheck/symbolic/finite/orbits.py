@@ -15,9 +15,10 @@ from typing import Any
 
 import spec.model.ir as ir
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.search.symmetry import Renaming, neighbours, renamed
+from modelcheck.search.symmetry import neighbours
 from modelcheck.symbolic.finite.facts import StateFact
 from spec.model.op import Op
+from spec.model.renaming import Renaming, renamed
 from spec.model.walk import with_parts
 
 Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are false

@@ -10,7 +10,7 @@ from modelcheck.explicit.codegen.values.packing import packing
 from spec.model.ir import Scope
 from spec.model.op import Op
 from spec.model.totality import Totality
-from spec.model.walk import children
+from spec.model.walk import children, walk
 
 PRICES = {
     Op.IN: 4,
@@ -54,7 +54,13 @@ class Costs:
 
     def is_total(self, expr: ir.Expr) -> bool:
         """Whether it makes no error of the model."""
-        return self._totality.of(expr)
+        return self._totality.of(expr) and not (self.scope.unbounded and any(map(self.is_next, walk(expr))))
+
+    def is_next(self, expr: ir.Expr) -> bool:
+        """Whether it is `x + 1` of a nat without a bound, an error unless x is the greatest in use."""
+        of = expr.type
+        is_sum = isinstance(expr, ir.Apply) and expr.op is Op.ADD
+        return is_sum and isinstance(of, t.Nat) and of.name in self.scope.unbounded
 
     def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
         """About how many instructions some statements are."""

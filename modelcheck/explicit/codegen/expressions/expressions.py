@@ -22,6 +22,7 @@ from modelcheck.explicit.codegen.expressions.operations import OperationWriter
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.expressions.scene import Scene
 from modelcheck.explicit.codegen.expressions.writer import SHORT
+from modelcheck.explicit.codegen.states.in_use import greatest_of
 from modelcheck.explicit.codegen.states.state import BitPlace, offset_of
 from modelcheck.explicit.codegen.values.conversion import convert, same
 from modelcheck.explicit.codegen.values.members import inserted, with_length
@@ -229,7 +230,12 @@ class ExpressionWriter:
             offset = offset_of(at.fn, array, self.index(array, expr.args[1], at))
             return cut_out(at.fn, whole.v, offset, array.of)
         args = [self.value(arg, at) for arg in expr.args]
-        return OperationWriter(at.fn, at.error).value(expr, args)
+        found = OperationWriter(at.fn, at.error).value(expr, args)
+        if self.costs.is_next(expr) and at.before is not None:
+            assert isinstance(expr.type, t.Nat)
+            most = at.fn.call(64, greatest_of(expr.type.name), at.before.words)
+            at.fn.leave_if(at.fn.at_most(found.v, most), at.error)
+        return found
 
     def _map_of(self, expr: ir.MapOf, at: Scene) -> Live:
         if not isinstance(expr.type, t.Map):

@@ -24,11 +24,11 @@ class Expansion(Runtime):
     """Writes how states are expanded, and their successors sorted by shard."""
 
     def __init__(
-        self, layout: PackedLayout, context: Context, parameters: Parameters, *, symmetric: bool
+        self, layout: PackedLayout, context: Context, parameters: Parameters, *, is_reduced: bool
     ) -> None:
         super().__init__(layout, context)
         self.parameters = parameters
-        self.symmetric = symmetric
+        self.is_reduced = is_reduced
 
     def functions(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
@@ -43,7 +43,7 @@ class Expansion(Runtime):
         fn = Function("emit", [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
         out = fn.pointer(fn.read("%ctx", CURSOR))
         words = [V(64, f"%w{n}") if by_value else fn.read("%state", n) for n in range(self.words)]
-        if self.symmetric:
+        if self.is_reduced:
             own = fn.array(self.words)
             for n, word in enumerate(words):
                 fn.write(own, word, n)

@@ -31,12 +31,12 @@ def loops(
     named: ActionFunctions,
     most: int,
     *,
-    symmetric: bool,
+    is_reduced: bool,
 ) -> list[Function]:
     """The functions; `most` bounds the successors of a state."""
     return [
         Runtime(layout, context).hash(),
-        *Expansion(layout, context, parameters, symmetric=symmetric).functions(
+        *Expansion(layout, context, parameters, is_reduced=is_reduced).functions(
             named.free, named.faults, named.probes, most
         ),
         *Insertion(layout, context).functions(),

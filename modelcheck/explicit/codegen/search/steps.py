@@ -59,7 +59,7 @@ class Steps:
         self.error, self.done = fn.new("error"), fn.new("done")
         self.before = StateBits(fn, layout, "%before")
         self.after = StateBits(fn, layout, fn.array(layout.words))
-        self.scene = Scene(fn, self.before, self.error)
+        self.scene = Scene(fn, self.before, self.error, before=self.before)
         self.broken = [fn.cell(1) for _ in context.of_steps]
         self.next = self.done
         self._ends = 0  # so far written

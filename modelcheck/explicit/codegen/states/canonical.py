@@ -16,6 +16,7 @@ from math import factorial, prod
 import spec.model.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function, Register
+from modelcheck.explicit.codegen.states.in_use import values_in_use
 from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.states.state import StateBits, offset_of
 from modelcheck.explicit.codegen.values.conversion import CollectionCell
@@ -48,6 +49,7 @@ from modelcheck.explicit.codegen.values.values import (
 )
 from spec.frozen import frozen
 from spec.model.ir import Model, Scope
+from spec.model.ordinals import has
 
 WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
@@ -58,11 +60,16 @@ Renaming = tuple[V, ...]  # the new number of each member
 
 
 def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
-    """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings."""
+    """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings.
+
+    Values of nats without a bound are squeezed first, which no renaming of members changes.
+    """
     fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
     own, other = fn.array(layout.words), fn.array(layout.words)
     source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
     StateBits(fn, layout, "%from").copy_to(source)
+    for nat in sorted(scope.unbounded):
+        squeeze(model, source, nat)
     best = [fn.cell(64, fn.read(own, n)) for n in range(layout.words)]
 
     def attempt(renamings: dict[str, Renaming]) -> None:
@@ -189,16 +196,31 @@ def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: St
             target.put(target.variable(index), renamer.renamed(live, variable.type))
 
 
+def squeeze(model: Model, state: StateBits, nat: str) -> None:
+    """Give the values of a nat in a state their ranks: how many are in use up to each, 0 apart."""
+    fn = state.fn
+    in_use = fn.or_(values_in_use(model, state, nat), i64(1))
+    above = fn.add(in_use, i64(1))
+    with fn.when(fn.not_(fn.is_zero(fn.and_(in_use, above)))):
+        _rename_state(_Renamer(fn, model, {}, (nat, in_use)), model, state, state)
+
+
 @frozen
 class _Renamer:
-    """How values change when the members of sorts are renamed."""
+    """How values change when the members of sorts are renamed, and the values of a nat squeezed.
+
+    `in_use` is that nat, and a word with the bit of each of its values that is in use.
+    """
 
     fn: Function
     model: Model
     renamings: dict[str, Renaming]
+    in_use: tuple[str, V] | None = None
 
     def concerns(self, of: t.Type) -> bool:
         """Whether values of a type may change."""
+        if self.in_use is not None and has(of, self.in_use[0]):
+            return True
         return not self.renamings.keys().isdisjoint(t.sorts_in(of))
 
     def renamed(self, live: Live, of: t.Type) -> Live:
@@ -216,6 +238,8 @@ class _Renamer:
         match of, packing:
             case t.Sort(name), _:
                 return Live(packing, self._member(name, live.v))
+            case t.Nat(), _:
+                return Live(packing, self._rank(live.v))
             case t.Option(inner), Optional(packed):
                 there = fn.is_set(live.v)
                 got = option_of(fn, self.renamed(some(fn, live, packed), inner))
@@ -237,7 +261,9 @@ class _Renamer:
                 raise TypeError(f"{packing} is no {of}")
 
     def _is_known(self) -> bool:
-        return all(number.const is not None for renaming in self.renamings.values() for number in renaming)
+        return self.in_use is None and all(
+            number.const is not None for renaming in self.renamings.values() for number in renaming
+        )
 
     def _member(self, sort: str, number: V) -> V:
         """The new number of a member."""
@@ -246,6 +272,13 @@ class _Renamer:
         for old, new in enumerate(renaming[:-1]):
             found = fn.select(fn.eq(number, i64(old)), new, found)
         return found
+
+    def _rank(self, number: V) -> V:
+        """How many values in use are below a number."""
+        assert self.in_use is not None
+        fn, (_, word) = self.fn, self.in_use
+        below = fn.sub(fn.shl(i64(1), number), i64(1))
+        return fn.popcount(fn.and_(word, below))
 
     def _by_table(self, live: Live, of: t.Type) -> Live:
         """Looked up in a table in one register: the new code of each code there is."""

@@ -1,0 +1,77 @@
+"""Nats without a bound: a search has room for some values in use at once, and is repeated with more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from modelcheck.contract.engine import Task
+from modelcheck.contract.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
+from spec.model.ordinals import keeping, with_room
+
+FIRST_ROOM = 7  # values in use at once, 0 apart, for which a search first has room
+MOST_ROOM = 62  # and at most: the values in use are the bits of a word
+
+
+def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings:
+    """The findings of a search that has room for all values in use at once, of each nat without a bound.
+
+    It is repeated with twice the room where a step was cut for lack of it, so the cost is that of the last
+    search and about as much again.  Where MOST_ROOM is too little, nothing holds: the
+    reason names the variables that keep every value.
+    """
+    *others, last = _rooms(task)
+    for each in others:
+        found = search(each)
+        if found.end.partial or not _lacks_room(task, found):
+            return _explained(task, found)
+    return _explained(task, search(last))
+
+
+def _rooms(task: Task) -> Iterator[Task]:
+    """The task with more and more room; itself where every nat has a bound."""
+    nats, room = sorted(task.scope.unbounded), FIRST_ROOM
+    yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))
+    while nats and room < MOST_ROOM:
+        room = min(2 * room + 1, MOST_ROOM)
+        yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))
+
+
+def _lacks_room(task: Task, findings: Findings) -> bool:
+    """Whether a step was cut because there was no room for a value that it makes."""
+    return any(findings.stats.cut.get(nat) for nat in task.scope.unbounded)
+
+
+def _explained(task: Task, findings: Findings) -> Findings:
+    """Findings in which nothing holds that was only searched as far as there was room."""
+    lacking = _lacks_room(task, findings)
+    if not task.scope.unbounded or not (lacking or findings.end.partial):
+        return findings
+    end = findings.end if findings.end.partial else End.ROOM
+    why = f"{end.value}{_kept(task)}"
+    results = tuple(replace(each, verdict=_so_far(each, why, lacking=lacking)) for each in findings.results)
+    return replace(findings, end=end, results=results)
+
+
+def _so_far(result: Result, why: str, *, lacking: bool) -> Verdict:
+    match result.verdict:
+        case Unknown(extent=extent):
+            return Unknown(why, None if lacking else extent)
+        case Violated(trace=trace) as violated if trace is not None:
+            return replace(violated, fewest=violated.fewest and not lacking)
+        case Holds(example=example) as holds if example is not None or not lacking:
+            return holds
+        case Violated() as violated if not lacking:
+            return violated
+        case _:
+            return Unknown(why)
+
+
+def _kept(task: Task) -> str:
+    """Which variables keep values of nats without a bound in use, if any do."""
+    found = [
+        f"; {' and '.join(names)} may keep every {nat} there was, so give {nat} a number"
+        for nat in sorted(task.scope.unbounded)
+        if (names := [f"`{name}`" for name in keeping(task.model, nat)])
+    ]
+    return "".join(found)

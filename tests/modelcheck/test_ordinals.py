@@ -1,0 +1,380 @@
+"""A nat without a bound: what is found for any number of values is what each number of values gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from counterexamples.itf.read import read
+from counterexamples.itf.write import write
+from counterexamples.trace import Erred, Trace
+from modelcheck.api import Unsupported, check
+from modelcheck.asking.overrides import Overrides, apply
+from modelcheck.cli import main
+from modelcheck.contract.engine import Limits
+from modelcheck.contract.families import looked_at
+from modelcheck.contract.result import End, Findings, Holds, Outcome, Unknown, Verdict, Violated
+from modelcheck.engines.room import MOST_ROOM
+from spec.diagnostics import SpecError
+from spec.formatting.format import format_text
+from spec.load import loads
+from spec.meaning.evaluate import NOT_GREATEST
+from spec.model.ir import Check, Model, Scope
+from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.ordinals import obstacles
+from tests.ordinal_models import ordinal_model
+from tests.protocol_checks import NAMES, by_size, named_check
+
+KAFKA = """import kafka
+check two {
+  scope  Broker = {A, B}, Epoch = any, Offset = 1, Record = 1
+  config acks = all, min_isr = 1
+  faults crash any
+  only   acknowledged_survive, no_divergence
+}
+check three {
+  scope  Broker = {A, B, C}, Epoch = any, Offset = 1, Record = 1
+  config acks = all, min_isr = 2
+  faults crash any
+  only   acknowledged_survive, no_divergence
+}
+"""
+MODELS = 60  # random ones
+SMALL = 3000  # states of a bounded search
+
+
+def asked(name: str, **bounds: int | str) -> Outcome:
+    """One of the checks of `KAFKA`, with other bounds."""
+    model, *_ = loads(KAFKA)
+    given = tuple(f"{nat}={bound}" for nat, bound in bounds.items())
+    question = next(each for each in model.checks if each.name == name)
+    return check(model, apply(model, question, Overrides(scope=given)))
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "states"),
+    [("two", 2, 1892), ("two", 3, 4408), ("two", 4, 8140), ("two", "any", 1656), ("three", "any", 97240)],
+)
+def test_any_number_of_elections_has_fewer_states_than_a_few(
+    name: str, epochs: int | str, states: int
+) -> None:
+    found = asked(name, Epoch=epochs).findings
+
+    assert found.end is End.COMPLETE
+    assert found.stats.states == states
+    assert found.stats.cut.keys() == ({"Record"} if epochs == "any" else {"Record", "Epoch"})
+
+
+def test_both_engines_have_the_same_states_without_a_bound() -> None:
+    model, *_ = loads(KAFKA)
+    one, two = (check(model, model.checks[0], engine=each).findings for each in ("reference", "explicit"))
+
+    assert one.stats.states == two.stats.states == 1656
+    assert one.stats.layers == two.stats.layers
+    assert one.stats.taken == two.stats.taken
+
+
+# ------------------------------------------------------------------ what is the same
+
+
+def cost(trace: Trace | None) -> tuple[int, int] | None:
+    return None if trace is None else (trace.faults, len(trace.steps))
+
+
+def told(verdict: Verdict) -> tuple[str, tuple[int, int] | None]:
+    match verdict:
+        case Holds(example=example):
+            return "holds", cost(example)
+        case Violated(trace=trace):
+            return "violated", cost(trace)
+        case Unknown():
+            return "unknown", None
+
+
+def facts(found: Findings) -> dict[str, tuple[str, tuple[int, int] | None]]:
+    return {each.property: told(each.verdict) for each in found.results}
+
+
+def bounded(question: Check, nat: str, most: int) -> Check:
+    """A check with a number in place of `any`."""
+    scope = question.scope
+    bounds = {**scope.nats, nat: most}
+    return replace(question, scope=replace(scope, nats=bounds, unbounded=scope.unbounded - {nat}))
+
+
+def unbounded(question: Check, nat: str) -> Check:
+    """A check with `any` in place of a number, without expectations."""
+    scope: Scope = question.scope
+    bounds = {name: most for name, most in scope.nats.items() if name != nat}
+    scope = replace(scope, nats=bounds, unbounded=scope.unbounded | {nat})
+    return replace(question, scope=scope, expect=(), exact=())
+
+
+def agree_with_bounds(model: Model, question: Check, nat: str, most: int) -> bool:
+    """Whether what was found without a bound agrees with bounds, if it was; asserts that it does.
+
+    A run without a bound is one within the bound that it needs, so there the cheapest is the same;
+    what holds without a bound holds within each.
+    """
+    found = check(model, question, limits=Limits(states=20 * SMALL)).findings
+    if found.end is End.ERROR or found.end.partial:
+        assert found.error is None or found.error.ending.code == NOT_GREATEST  # type: ignore[union-attr]
+        return False
+    needed = [
+        trace.scope.nats[nat]
+        for each in found.results
+        if isinstance(each.verdict, Violated | Holds)
+        and (trace := getattr(each.verdict, "trace", None) or getattr(each.verdict, "example", None))
+    ]
+    without = facts(found)
+    for bound in sorted({most, most + 1, *needed}):
+        within = check(model, bounded(question, nat, bound), limits=Limits(states=20 * SMALL)).findings
+        if within.end.partial:
+            continue
+        for name, (verdict, price) in facts(within).items():
+            kind = model.property(name).kind.value
+            good, bad = ("violated", "holds") if kind == "reachable" else ("holds", "violated")
+            if kind == "recoverable":
+                continue  # a way out may need a larger value than the bound allows
+            if without[name][0] == good:
+                assert verdict == good, (name, bound)
+            elif bound >= max(needed, default=0):
+                assert (verdict, price) == without[name], (name, bound)
+            elif verdict == bad and price is not None and (least := without[name][1]) is not None:
+                assert price >= least, (name, bound)
+    return True
+
+
+def ordinals(model: Model) -> list[str]:
+    return [nat.name for nat in model.nats if not any(True for _ in obstacles(model, nat.name))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_protocols_have_without_a_bound_what_they_have_within_each(name: str) -> None:
+    for sized in [each for each in by_size(name) if each.states <= SMALL][:2]:
+        model, question = named_check(name, sized.name)
+        kinds = {prop.kind for prop in looked_at(model, question)}
+        for nat in ordinals(model) if kinds.isdisjoint(OF_FAIR_RUNS) else ():
+            agree_with_bounds(model, unbounded(question, nat), nat, question.scope.nats[nat])
+
+
+def test_random_models_have_without_a_bound_what_they_have_within_each() -> None:
+    random = Random(38)  # noqa: S311 - no secret
+    agreed = 0
+    for _ in range(MODELS):
+        (model,) = loads(ordinal_model(random))
+        agreed += agree_with_bounds(model, model.checks[0], "E", 3)
+    assert agreed >= MODELS // 3
+
+
+def test_engines_and_symmetry_agree_on_random_models_without_a_bound() -> None:
+    random = Random(39)  # noqa: S311 - no secret
+    for _ in range(MODELS):
+        (model,) = loads(ordinal_model(random))
+        limits = Limits(states=20 * SMALL)
+        native = check(model, model.checks[0], engine="explicit", limits=limits).findings
+        if native.end.partial or native.stats.states > SMALL:
+            continue
+        plain = check(model, model.checks[0], engine="reference", limits=limits).findings
+        renamed = check(model, model.checks[0], symmetry=True, limits=limits).findings
+        assert (native.end, native.stats.states, native.stats.taken, facts(native)) == (
+            *(plain.end, plain.stats.states, plain.stats.taken),
+            facts(plain),
+        )
+        assert facts(renamed) == facts(native)
+        assert renamed.stats.states <= native.stats.states
+
+
+# ------------------------------------------------------------------ what needs a bound
+
+COUNTER = """protocol counter
+sort N
+nat E, L
+state {{ top: E = 0  seen: set[E] = {{}}  {state} }}
+process N {{ durable own: E = 0 }}
+{action}
+action renew(n: N) {{ top := top + 1  n.own := top }}
+invariant fine: {claim}
+check all {{ scope N = 2, L = 1, E = any }}
+"""
+
+
+def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
+    return COUNTER.format(state=state, action=action, claim=claim)
+
+
+@pytest.mark.parametrize(
+    ("parts", "place", "why"),
+    [
+        ({"state": "by: map[E, bool] = [e: E -> false]"}, "by", "an entry for each E up to a bound"),
+        ({"state": "log: seq[bool; E] = []"}, "log", "E bounds the size of `log`"),
+        ({"claim": "forall e: E. e <= top"}, "E", "this looks at each E up to a bound"),
+        ({"claim": "top != 2"}, "2", "which E a written number means"),
+        ({"claim": "top in {0, 1}"}, "1", "which E a written number means"),
+        ({"claim": "1 in seen"}, "1", "which E a written number means"),
+        ({"claim": "seen != {1}"}, "1", "which E a written number means"),
+        ({"claim": "forall n: N. n.own + 1 != top"}, "n.own + 1", "whether one E is the next of another"),
+        ({"claim": "top < size(N)"}, "size(N)", "another kind of number"),
+        ({"claim": "int(top) >= 0"}, "int(top)", "arithmetic with E"),
+        ({"claim": "(sum n in N. n.own) >= 0"}, "sum n in N. n.own", "added up"),
+        ({"claim": "forall e in 0..top. e <= top"}, "0..top", "arithmetic with E"),
+        ({"action": "action a { top := 3 }"}, "3", "which E a written number means"),
+        ({"action": "action a { top := top + 2 }"}, "top + 2", "arithmetic with E"),
+        ({"action": "action a(n: N) { top := max(n.own, 1) }"}, "1", "which E a written number means"),
+        ({"action": "action a { choose e in E  top := e }"}, "E", "looks at each E"),
+        ({"state": "k: 0..9 = 0", "action": "action a { require top < k }"}, "k", "another kind of number"),
+        ({"state": "k: 0..9 = 0", "action": "action a { k := top }"}, "top", "another kind of number"),
+        (
+            {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
+            "1",
+            "written number",
+        ),
+    ],
+)
+def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], place: str, why: str) -> None:
+    text = counter(**parts)
+    with pytest.raises(SpecError) as caught:
+        loads(text)
+
+    (found,) = caught.value.diagnostics
+    assert found.code == "R0514"
+    assert why in found.message
+    assert found.span is not None
+    assert text[found.span.start : found.span.end] == place
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"claim": "top == 0 or top > 0"},
+        {"claim": "forall e in seen. e <= top"},
+        {"claim": "forall n: N. max(n.own, 0) <= top"},
+        {"action": "action a(n: N) { require (n.own, 0) < (top, 1)  n.own := 0 }"},
+        {"action": "fun least(x: E, y: E): E = min(x, y)\naction a(n: N) { n.own := least(top, n.own) }"},
+        {"state": "k: 0..9 = 0", "action": "action a { require k < 3  k := k + 1 }"},
+        {"action": "init { top := 5 }"},
+    ],
+)
+def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:
+    loads(counter(**parts))
+
+
+def test_a_sort_and_a_network_cannot_be_any() -> None:
+    text = counter().replace("N = 2", "N = any")
+    with pytest.raises(SpecError, match="a sort has a number of members"):
+        loads(text)
+    text = counter(action="network net: bag of N").replace("L = 1", "L = 1, net = any")
+    with pytest.raises(SpecError, match="only a nat of which the order matters"):
+        loads(text)
+
+
+def test_a_new_value_of_a_lesser_one_is_an_error_with_a_run() -> None:
+    text = counter(action="action late(n: N) { require n.own != top  n.own := n.own + 1 }")
+    (model,) = loads(text)
+    for engine in ("explicit", "reference"):
+        found = check(model, model.checks[0], engine=engine).findings
+        assert found.end is End.ERROR
+        assert found.error is not None
+        assert isinstance(found.error.ending, Erred)
+        assert found.error.ending.code == NOT_GREATEST
+        assert "0 + 1 is no new E where 1 is in use" in found.error.ending.message
+        assert [step.action for step in found.error.steps] == ["renew"]
+
+
+def test_values_that_are_kept_are_named_when_there_is_no_room_for_more() -> None:
+    text = counter(action="action note { seen := seen + {top} }")
+    (model,) = loads(text)
+    found = check(model, model.checks[0], limits=Limits(states=100_000)).findings
+
+    assert found.end.partial
+    (result,) = found.results
+    assert isinstance(result.verdict, Unknown)
+    assert "`seen` may keep every E there was" in result.verdict.reason
+
+
+def test_a_small_search_without_room_for_all_values_decides_nothing() -> None:
+    text = counter().replace("N = 2", "N = 1").replace("seen: set[E] = {}", "log: seq[E; L] = []")
+    text = text.replace("top := top + 1", "log := log + [top]  top := top + 1").replace(
+        "L = 1", f"L = {MOST_ROOM}"
+    )
+    (model,) = loads(text)
+    found = check(model, model.checks[0]).findings
+
+    assert found.end is End.COMPLETE  # the log is as long as the room is
+    text = text.replace(f"L = {MOST_ROOM}", f"L = {MOST_ROOM + 1}")
+    (model,) = loads(text)
+    found = check(model, model.checks[0]).findings
+
+    assert found.end is End.ROOM
+    assert [type(each.verdict) for each in found.results] == [Unknown]
+
+
+def test_a_run_has_a_bound_of_its_own_and_can_be_read_again() -> None:
+    (model,) = loads(counter(claim="forall n: N. n.own == 0 or n.own == top"))
+    found = check(model, model.checks[0])
+    trace = found.trace("fine")
+
+    assert trace is not None
+    assert (trace.scope.nats["E"], trace.scope.unbounded) == (2, frozenset())
+    assert read(write(trace), model) == trace
+
+
+def test_a_trap_without_a_bound_is_replayed_without_one() -> None:
+    text = counter(action="action lose(n: N) { require top != 0  n.own := 0 }").replace(
+        "invariant fine: true", "recoverable fine: forall n: N. n.own == 0 and top == 0"
+    )
+    (model,) = loads(text)
+    trace = check(model, model.checks[0]).trace("fine")
+
+    assert trace is not None
+    assert trace.scope.unbounded == {"E"}
+    assert trace.scope.bounds["E"] == "any"
+
+
+@pytest.mark.parametrize(
+    "command", [["export", "--to", "tla"], ["trace", "graph"], ["rates"], ["check", "--estimate"]]
+)
+def test_what_needs_a_bound_says_how_to_give_one(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "counter.rsm"
+    path.write_text(counter())
+    if command[0] == "rates":
+        path.write_text(
+            counter(action="fault crash(n: N) { n.own := 0 }").replace(
+                "E = any }", "E = any faults any rates crash = 1/d }"
+            )
+        )
+
+    assert main([*command, str(path)]) == 2
+    assert "needs a bound for `E`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["bmc", "ic3", "induction", "spark"])
+def test_engines_that_need_a_bound_refuse(engine: str) -> None:
+    (model,) = loads(counter())
+    with pytest.raises(Unsupported, match="E = any"):
+        check(model, model.checks[0], engine=engine)
+
+
+def test_fair_runs_need_a_bound() -> None:
+    text = counter().replace("invariant fine: true", "always eventually fine: top == 0")
+    (model,) = loads(text)
+    with pytest.raises(Unsupported, match="E = any"):
+        check(model, model.checks[0], engine="explicit")
+
+
+def test_any_is_kept_by_the_formatter_and_set_by_the_command_line() -> None:
+    text = counter()
+    (model,) = loads(text)
+    (question,) = model.checks
+
+    assert "E = any" in format_text(text)
+    assert apply(model, question, Overrides(scope=("E=3",))).scope.unbounded == frozenset()
+    assert apply(model, bounded(question, "E", 3), Overrides(scope=("E=any",))).scope == question.scope
+    (other,) = loads(counter(claim="top != 2").replace("E = any", "E = 3"))
+    with pytest.raises(SpecError, match="which E a written number means"):
+        apply(other, other.checks[0], Overrides(scope=("E=any",)))
