@@ -17,7 +17,7 @@ from modelcheck.contract.result import End, Findings, Holds, Outcome, Result, Vi
 from modelcheck.contract.witnesses import witnesses
 from modelcheck.engines.portfolio import Portfolio
 from modelcheck.engines.registry import engine as engine_of
-from modelcheck.engines.room import with_enough_room
+from modelcheck.engines.room import with_enough_room, with_first_room
 from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
@@ -129,7 +129,7 @@ def task_of(
         found = tuple(each for each in among if each.part.property in names)
     return Task(
         model,
-        check.scope,
+        with_first_room(check.scope),
         check.budget,
         properties,
         check=check.name,

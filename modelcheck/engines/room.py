@@ -7,18 +7,24 @@ from dataclasses import replace
 
 from modelcheck.contract.engine import Task
 from modelcheck.contract.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
+from spec.model.ir import Scope
 from spec.model.ordinals import keeping, with_room
 
 FIRST_ROOM = 7  # values in use at once, 0 apart, for which a search first has room
 MOST_ROOM = 62  # and at most: the values in use are the bits of a word
 
 
+def with_first_room(scope: Scope) -> Scope:
+    """The scope with which a search begins."""
+    return with_room(scope, dict.fromkeys(sorted(scope.unbounded), FIRST_ROOM))
+
+
 def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings:
     """The findings of a search that has room for all values in use at once, of each nat without a bound.
 
-    It is repeated with twice the room where a step was cut for lack of it, so the cost is that of the last
-    search and about as much again.  Where MOST_ROOM is too little, nothing holds: the
-    reason names the variables that keep every value.
+    It begins with the room that the task has, and is repeated with twice as much where a step was cut
+    for lack of it, so the cost is that of the last search and about as much again.  Where
+    MOST_ROOM is too little, nothing holds: the reason names the variables that keep every value.
     """
     *others, last = _rooms(task)
     for each in others:
@@ -29,9 +35,9 @@ def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings
 
 
 def _rooms(task: Task) -> Iterator[Task]:
-    """The task with more and more room; itself where every nat has a bound."""
+    """The task as it is, and then with more and more room where a nat has no bound."""
     nats, room = sorted(task.scope.unbounded), FIRST_ROOM
-    yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))
+    yield task
     while nats and room < MOST_ROOM:
         room = min(2 * room + 1, MOST_ROOM)
         yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))

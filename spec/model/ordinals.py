@@ -84,6 +84,73 @@ def of_runs(scope: ir.Scope) -> ir.Scope:
     return with_room(scope, dict.fromkeys(scope.unbounded, _NO_BOUND))
 
 
+def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool:
+    """Whether after a step of an action from a squeezed state a value of a nat may be in use no more.
+
+    Then those above it have a gap below them.  So has a new value where another, below it, is not kept.
+    """
+    body = [*walk_statements(action.body)]
+    made = any(
+        isinstance(part, ir.Apply) and part.op is Op.ADD and part.type == t.Nat(nat)
+        for statement in body
+        for expr in expressions(statement)
+        for part in walk(expr)
+    )
+    return made or any(_may_drop(each, types[each.var], nat) for each in body if isinstance(each, ir.Assign))
+
+
+def _may_drop(statement: ir.Assign, of: t.Type, nat: str) -> bool:
+    """Whether an assignment may drop a value of a nat: it does not where it only adds to what is there."""
+    if not _is_in_place(statement.path, of, nat):
+        return False
+    value = statement.value.of if isinstance(statement.value, ir.Fit) else statement.value
+    match value:
+        case ir.Apply(op=Op.CONCAT | Op.UNION, args=(old, _)):
+            return _place_of(old) != (statement.var, _path_of(statement.path))
+        case _:
+            return True
+
+
+def _is_in_place(path: Sequence[ir.Key | ir.At], of: t.Type, nat: str) -> bool:
+    """Whether what is at a path in a value of a type has values of a nat in it."""
+    for step in path:
+        match of:
+            case t.Map(_, inner):
+                of = inner
+            case t.Record() | t.Tuple() if isinstance(step, ir.At):
+                of = t.parts(of)[step.index]
+            case _:
+                return True
+    return has(of, nat)
+
+
+def _path_of(path: Sequence[ir.Key | ir.At]) -> tuple[object, ...]:
+    """A path in a form that can be compared, where its keys are bound names; other keys equal only themselves."""
+    found: list[object] = []
+    for step in path:
+        match step:
+            case ir.At(index):
+                found.append(("part", index))
+            case ir.Key(ir.Local(slot=slot)):
+                found.append(("local", slot))
+            case _:
+                found.append(step)
+    return tuple(found)
+
+
+def _place_of(expr: ir.Expr) -> tuple[int, tuple[object, ...]] | None:
+    """The variable and the path in it that an expression reads; None where it reads no place."""
+    match expr:
+        case ir.Var(index=index):
+            return index, ()
+        case ir.Part(of=of, index=index) if (inner := _place_of(of)) is not None:
+            return inner[0], (*inner[1], ("part", index))
+        case ir.Apply(op=Op.LOOKUP, args=(of, ir.Local(slot=slot))) if (inner := _place_of(of)) is not None:
+            return inner[0], (*inner[1], ("local", slot))
+        case _:
+            return None
+
+
 def keeping(model: ir.Model, nat: str) -> tuple[str, ...]:
     """The variables in which any number of values of a nat may be in use at once."""
     return tuple(each.name for each in model.variables if _keeps_any_number(each.type, nat))

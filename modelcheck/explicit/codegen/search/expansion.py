@@ -34,20 +34,22 @@ class Expansion(Runtime):
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
         """All functions, given the names of the functions of actions and the most successors of a state."""
-        return [self._emit(), self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
+        emits = [self._emit("emit"), self._emit("emit_squeezed")] if self.is_reduced else [self._emit("emit")]
+        return [*emits, self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
 
-    def _emit(self) -> Function:
-        """Put a successor (its orbit's representative) into the buffer."""
+    def _emit(self, name: str) -> Function:
+        """Put a successor (its representative) into the buffer; one that is squeezed is only renamed."""
         by_value = self.words <= BY_VALUE
         given = [("i64", f"w{n}") for n in range(self.words)] if by_value else [("ptr", "state")]
-        fn = Function("emit", [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
+        fn = Function(name, [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
         out = fn.pointer(fn.read("%ctx", CURSOR))
         words = [V(64, f"%w{n}") if by_value else fn.read("%state", n) for n in range(self.words)]
         if self.is_reduced:
             own = fn.array(self.words)
             for n, word in enumerate(words):
                 fn.write(own, word, n)
-            fn.emit(f"call void @represent(ptr {own}, ptr {out})")
+            how = "represent" if name == "emit" else "rename"
+            fn.emit(f"call void @{how}(ptr {own}, ptr {out})")
         else:
             for n, word in enumerate(words):
                 fn.write(out, word, n)

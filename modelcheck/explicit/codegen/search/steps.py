@@ -20,6 +20,7 @@ from modelcheck.explicit.codegen.values.conversion import convert
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.codegen.values.values import Live
 from modelcheck.explicit.codegen.values.walks import Walk
+from spec.model.ordinals import may_leave_gaps
 from spec.model.types import Map, Record, Tuple, Type, parts
 from spec.model.walk import chooses
 
@@ -52,6 +53,7 @@ class Steps:
         self.context = context
         self.probe = probe
         self.most = 1  # how many steps there can be
+        self.emit = self._emit_of(action)
         place = context.actions.index(action)
         self.name = f"{'probe' if probe else self.called}.{place}"
         params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
@@ -64,6 +66,12 @@ class Steps:
         self.next = self.done
         self._ends = 0  # so far written
         self._write()
+
+    def _emit_of(self, action: ir.Action) -> str:
+        """The function that takes a successor: another where states stay squeezed, and so cost less."""
+        scope, types = self.expressions.scope, [each.type for each in self.expressions.model.variables]
+        gaps = any(may_leave_gaps(action, types, nat) for nat in scope.unbounded)
+        return "emit" if gaps or not scope.unbounded else "emit_squeezed"
 
     def _write(self) -> None:
         fn = self.fn
@@ -378,7 +386,7 @@ class Steps:
         flag = i64(int(self.action.is_fault) << 63)
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
         shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
-        fn.emit(f"call void @emit(ptr %ctx, {flag}, {shown})")
+        fn.emit(f"call void @{self.emit}(ptr %ctx, {flag}, {shown})")
 
     def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
         """Whether this step breaks a property of steps."""

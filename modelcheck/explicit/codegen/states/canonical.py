@@ -10,6 +10,7 @@ for members with the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import permutations, product
 from math import factorial, prod
 
@@ -62,9 +63,17 @@ Renaming = tuple[V, ...]  # the new number of each member
 def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings.
 
-    Values of nats without a bound are squeezed first, which no renaming of members changes.
+    Values of nats without a bound are squeezed first, which no renaming of members changes; `rename` is
+    the same for a state in which they are squeezed.
     """
-    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
+    whole = _represent("represent", model, scope, layout, sorts)
+    return [whole, _represent("rename", model, replace(scope, unbounded=frozenset()), layout, sorts)]
+
+
+def _represent(
+    name: str, model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]
+) -> Function:
+    fn = Function(name, [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
     own, other = fn.array(layout.words), fn.array(layout.words)
     source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
     StateBits(fn, layout, "%from").copy_to(source)
@@ -91,7 +100,7 @@ def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str
     for n, cell in enumerate(best):
         fn.write("%to", fn.load(cell), n)
     fn.end("ret void")
-    return [fn]
+    return fn
 
 
 def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
