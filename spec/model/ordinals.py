@@ -125,7 +125,7 @@ def _is_in_place(path: Sequence[ir.Key | ir.At], of: t.Type, nat: str) -> bool:
 
 
 def _path_of(path: Sequence[ir.Key | ir.At]) -> tuple[object, ...]:
-    """A path in a form that can be compared, where its keys are bound names; other keys equal only themselves."""
+    """A path in a form that can be compared, where its keys are bound names."""
     found: list[object] = []
     for step in path:
         match step:

@@ -8,9 +8,7 @@ from time import process_time
 
 from modelcheck.kafka.frontier.grid import Job
 from modelcheck.kafka.frontier.search import answers_of
-from modelcheck.kafka.questions.answer_cache import Found
 from modelcheck.kafka.questions.answers import Answer
-from modelcheck.kafka.questions.question import Posed
 from modelcheck.kafka.questions.search import Asking, Effort
 from tests.scopes.grid import RAISED, larger
 from tests.unwatched import Unwatched
@@ -40,17 +38,12 @@ class Compared:
 
 @dataclass(frozen=True)
 class JobComparison:
-    """What all larger bounds change of one job, in how many states and CPU seconds.
-
-    `cut` says that a search met the bound of epochs: there was no room for all elections that the faults and
-    moves of a question can cause.
-    """
+    """What all larger bounds change of one job, in how many states and CPU seconds."""
 
     number: int
     compared: tuple[Compared, ...]
     states: int
     seconds: float
-    cut: bool
 
 
 class Comparing:
@@ -58,19 +51,18 @@ class Comparing:
 
     def __init__(self, jobs: tuple[Job, ...], raised: tuple[str, ...] = ()) -> None:
         self._jobs, self._raised = jobs, raised
-        self._asking: _Watched | None = None
+        self._asking: Asking | None = None
 
     def __call__(self, number: int) -> JobComparison:
-        asking = self._asking = self._asking or _Watched()
+        asking = self._asking = self._asking or Asking(Effort(each=MOST, threads=1), Unwatched())
         states, began = asking.states, process_time()
-        asking.cut.clear()
         job = self._jobs[number]
         first = tuple(answers_of(asking, job))
         found = tuple(self._compared(asking, job, first))
         took = process_time() - began
-        return JobComparison(number, found, asking.states - states, took, "Epoch" in asking.cut)
+        return JobComparison(number, found, asking.states - states, took)
 
-    def _compared(self, asking: _Watched, job: Job, first: tuple[Answer, ...]) -> Iterator[Compared]:
+    def _compared(self, asking: Asking, job: Job, first: tuple[Answer, ...]) -> Iterator[Compared]:
         for raised in RAISED:
             if self._raised and raised.name not in self._raised:
                 continue
@@ -91,17 +83,3 @@ def words(answer: Answer) -> str:
     if answer.lost_with is not None:
         return f"broken with {answer.lost_with}"
     return "any number" if answer.survived is None else f"survives {answer.survived}"
-
-
-class _Watched(Asking):
-    """Asks, and remembers which bounds cut a search."""
-
-    def __init__(self) -> None:
-        super().__init__(Effort(each=MOST, threads=1), Unwatched())
-        self.cut: set[str] = set()
-
-    def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
-        """What comes out."""
-        found = super().found(asked, what, small=small)
-        self.cut |= found.cut if found is not None else set()
-        return found

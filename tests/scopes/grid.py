@@ -95,6 +95,5 @@ def _larger(posed: Posed, raised: Larger, *, moves: bool) -> Posed:
         return posed  # nothing is raised
     has_records = scope.nats["Record"] > 0
     nats = {name: many + raised.nats.get(name, 0) * has_records for name, many in scope.nats.items()}
-    nats["Epoch"] += most - question.moves
     changed = replace(scope, nats=nats, config={**scope.config, "moves": most})
     return replace(posed, question=replace(question, moves=most), check=replace(posed.check, scope=changed))

@@ -40,7 +40,6 @@ def write(jobs: Sequence[Job], found: Sequence[JobComparison]) -> None:
         "left": len(jobs) - len(found),
         "states": sum(one.states for one in found),
         "cpu_seconds": round(sum(one.seconds for one in found)),
-        "cut_by_epochs": sorted(one.number for one in found if one.cut),
         "rows": rows,
     }
     RECORD.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

@@ -116,7 +116,6 @@ def test_no_larger_scope_changes_an_answer_of_the_grid() -> None:
     assert [row["raised"] for row in found["rows"]] == [str(each) for each in RAISED]
     assert all(row["jobs"] > 0 for row in found["rows"])
     assert [row["different"] for row in found["rows"]] == [[] for _ in RAISED]
-    assert found["cut_by_epochs"] == []
 
 
 def test_records_and_offsets_are_limits_so_that_each_alone_lies_between() -> None:
@@ -134,7 +133,6 @@ def test_some_of_the_grid_is_asked_again() -> None:
     found = [comparing(number) for number in range(len(small[::100]))]
 
     assert [cell for one in found for each in one.compared for cell in each.different + each.unknown] == []
-    assert not any(one.cut for one in found)
 
 
 def test_a_scope_that_is_too_small_is_found() -> None:

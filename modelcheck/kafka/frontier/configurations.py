@@ -144,7 +144,7 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
     if why:
         return _Made(ConfigurationRow(shown, left_out=why), str(release), notes)
     jobs = tuple(_jobs(_alike(subject), guarantees, asked))
-    own = {"min_isr": subject.scope(0, 0).config["min_isr"]}
+    own = {"min_isr": subject.scope(0).config["min_isr"]}
     return _Made(
         ConfigurationRow(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes
     )

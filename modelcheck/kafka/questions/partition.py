@@ -17,10 +17,6 @@ _MOST_MISSING = 3  # replicas, where there are more than are modelled
 # Followers that cut their logs to their own high watermark lose acknowledged records by three moves and no
 # fault, and by two they do not; `python -m tests.scopes` asks with a fourth.
 MOST_MOVES = 3
-# Questions with fewer faults and moves have the scope of this many: of as many as there are brokers, within
-# these.
-SHARED = 2
-MOST_SHARED = 3
 # What the controller does to the leadership, by the names of the model.
 LEADER_CHANGES = frozenset({"move", "elect", "elect_unclean", "elect_last_leader"})
 # A review asks what goes wrong, and a rolling restart is nothing wrong: these are the same in all questions.
@@ -73,22 +69,15 @@ class PartitionModel:
             return self.moves
         return 0 if self.config["epoch_reached"] else min(1, self.moves)
 
-    @property
-    def shared(self) -> int:
-        """Questions with fewer faults have the scope of this many: all of few brokers may be down."""
-        return max(SHARED, min(self.replicas, MOST_SHARED), self.moves)
+    def scope(self, records: int, moves: int = 0) -> ir.Scope:
+        """Bounds for numbers of records and of moves of leadership; there may be any number of elections.
 
-    def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
-        """Bounds for numbers of faults, records and moves of leadership.
-
-        Each fault and each move may cost an election; room for one more changes nothing.  Few of them have
-        room for as many elections as the `shared` have: they find no state more, and share what is compiled.
         No log is longer than there are records.
         """
-        nats = {"Record": records, "Offset": records, "Epoch": 2 + max(faults + moves, self.shared)}
+        nats = {"Record": records, "Offset": records}
         given = {**self.config, "moves": moves}
         config = {entry.name: value_of(entry, given[entry.name]) for entry in self.model.configs}
-        return ir.Scope({"Broker": self.names}, nats, {}, config)
+        return ir.Scope({"Broker": self.names}, nats, {}, config, frozenset({"Epoch"}))
 
 
 def partition(settings: Settings) -> PartitionModel:

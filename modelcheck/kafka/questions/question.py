@@ -274,7 +274,7 @@ def model_of(partition: PartitionModel, group: tuple[Guarantee, ...]) -> ir.Mode
 
 def as_check(partition: PartitionModel, question: Question) -> tuple[ir.Model, ir.Check]:
     """The model and the check that put a question."""
-    scope = partition.scope(question.faults, question.guarantees[0].records, question.moves)
+    scope = partition.scope(question.guarantees[0].records, question.moves)
     only = tuple(name for guarantee in question.guarantees for name in guarantee.properties)
     model = model_of(partition, question.guarantees)
     return model, ir.Check(str(question), scope, question.budget, only, (), None, span=Span(0, 0))
@@ -295,12 +295,8 @@ class Posed:
 
 
 def posed(partition: PartitionModel, question: Question, family: Family) -> Posed:
-    """A question of a review as a search.
-
-    Each fault may cost an election, so there are no more; and one that loses a request takes a record.
-    """
-    kinds = question.budget.kinds or {}
-    growing = {"Epoch", "Record"} if "lose_request" in kinds else {"Epoch"}
+    """A question of a review as a search; a fault that loses a request takes a record."""
+    growing = {"Record"} if "lose_request" in (question.budget.kinds or {}) else set()
     return Posed(question, *as_check(partition, question), family, frozenset(growing))
 
 

@@ -175,8 +175,7 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
 def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
     """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
     said = (
-        f"Checked for one partition, up to {count(review.faults, 'fault')}, {count(RECORDS, 'record')} "
-        f"and {count(review.faults + 1, 'election')}: "
+        f"Checked for one partition, up to {count(review.faults, 'fault')} and {count(RECORDS, 'record')}: "
         f"{review.states:,} states" + (_took(review) if measured else "") + "."
     )
     yield from wrapped((), said, width, Role.DIM)

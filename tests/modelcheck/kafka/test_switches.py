@@ -118,7 +118,7 @@ def test_the_model_knows_the_same_defaults_of_a_release_as_a_review(release: str
     """A review has them from the model, but what a switch makes of several keys is its own."""
     made = partition(resolve([read_bytes("f", b"default.replication.factor=3\n")], kafka=release, brokers=3))
     known = {entry.name: default_of(entry, release) for entry in MODEL.configs}
-    config = made.scope(faults=1, records=1, moves=made.moves).config
+    config = made.scope(records=1, moves=made.moves).config
 
     assert {name: config[name] for name, value in known.items() if value is not None} == {
         name: value for name, value in known.items() if value is not None

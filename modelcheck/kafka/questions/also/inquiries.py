@@ -120,15 +120,15 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
     waits = "the next broker is shut down when all replicas are in sync"
     hasty = "it is shut down as soon as the last one runs"
     asked = [
-        Inquiry("durable", f"{says}; any faults", (file, model), _KEPT, every, each | forgets, 0, many, ANY)
+        Inquiry("durable", f"{says}; any faults", (file, model), _KEPT, every, each | forgets, 0, ANY)
         for says, model in ((waits, "careful"), (hasty, "forgets_eligible"))
     ]
     down, back = "a broker is down for it, and others crash", "the same, until it is started again"
     crash: dict[str, int | None] = {"crash": None}
     only = ("writable",)
     stops = [
-        Inquiry("writable", down, (file, "held_down"), only, crash, {"rolls": 1}, 0, 1, "crash"),
-        Inquiry("writable", back, (file, "careful_alone"), only, crash, each, 0, many, "crash"),
+        Inquiry("writable", down, (file, "held_down"), only, crash, {"rolls": 1}, 0, "crash"),
+        Inquiry("writable", back, (file, "careful_alone"), only, crash, each, 0, "crash"),
     ]
     if many == 1:
         del asked[1]  # there is no broker to wait for
@@ -228,7 +228,7 @@ def _reassignment(partition: PartitionModel, settings: Settings) -> Inquiries:
     kept = _kept(partition, says, moved, given, spare=1)
     alone = ("kafka_reassignment", "left_alone")
     says = "brokers crash meanwhile, and not those that are added"
-    ends = Inquiry("ends", says, alone, ("completes",), {"crash": None}, given, 1, 1)
+    ends = Inquiry("ends", says, alone, ("completes",), {"crash": None}, given, 1)
     return Inquiries((*kept, ends))
 
 
@@ -267,5 +267,5 @@ def _kept(
     every: dict[str, int | None] = {kind.fault: None for kind in kinds}
     if "crash" in every:
         crashes = f"{says}; brokers crash"
-        yield Inquiry("durable", crashes, model, _KEPT, {"crash": None}, given, spare, spare, "crash")
-    yield Inquiry("durable", f"{says}; any faults", model, _KEPT, every, given, spare, spare, ANY)
+        yield Inquiry("durable", crashes, model, _KEPT, {"crash": None}, given, spare, "crash")
+    yield Inquiry("durable", f"{says}; any faults", model, _KEPT, every, given, spare, ANY)

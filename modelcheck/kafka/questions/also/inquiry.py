@@ -25,7 +25,6 @@ class Inquiry:
     faults: Mapping[str, int | None]
     given: Mapping[str, Plain]
     spare: int = 0  # brokers without a replica
-    elections: int = 0  # beyond those that faults cost
     beside: str = ""  # the kind of faults of the review's answer to the same without it
     most: int | None = None  # faults, where more would take the majority of controllers
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

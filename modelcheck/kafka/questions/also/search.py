@@ -73,12 +73,12 @@ def _answer(
         for entry in model.configs
     }
     brokers = with_spares(partition.names, partition.replicas + case.spare)
-    bounds = {"Record": records, "Offset": records, "Epoch": 2 + most + case.elections, "Topic": 1}
-    bounds |= case.bounds
-    nats = {nat.name: bounds[nat.name] for nat in model.nats}
+    bounds = {"Record": records, "Offset": records, "Topic": 1, **case.bounds}
+    unbounded = frozenset({"Epoch"} & {nat.name for nat in model.nats})
+    nats = {nat.name: bounds[nat.name] for nat in model.nats if nat.name not in unbounded}
     networks = {each.name: bounds[each.name] for each in model.variables if each.network is not None}
     budget = ir.Budget(most, {kind: many for kind, many in case.faults.items() if kind in model.faults})
-    scope = ir.Scope(case.members or {"Broker": brokers}, nats, networks, config)
+    scope = ir.Scope(case.members or {"Broker": brokers}, nats, networks, config, unbounded)
     name = f"{case.what}: {case.asks}"
     check = ir.Check(name, scope, budget, case.only, (), None, span=Span(0, 0))
     posed = Posed(Question((), name, budget), model, check, None)
