@@ -76,7 +76,7 @@ def _so_far(result: Result, why: str, *, lacking: bool) -> Verdict:
 def _kept(task: Task) -> str:
     """Which variables keep values of nats without a bound in use, if any do."""
     found = [
-        f"; {' and '.join(names)} may keep every {nat} there was, so give {nat} a number"
+        f"; {', '.join(names)} may keep every {nat} there was, so give {nat} a number"
         for nat in sorted(task.scope.unbounded)
         if (names := [f"`{name}`" for name in keeping(task.model, nat)])
     ]

@@ -48,6 +48,7 @@ CODEGEN = f"{EXPLICIT}/codegen"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
+ORDINALS = "tests/modelcheck/test_ordinals.py --all -k not(protocols)"
 MUTANTS = (
     Mutant("one bit too few for a value", f"{CODEGEN}/values/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
@@ -311,6 +312,35 @@ MUTANTS = (
            "self.kinds.get(fault, 0) != 0", "self.kinds.get(fault, 1) != 0", "manual"),
     Mutant("one fault more than the budget is not tried", "modelcheck/search/layers.py",
            "or not self.task.faults or not self._leads_elsewhere()", "or bool(self.task.faults)", "manual"),
+    Mutant("the value of an option is not in use", f"{CODEGEN}/states/in_use.py",
+           "return self._if(fn.is_set(live.v), some(fn, live, packed), inner)", "return i64(0)", ORDINALS),
+    Mutant("members of a set are not in use", f"{CODEGEN}/states/in_use.py",
+           "return fn.resize(live.v, 64)", "return i64(0)", ORDINALS),
+    Mutant("fields of a message are not in use", f"{CODEGEN}/states/in_use.py",
+           "word = self._any(self.in_(part, inner) for part, inner in pairs)", "word = i64(0)", ORDINALS),
+    Mutant("entries of a sequence are not in use", f"{CODEGEN}/states/in_use.py",
+           "count = length(fn, live)", "count = i64(0)", ORDINALS),
+    Mutant("the rank of a value is one too high", f"{CODEGEN}/states/canonical.py",
+           "below = fn.sub(fn.shl(i64(1), number), i64(1))", "below = fn.shl(i64(1), number)", ORDINALS),
+    Mutant("no step leaves a gap", f"{CODEGEN}/search/steps.py",
+           'return "emit" if gaps or not scope.unbounded', 'return "emit" if not scope.unbounded', ORDINALS),
+    Mutant("a step that makes a value leaves no gap", "spec/model/ordinals.py",
+           "    return made or any(", "    return any(", ORDINALS),
+    Mutant("what is added to another place drops nothing", "spec/model/ordinals.py",
+           "return _place_of(old) != (statement.var, _path_of(statement.path))", "return False", ORDINALS),
+    Mutant("x + 1 of any value is a new one", f"{CODEGEN}/expressions/expressions.py",
+           "at.fn.leave_if(at.fn.at_most(found.v, most), at.error)", "_ = most", ORDINALS),
+    Mutant("by definition, x + 1 of any value is a new one", "spec/meaning/evaluate.py",
+           "if made <= greatest:", "if made < 0:", ORDINALS),
+    Mutant("0 is squeezed like other values", "spec/meaning/ranks.py",
+           "values = sorted({0, *in_use(state)})", "values = sorted({*in_use(state)} or {0})", ORDINALS),
+    Mutant("a search without room for all values is believed", "modelcheck/engines/room.py",
+           "if found.end.partial or not _lacks_room(task, found):", "if found:", ORDINALS),
+    Mutant("two more than a value is a new one too", "spec/model/ordinals.py",
+           "len(ones) != 1 or not _is_one(ones[0])", "len(ones) != 1", ORDINALS),
+    Mutant("numbers written in a set are values", "spec/model/ordinals.py",
+           "return None if all(self._is_zero(each, of) for each in given) else self._literal(many)",
+           "return None", ORDINALS),
 )  # fmt: skip
 
 
