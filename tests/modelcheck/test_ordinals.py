@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,23 +9,19 @@ import pytest
 
 from counterexamples.itf.read import read
 from counterexamples.itf.write import write
-from counterexamples.trace import Erred, Trace
+from counterexamples.trace import Erred
 from modelcheck.api import Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.families import looked_at
-from modelcheck.contract.result import End, Findings, Holds, Outcome, Unknown, Verdict, Violated
+from modelcheck.contract.result import End, Outcome, Unknown
 from modelcheck.engines.room import MOST_ROOM
 from spec.diagnostics import SpecError
 from spec.formatting.format import format_text
 from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
-from spec.model.ir import Check, Model, Scope
-from spec.model.kinds import OF_FAIR_RUNS
-from spec.model.ordinals import obstacles
 from tests.ordinal_models import ordinal_model
-from tests.protocol_checks import NAMES, by_size, named_check
+from tests.without_bounds import SMALL, agree_with_bounds, bounded, facts
 
 KAFKA = """import kafka
 check two {
@@ -43,7 +38,6 @@ check three {
 }
 """
 MODELS = 60  # random ones
-SMALL = 3000  # states of a bounded search
 
 
 def asked(name: str, **bounds: int | str) -> Outcome:
@@ -78,87 +72,6 @@ def test_both_engines_have_the_same_states_without_a_bound() -> None:
 
 
 # ------------------------------------------------------------------ what is the same
-
-
-def cost(trace: Trace | None) -> tuple[int, int] | None:
-    return None if trace is None else (trace.faults, len(trace.steps))
-
-
-def told(verdict: Verdict) -> tuple[str, tuple[int, int] | None]:
-    match verdict:
-        case Holds(example=example):
-            return "holds", cost(example)
-        case Violated(trace=trace):
-            return "violated", cost(trace)
-        case Unknown():
-            return "unknown", None
-
-
-def facts(found: Findings) -> dict[str, tuple[str, tuple[int, int] | None]]:
-    return {each.property: told(each.verdict) for each in found.results}
-
-
-def bounded(question: Check, nat: str, most: int) -> Check:
-    """A check with a number in place of `any`."""
-    scope = question.scope
-    bounds = {**scope.nats, nat: most}
-    return replace(question, scope=replace(scope, nats=bounds, unbounded=scope.unbounded - {nat}))
-
-
-def unbounded(question: Check, nat: str) -> Check:
-    """A check with `any` in place of a number, without expectations."""
-    scope: Scope = question.scope
-    bounds = {name: most for name, most in scope.nats.items() if name != nat}
-    scope = replace(scope, nats=bounds, unbounded=scope.unbounded | {nat})
-    return replace(question, scope=scope, expect=(), exact=())
-
-
-def agree_with_bounds(model: Model, question: Check, nat: str, most: int) -> bool:
-    """Whether what was found without a bound agrees with bounds, if it was; asserts that it does.
-
-    A run without a bound is one within the bound that it needs, so there the cheapest is the same;
-    what holds without a bound holds within each.
-    """
-    found = check(model, question, limits=Limits(states=20 * SMALL)).findings
-    if found.end is End.ERROR or found.end.partial:
-        assert found.error is None or found.error.ending.code == NOT_GREATEST  # type: ignore[union-attr]
-        return False
-    needed = [
-        trace.scope.nats[nat]
-        for each in found.results
-        if isinstance(each.verdict, Violated | Holds)
-        and (trace := getattr(each.verdict, "trace", None) or getattr(each.verdict, "example", None))
-    ]
-    without = facts(found)
-    for bound in sorted({most, most + 1, *needed}):
-        within = check(model, bounded(question, nat, bound), limits=Limits(states=20 * SMALL)).findings
-        if within.end.partial:
-            continue
-        for name, (verdict, price) in facts(within).items():
-            kind = model.property(name).kind.value
-            good, bad = ("violated", "holds") if kind == "reachable" else ("holds", "violated")
-            if kind == "recoverable":
-                continue  # a way out may need a larger value than the bound allows
-            if without[name][0] == good:
-                assert verdict == good, (name, bound)
-            elif bound >= max(needed, default=0):
-                assert (verdict, price) == without[name], (name, bound)
-            elif verdict == bad and price is not None and (least := without[name][1]) is not None:
-                assert price >= least, (name, bound)
-    return True
-
-
-def ordinals(model: Model) -> list[str]:
-    return [nat.name for nat in model.nats if not any(True for _ in obstacles(model, nat.name))]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_protocols_have_without_a_bound_what_they_have_within_each(name: str) -> None:
-    for sized in [each for each in by_size(name) if each.states <= SMALL][:2]:
-        model, question = named_check(name, sized.name)
-        kinds = {prop.kind for prop in looked_at(model, question)}
-        for nat in ordinals(model) if kinds.isdisjoint(OF_FAIR_RUNS) else ():
-            agree_with_bounds(model, unbounded(question, nat), nat, question.scope.nats[nat])
 
 
 def test_random_models_have_without_a_bound_what_they_have_within_each() -> None:
