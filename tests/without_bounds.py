@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterexamples.trace import Trace
+from counterexamples.trace import Erred, Trace
 from modelcheck.api import check
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.result import End, Findings, Holds, Unknown, Verdict, Violated
+from modelcheck.contract.result import End, Findings, Holds, Unknown, Verdict, Violated, run_of
 from spec.meaning.evaluate import NOT_GREATEST
 from spec.model.ir import Check, Model
 from spec.model.ordinals import obstacles
