@@ -16,7 +16,6 @@ from modelcheck.contract.result import Unknown, Violated
 from spec.load import loads
 from tests.protocol_checks import named_check
 from tests.scopes.record import recorded
-from tests.test_words import LEFT, unplain
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "limits.md"
 
@@ -73,11 +72,6 @@ def test_viewstamped_by_a_solver() -> None:
     model, asked = named_check("viewstamped", "one_view")
 
     check(model, asked, engine="bmc")
-
-
-@wart()
-def test_plain_words() -> None:
-    assert [place for area in LEFT for place in unplain(area)] == []
 
 
 @wart()

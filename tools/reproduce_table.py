@@ -16,6 +16,7 @@ from pathlib import Path
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.kafka.reproduce.attempt import Attempt, attempt
 from modelcheck.kafka.reproduce.installation import Home, find
+from modelcheck.kafka.reproduce.observed_state import Ending
 from modelcheck.kafka.reproduce.report import telling
 from modelcheck.kafka.reproduce.selection import asked, counterexample, file_of
 from modelcheck.storage.files import LARGEST, save_text
@@ -177,7 +178,8 @@ def write(results: Results) -> None:
 def table(results: Results) -> str:
     """The table in Markdown: a row for each of `PREDICTIONS`, a column for each release that was tried."""
     versions = sorted({version for row in results.values() for version in row}, key=_order)
-    return "".join(f"| {' | '.join(row)} |\n" for row in _rows(results, versions))
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in _rows(results, versions))
+    return rows.replace(Ending.NOBODY_LEADS.value, "no leader")  # the value is the key in reports
 
 
 def _rows(results: Results, versions: Sequence[str]) -> Iterator[list[str]]:

@@ -40,11 +40,11 @@ WRONG = [  # an answer that students give, how many points it has, and part of a
         5,
         "as long as it should be",
     ),
-    ("wait", {"stored": "forall s: Server. w in s.log"}, 2, "never so: a client is told while"),
+    ("wait", {"stored": "forall s: Server. w in s.log"}, 2, "never so: a write is acknowledged while"),
     ("wait", {"stored": "2 * size({s in Server where w in s.log}) > size(Server)"}, 4, "three servers, two"),
     ("wait", {"stored": "size({s in Server where w in s.log}) >= survive"}, 3, "not always so: the primary"),
     ("register", {"seen": "exists s: Server. s.has >= told"}, 2, "may the reader miss that one"),
-    ("register", {"seen": "told <= version"}, 1, "not only growing"),
+    ("register", {"seen": "told <= version"}, 1, "does not only grow"),
     ("quorums", {"enough": "2 * size(some) > size(Server)"}, 3, "all of three store"),
     ("quorums", {"enough": "size(some) + stores >= size(Server)"}, 2, "two of four store"),
     (
