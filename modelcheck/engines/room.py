@@ -51,7 +51,7 @@ def _lacks_room(task: Task, findings: Findings) -> bool:
 def _explained(task: Task, findings: Findings) -> Findings:
     """Findings in which nothing holds that was only searched as far as there was room."""
     lacking = _lacks_room(task, findings)
-    if not task.scope.unbounded or not (lacking or findings.end.partial):
+    if not (lacking or (task.scope.unbounded and findings.end in {End.STATES, End.SECONDS, End.MEMORY})):
         return findings
     end = findings.end if findings.end.partial else End.ROOM
     why = f"{end.value}{_kept(task)}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from time import monotonic
 from typing import ClassVar
 
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
-from modelcheck.contract.engine import Refusal, Task, not_without_bounds
+from modelcheck.contract.engine import Refusal, Task
 from modelcheck.contract.report import Reporter, RunFound, RunsDone
 from modelcheck.contract.result import (
     End,
@@ -27,9 +28,11 @@ from modelcheck.processes.memory import resident
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
+from spec.meaning.ranks import with_bounds
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
 from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import OF_RUNS
+from spec.model.ordinals import of_runs
 from spec.model.values import ModelError
 
 DEPTH = 100  # steps of a run by default
@@ -61,7 +64,7 @@ class RandomRuns:
             refused.append(Refusal("symmetry, of which random runs have no use"))
         if task.keep is not None:
             refused.append(Refusal("checkpoints", "explicit"))
-        return (*refused, *not_without_bounds(task))
+        return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """What the runs show, up to the first violation, a limit or Ctrl-C."""
@@ -75,7 +78,8 @@ class _Simulation:
     def __init__(self, wish: RandomRuns, task: Task, reporter: Reporter) -> None:
         self.wish = wish
         self.task = task
-        self.machine = Machine(task.model, task.scope)
+        # A single run needs no squeezed states, so here any nat may go without a bound.
+        self.machine = Machine(task.model, replace(of_runs(task.scope), unbounded=frozenset()))
         self.budget = FaultBudget(task.model, task.budget)
         self.claims = PropertyMonitor(self.machine, task.properties, self._found)
         self.shown: dict[str, Trace] = {}
@@ -240,5 +244,6 @@ class _Simulation:
         return self._run_so_far(found.ending, found.name)
 
     def _run_so_far(self, ending: Ending, name: str | None = None) -> Trace:
-        model, scope, check = self.task.model, self.task.scope, self.task.check
+        model, check = self.task.model, self.task.check
+        scope = with_bounds(model, self.task.scope, self._states)
         return Trace(model, scope, tuple(self._states), tuple(self._steps), ending, name, check)

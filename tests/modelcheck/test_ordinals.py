@@ -16,6 +16,7 @@ from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import End, Outcome, Unknown
 from modelcheck.engines.room import MOST_ROOM
+from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
 from spec.formatting.format import format_text
 from spec.load import loads
@@ -271,6 +272,17 @@ def test_engines_that_need_a_bound_refuse(engine: str) -> None:
     (model,) = loads(counter())
     with pytest.raises(Unsupported, match="E = any"):
         check(model, model.checks[0], engine=engine)
+
+
+def test_random_runs_need_no_bound() -> None:
+    text = counter(claim="forall n: N. n.own == 0 or n.own == top")
+    (model,) = loads(text)
+    found = check(model, model.checks[0], engine=RandomRuns(20, seed=1)).findings
+    (result,) = found.results
+
+    assert isinstance(result.verdict, Violated)
+    assert result.verdict.trace is not None
+    assert result.verdict.trace.scope.unbounded == frozenset()
 
 
 def test_fair_runs_need_a_bound() -> None:
