@@ -14,7 +14,7 @@ from modelcheck.api import Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.result import End, Outcome, Unknown
+from modelcheck.contract.result import End, Outcome, Unknown, Violated
 from modelcheck.engines.room import MOST_ROOM
 from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
