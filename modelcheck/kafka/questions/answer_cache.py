@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from counterexamples.itf.read import document
@@ -13,7 +14,7 @@ from modelcheck.contract.result import Extent, Holds, Outcome, Verdict, Violated
 from modelcheck.storage.cache import ANSWERS, Cache, sources
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
-from spec.model.ir import Check, Model
+from spec.model.ir import Check, Model, Scope
 
 CODE = (
     "modelcheck.contract",
@@ -114,8 +115,19 @@ def _verdict(model: Model, asked: Check, kept: Mapping[str, Any]) -> Verdict:
     if "holds" in kept:
         extent, renamed = Extent(asked.scope, _number(kept["holds"]), kinds), tuple(kept["renamed"])
         return Holds(extent, int(kept["beyond"]), renamed=renamed)
-    run = document(kept["run"]).replayed(model, asked.scope).trace
+    own = (
+        None if asked.scope.unbounded else asked.scope
+    )  # a run has bounds of its own where the check has none
+    run = document(kept["run"]).replayed(model, own).trace
+    if not _is_within(run.scope, asked.scope):
+        raise ValueError("the run is of another scope")
     return Violated(Extent(asked.scope, _number(kept["violated"]), kinds), run)
+
+
+def _is_within(own: Scope, scope: Scope) -> bool:
+    """Whether the scope of a run is the same, but for the nats that have no bound."""
+    nats = {name: most for name, most in own.nats.items() if name in scope.nats}
+    return replace(own, nats=nats, unbounded=scope.unbounded) == scope
 
 
 def _number(kept: Any) -> int | None:  # noqa: ANN401 - any value in a file
