@@ -169,7 +169,7 @@ class FileRecovery:
 
     def _poll_limits(self) -> None:
         """Look at the limits of the search, and report how many states are still without a way."""
-        self._search.look()
+        self._search.check_limits()
         self._search.tell(*self._search.reached, sum(at.marks.open for at in self._levels))
 
     def _tell(self, aim: Aim) -> None:

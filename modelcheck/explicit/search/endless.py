@@ -210,7 +210,7 @@ class Endless:
         def share(worker: Worker) -> None:
             first = workers.index(worker)
             for number in range(first, count, len(workers)):
-                search.look()
+                search.check_limits()
                 if not first:  # only one thread may report
                     search.tell(*search.reached, each * (count - number))
                 found[number] = ask(worker, number)
@@ -237,7 +237,7 @@ class Endless:
 
     def _poll_limits(self, left: int) -> None:
         """Look at the limits of the search, and report how many states are left. Raises Stopped."""
-        self.search.look()
+        self.search.check_limits()
         self.search.tell(*self.search.reached, left)
 
     # ------------------------------------------------------------------ circles

@@ -66,7 +66,7 @@ class PackedRecovery:
         def share(worker: Worker) -> None:
             first = workers.index(worker)
             for number in range(first, len(parts), len(workers)):
-                search.look()
+                search.check_limits()
                 if not first:  # only one thread may report
                     search.tell(*search.reached, SLOTS_AT_ONCE * (len(parts) - number))
                 found[number] = ask(worker, parts[number])

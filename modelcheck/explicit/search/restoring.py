@@ -281,7 +281,7 @@ class _Again(PackedSearch):
         self.is_there = self.position == self._first.position
         if self.is_there or len(self.space) > len(self._first.space):
             raise Stopped(End.STATES)
-        self.look()
+        self.check_limits()
 
 
 def _are_same(some: list[tuple[Region, int]], others: list[tuple[Region, int]]) -> bool:

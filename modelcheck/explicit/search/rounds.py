@@ -299,7 +299,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             if call(worker.context, space.address, space.size, part.address, part.slots, scratch) & 1:
                 return True
             try:
-                self.look()
+                self.check_limits()
             except Stopped:  # what there is within the budget is known
                 return True
         return self.tally.breaks_more(worker.context)

@@ -120,7 +120,7 @@ class Waiting:
         graph, search = self.graph, self.graph.search
         worker = search.spare_workers()[0]
         for first in range(bucket.first, bucket.first + bucket.count, AT_ONCE):
-            search.look()
+            search.check_limits()
             search.tell(*search.reached, graph.total + graph.count - first)
             count = min(AT_ONCE, bucket.first + bucket.count - first)
             where = graph.space.address, graph.space.size, graph.address, first, count

@@ -134,7 +134,7 @@ class RecordWriter(Steps):
             return
         failed, after = fn.new("unsaid"), fn.new("said")
         fn.store(self._is_said, i64(0))
-        with fn.remembering():
+        with fn.local_values():
             scene = Scene(fn, self.before, failed, dict(self.scene.slots))
             lives = [self.expressions.value(part, scene) for part in parts]
             self._said = tuple(
@@ -144,7 +144,7 @@ class RecordWriter(Steps):
             self._put(self._words, 0, lives)
             fn.store(self._is_said, i64(1))
             fn.goto(after)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(failed)
             fn.goto(after)
         fn.begin(after)

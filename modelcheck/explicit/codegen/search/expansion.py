@@ -21,7 +21,7 @@ from modelcheck.explicit.codegen.states.layout import PackedLayout
 
 
 class Expansion(Runtime):
-    """Writes how states are expanded, and their successors sorted by shard."""
+    """Writes the LLVM functions that expand states and sort their successors by shard."""
 
     def __init__(
         self, layout: PackedLayout, context: Context, parameters: Parameters, *, symmetric: bool
@@ -33,11 +33,11 @@ class Expansion(Runtime):
     def functions(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
-        """All functions, given the names of the functions of actions and the most successors of a state."""
+        """All those functions, given those of the actions and the most successors of a state."""
         return [self._emit(), self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
 
     def _emit(self) -> Function:
-        """Put a successor (its orbit's representative) into the buffer."""
+        """Write `emit`: appends a successor (under symmetry, its orbit's representative) to the buffer."""
         by_value = self.words <= BY_VALUE
         given = [("i64", f"w{n}") for n in range(self.words)] if by_value else [("ptr", "state")]
         fn = Function("emit", [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
@@ -63,7 +63,7 @@ class Expansion(Runtime):
     def _expand(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> Function:
-        """Expand states in order while the buffer has room; how many were expanded."""
+        """Write `expand`: expands states in order while the buffer has room; returns how many."""
         params = [
             ("ptr noalias", "ctx"),
             ("ptr", "states"),
@@ -119,7 +119,7 @@ class Expansion(Runtime):
         return fn
 
     def _sort(self) -> Function:
-        """Copy successors into the order of their shards; `offsets` has the start of each, in successors."""
+        """Write `sort`: copies successors to `to`, sorted by shard; `offsets` gets each shard's start."""
         params = [
             ("ptr noalias", "from"),
             ("i64", "count"),
@@ -159,7 +159,7 @@ class Expansion(Runtime):
         return fn
 
     def _expand_round(self) -> Function:
-        """Take chunks of a round until none is left: expand each, and sort what it leads to."""
+        """Write `expand_round`: takes chunks of a round until none is left; expands and sorts each."""
         params = [
             ("ptr noalias", "ctx"),
             ("ptr", "round"),
