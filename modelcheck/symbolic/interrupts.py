@@ -16,7 +16,7 @@ from modelcheck.processes.signals import ENDING, heard_in_native_code
 
 
 def let_go_silently() -> None:
-    """From now on no traceback is written where a value of z3 is let go.
+    """Suppress tracebacks when Python frees a z3 object, which an interrupt may have left incomplete.
 
     An interrupt may have left it half made, or comes just then, which `interruptible` knows.
     """
@@ -72,7 +72,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def _meant(error: Exception) -> BaseException | None:
-    """The meaning of an error of z3, or of a call of it."""
+    """The exception that an error of z3, or of a call of it, means; None if it is an error of its own."""
     said = str(error)
     if isinstance(error, ArgumentError):
         if KeyboardInterrupt.__name__ in said:
