@@ -34,7 +34,7 @@ _TRUNCATION = {
 
 @frozen
 class PartitionModel:
-    """The model of one partition under a configuration.
+    """The model of one partition with a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
     by the names of the model (members of enums by name); `approximations` list
@@ -52,17 +52,17 @@ class PartitionModel:
 
     @property
     def replicas(self) -> int:
-        """How many replicas the partition has."""
+        """The number of replicas."""
         return len(self.names)
 
     @property
     def moves(self) -> int:
-        """How often leadership may be moved without need, where that is asked about."""
+        """The number of leadership transfers considered without faults."""
         return int(self.config["moves"])
 
     @property
     def moves_among_faults(self) -> int:
-        """How often leadership may be moved where faults happen as well: 0 where that changes no answer.
+        """The number of leadership transfers considered with faults; 0 if irrelevant.
 
         A rebalance does not wait until the cluster is well.  Followers that cut their logs by KIP-279, and
         join the ISR only in the epoch of their leader (KAFKA-7128), lose nothing more by it.  Where they do
@@ -75,11 +75,11 @@ class PartitionModel:
 
     @property
     def shared(self) -> int:
-        """Questions with fewer faults have the scope of this many: all of few brokers may be down."""
+        """The number of faults whose scope also serves questions with fewer faults."""
         return max(SHARED, min(self.replicas, MOST_SHARED), self.moves)
 
     def scope(self, faults: int, records: int, moves: int = 0) -> ir.Scope:
-        """Bounds for numbers of faults, records and moves of leadership.
+        """The scope for these numbers of faults, records and leadership transfers.
 
         Each fault and each move may cost an election; room for one more changes nothing.  Few of them have
         room for as many elections as the `shared` have: they find no state more, and share what is compiled.
@@ -138,7 +138,7 @@ def partition(settings: Settings) -> PartitionModel:
 
 
 def _of_fewer(min_isr: int, replicas: int) -> int:
-    """As many in-sync replicas of the most that are modelled, so that writes continue with as many missing.
+    """The min.insync.replicas for the modelled replicas that tolerates as many missing ones.
 
     Where both numbers cannot be kept, three may be missing; a number that cannot be met stays so.
     """
@@ -147,14 +147,14 @@ def _of_fewer(min_isr: int, replicas: int) -> int:
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
-    """The brokers by their ids, where a file shows the replicas of the topic's first partition."""
+    """The names of the brokers, by the replicas of the topic's first partition if a file shows it."""
     ids = settings.topic.partitions[0].replicas if settings.topic and settings.topic.partitions else ()
     numbers = ids if len(set(ids)) == replicas else range(1, replicas + 1)
     return tuple(f"broker{number}" for number in numbers)
 
 
 def with_spares(names: Sequence[str], many: int) -> tuple[str, ...]:
-    """The brokers of these names, and then others up to `many` in all, by numbers that are free."""
+    """The names and further ones, by free numbers, up to `many` in all."""
     numbers = (f"broker{number}" for number in range(1, many + len(names) + 1))
     free = (name for name in numbers if name not in names)
     return (*names, *islice(free, max(0, many - len(names))))

@@ -326,7 +326,6 @@ class SmtExpressions:
         return ()
 
     def _map_of(self, expr: ir.MapOf, env: SmtEnv) -> Pointwise:
-        """The map of a literal, key by key."""
         assert isinstance(expr.type, t.Map)
         key, inner = expr.type.key, expr.type.value
 
@@ -351,7 +350,6 @@ class SmtExpressions:
                 raise Inexpressible(f"a value of {whole}")
 
     def _part(self, expr: ir.Part, env: SmtEnv) -> SmtShape:
-        """The shape of a field."""
         whole = self.of(expr.of, env)
         match whole:
             case SmtParts(parts):
@@ -389,7 +387,6 @@ class SmtExpressions:
     # ----------------------------------------------------------------- operations
 
     def _apply(self, expr: ir.Apply, env: SmtEnv) -> SmtShape:
-        """The shape of an operator applied to its arguments."""
         if expr.op in ARITHMETIC:
             return flat(ARITHMETIC[expr.op](*(self._term(arg, env) for arg in expr.args)))
         args = [self.of(arg, env) for arg in expr.args]
@@ -402,7 +399,6 @@ class SmtExpressions:
                 raise Inexpressible(expr.op.value)
 
     def _unary(self, expr: ir.Apply, of: SmtShape) -> SmtShape:
-        """The shape of an operator on one argument."""
         match expr.op, of:
             case Op.SIZE, _:
                 return flat(self._size(expr.args[0], of))
@@ -448,7 +444,6 @@ class SmtExpressions:
         return conjunction([*(implication(has(each), has(it.term)) for each in instances), is_first])
 
     def _size(self, expr: ir.Expr, of: SmtShape) -> SmtTerm:
-        """The number of members or entries of a collection."""
         match expr, of:
             case ir.Members(of=t.Sort(name)), _:
                 return self.theory.all_of(name)
@@ -464,7 +459,6 @@ class SmtExpressions:
                 raise Inexpressible(f"the size of {expr.type}")
 
     def _binary(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
-        """The shape of an operator on two arguments."""
         match expr.op:
             case Op.EQ:
                 return flat(self.shapes.equal(left, right))
@@ -563,18 +557,15 @@ class SmtExpressions:
 
 
 def _is_number(item: AnyMember) -> bool:
-    """Whether the member is a number."""
     return [name.sort for name in item.names] == [INT]
 
 
 def _not_below_zero(value: SmtTerm) -> SmtTerm:
-    """The term max(value, 0)."""
     known = value_of(value)
     return number(max(known, 0)) if known is not None else choice(less(value, number(0)), number(0), value)
 
 
 def _least(a: SmtTerm, b: SmtTerm) -> SmtTerm:
-    """The term min(a, b)."""
     return choice(at_most(a, b), a, b)
 
 

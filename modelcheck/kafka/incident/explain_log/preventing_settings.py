@@ -59,7 +59,7 @@ def _unchanged(trace: Trace, losses: tuple[str, ...]) -> Iterator[RunRefusal]:
 
 
 def _under(trace: Trace, change: SwitchChange, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
-    """The step refused under a change (or None), and the guard that refuses it; None if it breaks as before."""
+    """The step that a change refuses (or None), with the guard; None if the same properties break."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: value_of(entry, change.after)}
     return _replayed(trace, Machine(trace.model, replace(trace.scope, config=config)), losses)
