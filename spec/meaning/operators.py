@@ -24,7 +24,7 @@ MOST_BITS = 1 << 20  # of a product
 
 
 class NoValue(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
-    """An operation has no value for these arguments; `code` is one of R06."""
+    """Raised by an operator without a value for its arguments; `code` is one of R06."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -54,11 +54,12 @@ _ALIKE: dict[Op, Operation] = {  # those that do the same for every type they ta
 
 
 def operation(op: Op, args: Sequence[Type]) -> Operation:
-    """What an operation computes, for arguments of these types. It raises `NoValue` where it has no value."""
+    """The function of an operator for arguments of these types; it raises `NoValue` if undefined."""
     return _ALIKE[op] if op in _ALIKE else _special(op, args)
 
 
 def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispatch, one line each
+    """The function of an operator that depends on the types."""
     match op:
         case Op.MUL:
             return _multiply
@@ -101,7 +102,7 @@ def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispa
 
 
 def _affordable(size: int, most: int) -> None:
-    """See NOTE(enormous)."""
+    """Raise MemoryError for a result that would be enormous: NOTE(enormous)."""
     if size > most:
         raise MemoryError
 

@@ -17,7 +17,7 @@ from spec.source import Span
 
 @frozen
 class SyntaxMistake:
-    """What to say of a syntax error, what to try, and the place."""
+    """The message, advice and place of a syntax error."""
 
     message: str
     help: str
@@ -26,6 +26,8 @@ class SyntaxMistake:
 
 @frozen
 class _ErrorPlace:
+    """The context of a syntax error."""
+
     at: Span
     before: str  # the line's text before the error
     here: str  # the text from the error on
@@ -33,7 +35,7 @@ class _ErrorPlace:
     expected: frozenset[str]
 
     def says(self, message: str, help_: str) -> SyntaxMistake:
-        """An answer about the text at this place."""
+        """The mistake at this place with a message and advice."""
         return SyntaxMistake(message, help_, self.at)
 
 
@@ -81,7 +83,7 @@ _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then e
 
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
-    """What to say of a syntax error at `at`, where the text is `found` (empty at the end)."""
+    """The most helpful message for a syntax error at `at`; `found` is the word there, empty at the end."""
     line = text.rfind("\n", 0, at.start) + 1
     place = _ErrorPlace(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
     for rule in _RULES:
@@ -93,7 +95,7 @@ def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> Synt
 
 
 def _listing(expected: frozenset[str]) -> str:
-    """What is allowed there, when that is few things."""
+    """The terminals allowed, in words, if they are few."""
     shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected if e[0] != "_")
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
@@ -105,7 +107,7 @@ def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
-    """A word that is nearly one that is allowed there, now or one word earlier."""
+    """A misspelling of a keyword allowed there, or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
     return place.says(f"unexpected `{place.found}`", help_) if help_ else None
@@ -122,7 +124,7 @@ def _misspelt_inside(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
-    """What to say where the word that a pattern finds before the place is nearly one that is known."""
+    """A misspelling of a known word that the pattern finds before the place."""
     found = before.search(place.before)  # it may be a name of the model, so it must be very near
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
     if found is None or not help_:

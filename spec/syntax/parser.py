@@ -27,7 +27,7 @@ SPELLED = {  # terminals that are not always spelled the same, as a person calls
 
 
 def parse(source: Source) -> s.Protocol | s.GoesOn:
-    """The surface tree of a model file.
+    """The syntax tree of a model file. Raises SpecError.
 
     Linear in the length of the text.  Raises SpecError with one syntax error:
     the first place where no continuation is possible.
@@ -36,7 +36,7 @@ def parse(source: Source) -> s.Protocol | s.GoesOn:
 
 
 def begun(text: str) -> Begun | None:
-    """How the beginning of a model file can continue; None where no model begins like that.
+    """The parser's state after the beginning of a model file; None if no file begins so.
 
     What may come next is spelled as a person writes it; NAME, INT and STRING are of many spellings.
     """
@@ -48,7 +48,7 @@ def begun(text: str) -> Begun | None:
 
 
 def parse_expression(source: Source, span: Span) -> se.Expr:
-    """The expression that is alone at `span` (a value in a `says` text); spans are the file's."""
+    """The syntax tree of the expression at `span`, with spans of the whole file. Raises SpecError."""
     return _run(Source(source.name, source.text[: span.end]), "expr", span.start)  # type: ignore[no-any-return]
 
 
@@ -73,7 +73,7 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
 
 
 def too_deep(source: Source, at: Span | None = None) -> SpecError:
-    """What to say of a text with too much inside each other, there or somewhere."""
+    """The error about constructs nested too deeply."""
     what = "something in the file is nested too deep" if at is None else "this is nested too deep"
     return SpecError([Diagnostic("R0104", source, at, what, help="give names to parts of it")])
 
@@ -129,7 +129,7 @@ class _TooLong(Exception):  # noqa: N818 - reported as a diagnostic
 
 
 def _plain(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose children are the node's fields, in order."""
+    """A function that makes a node whose fields are the children in order."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(*children, span=span)
@@ -138,7 +138,7 @@ def _plain(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _listed(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose children are all one field, a tuple."""
+    """A function that makes a node with one field, the tuple of children."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(_given(children), span=span)
@@ -147,7 +147,7 @@ def _listed(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _headed(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose first child is one field and whose others are the next, a tuple."""
+    """A function that makes a node from the first child and the tuple of the others."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(children[0], _given(children[1:]), span=span)
@@ -168,12 +168,12 @@ def _word(_self: object, children: list[Any], _span: Span) -> str:
 
 
 def _given(children: list[Any]) -> tuple[Any, ...]:
-    """Children without the placeholders of optional parts."""
+    """The children without placeholders for absent optional parts."""
     return tuple(child for child in children if child is not None)
 
 
 class _Slice:
-    """The content of the brackets in `log[..n]` or `log[n..]`, until they are known."""
+    """The bounds in `log[..n]` or `log[n..]`, until the sequence is known."""
 
     def __init__(self, bound: se.Expr, *, upto: bool) -> None:
         self.bound, self.upto = bound, upto
@@ -184,7 +184,7 @@ def _is_pair(part: object) -> bool:
 
 
 class _Build:
-    """One method a rule, named like it."""
+    """Makes tree nodes: a method for each grammar rule, with its name."""
 
     start = _headed(s.Protocol)
     goes_on = _headed(s.GoesOn)
