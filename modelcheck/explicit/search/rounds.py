@@ -112,24 +112,25 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.tally.take(self.workers)
 
     def _stopped(self, end: End) -> None:
+        """Prepare for an end of the search before it is complete."""
         if end.partial:
             self._keep()
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """With all threads; a request to end, like a watch, only ends what looks at the limits."""
+        """A context with all threads; a request to end only takes effect at checks of limits."""
         with held(), self._threads(), at_request(self._end, if_free=True):
             yield
 
     def _end(self) -> None:
-        """End between two rounds, so that what was counted stays whole; the next time at once."""
+        """Request an end between rounds, so that counts are consistent; the second time at once."""
         if self.is_to_end:
             raise KeyboardInterrupt
         self.is_to_end = True
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        """With one thread less than there are workers: this one works too."""
+        """A context with the other workers' threads."""
         if len(self.workers) == 1:
             yield
             return
@@ -178,7 +179,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ---------------------------------------------------------------- one level
 
     def _expand(self, counts: list[int], faults: int, depth: int) -> None:
-        """All steps of the frontier, and the states that are new by them."""
+        """Expand the frontier, and insert the new states."""
         starts = [self.space.word(s, LOCAL) - n for s, n in zip(self.space.shards, counts, strict=True)]
         parts = [
             (shard, first, min(CHUNK, count - first))
@@ -189,7 +190,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self._expand_on()
 
     def _expand_on(self) -> None:
-        """What is left to do of a frontier."""
+        """Expand the rest of the frontier, round by round."""
         at, parts = self.position, self.position.parts
         paid = self.may_pay(at.faults)
         waiting = sum(count for _, _, count in parts)
@@ -207,7 +208,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.seeds.append((at.depth + 1, self.space.waiting()))
 
     def _fill_round(self, taken: list[Part]) -> None:
-        """Say where the chunks of a round are, and where their successors go."""
+        """Store where the chunks of a round are, and where their successors go."""
         words = self.kernel.layout.words
         for number, (shard, first, count) in enumerate(taken):
             chunk = self._chunks[number]
@@ -217,7 +218,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             chunk.out = self._out.address + self._entry * self._room * number
 
     def _run_round(self, taken: list[Part], *, paid: bool) -> None:
-        """Expand these chunks; then each shard takes what is its own."""
+        """Expand the chunks, then insert their successors shard by shard."""
         chunks = len(taken)
         self._round = Round(
             next=0,
@@ -236,7 +237,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.together(lambda _: insert(address), workers)
 
     def _make_room(self, chunks: int) -> None:
-        """Grow each shard to hold all the states that it receives."""
+        """Grow the shards for the states they may receive."""
         rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
         sums = [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
@@ -248,13 +249,14 @@ class PackedSearch(LayeredSearch[Part, Find]):
             list(self._pool.map(lambda shard: self.space.grow(shard, ends[shard.number]), tight))
 
     def _expand_with(self, worker: Worker, address: int) -> None:
+        """Expand chunks of a round with one worker."""
         end = worker.scratch.address + self._entry * min(BEGUN + self.kernel.most, self._room)
         self.kernel.call["expand_round"](
             worker.context, address, worker.scratch.address, end, worker.marks.address
         )
 
     def together(self, work: Callable[[Worker], object], workers: Sequence[Worker]) -> None:
-        """Let workers do something at once, the first in this thread, and wait for them."""
+        """Run `work` with each worker at once, the first in this thread, and wait."""
         first, *rest = workers
         others = [self._pool.submit(work, worker) for worker in rest] if self._pool is not None else []
         try:
@@ -280,7 +282,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self._kept = monotonic()
 
     def _keep(self) -> None:
-        """Write down how far the search is, if it is wanted."""
+        """Save a checkpoint, if one is wanted."""
         if self.keeper is None:
             return
         self.tally.take(self.workers)
@@ -307,36 +309,36 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ------------------------------------------------------------------ telling
 
     def trace_of(self, prop: str) -> Trace:
-        """The run that decides a property. Raises NoWay."""
+        """The trace that decides a property. Raises NoWay."""
         return self.runs.trace(prop, self.tally.best[prop])
 
     def error(self) -> Trace | None:
-        """The run to an error of the model, if it makes one. Raises NoWay."""
+        """The trace to an error of the model, if there is one. Raises NoWay."""
         return None if self.tally.error is None else self.runs.error(self.tally.error)
 
     def steps(self) -> Sums:
-        """How many steps were taken, and how many cut, so far."""
+        """The number of steps taken, and of steps cut, so far."""
         self.tally.take(self.workers)
         return self.tally.sums()
 
     def counts(self) -> Counts:
-        """What was counted."""
+        """The counters of the search."""
         return self.tally.counts(self.space)
 
     def spare_workers(self) -> list[Worker]:
-        """One worker for each thread, whose tallies are not added to the counts; made once."""
+        """A worker for each thread whose tallies are not counted; made once."""
         if not self._spare:
             self._spare = [Worker(self.kernel, self._room) for _ in self.workers]
         return self._spare
 
     def resize_rounds(self, chunks: int) -> None:
-        """Make rounds `chunks` chunks long; two searches find the same only with rounds of one length."""
+        """Set the number of chunks of a round, on which the order of states depends."""
         self._out.close()
         self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
         self._chunks = (Chunk * chunks)()
 
     def close(self) -> None:
-        """Give its memory back, but for the states."""
+        """Free its memory, except the states."""
         self._out.close()
         for worker in [*self.workers, *self._spare]:
             worker.scratch.close()

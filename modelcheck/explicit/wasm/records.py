@@ -30,7 +30,7 @@ SAID = 0  # the flag for that; above it a flag for each property of steps that t
 
 
 class StepOutcome(Enum):
-    """The outcome of a choice of parameters."""
+    """The outcome of a step for one choice of parameters."""
 
     TAKEN = "taken"
     REFUSED = "refused"  # by a guard
@@ -41,7 +41,7 @@ class StepOutcome(Enum):
 
 @frozen
 class RecordValue:
-    """A value in a record: what it is called, and how to read it."""
+    """A value in a record: its name, and its packing."""
 
     name: str
     type: Type
@@ -49,13 +49,13 @@ class RecordValue:
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words of the value."""
         return container(self.packing.width) // WORD
 
 
 @frozen
 class RecordShape:
-    """The content of a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
+    """The content of a record of one kind, in order; `why` is the guard's index, or a limit.
 
     The words of the state follow where the step was taken.
     """
@@ -69,18 +69,18 @@ class RecordShape:
 
 
 class RecordShapes:
-    """The shapes of all records, by number."""
+    """The shapes of all records, numbered."""
 
     def __init__(self) -> None:
         self.known: dict[RecordShape, int] = {}
 
     def number(self, shape: RecordShape) -> int:
-        """The number of a shape."""
+        """The number of a shape, which is added if it is new."""
         return self.known.setdefault(shape, len(self.known))
 
 
 class RecordWriter(Steps):
-    """Writes the function that records an action: one record for each choice of parameters and in its body.
+    """Writes the LLVM function that records an action: one record for each choice.
 
     The word of the context after its own has the place where the last record must begin.
     """
@@ -111,7 +111,7 @@ class RecordWriter(Steps):
         self._record(StepOutcome.ERROR)
 
     def _pay(self) -> None:
-        """Tell that there may be no more faults of the kind, where that is so."""
+        """Emit a record that the budget for this fault is spent, if it is."""
         fn = self.fn
         is_spent = self._is_spent()
         with fn.when(is_spent):
@@ -127,7 +127,7 @@ class RecordWriter(Steps):
         super()._begin(args)
 
     def _say(self) -> None:
-        """Compute the values of the sentence, where it has all of them."""
+        """Emit the computation of the sentence's values, if all exist."""
         fn = self.fn
         parts = [part for part in self.action.says or () if not isinstance(part, str)]
         if not parts:
@@ -183,7 +183,7 @@ class RecordWriter(Steps):
     # ------------------------------------------------------------------ records
 
     def _record(self, outcome: StepOutcome, why: int | str | None = None, broken: V | None = None) -> None:
-        """Append a record, where there is room."""
+        """Emit appending a record, if there is room."""
         fn = self.fn
         args = self._args
         params = tuple(
@@ -211,7 +211,7 @@ class RecordWriter(Steps):
             fn.write("%ctx", fn.address(fn.at(out, at)), CURSOR)
 
     def _put(self, out: str, at: int, lives: Iterable[Live]) -> int:
-        """Write values from there on; the place after them."""
+        """Emit writing values at an offset; returns the offset after them."""
         fn = self.fn
         for live in lives:
             whole = code(fn, live)
