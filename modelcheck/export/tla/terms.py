@@ -37,7 +37,7 @@ _ASSOCIATIVE = {"@@", "+", r"\o", r"\cup", r"\cap"}
 
 @frozen
 class TlaTerm:
-    """An expression: `level` is the precedence of `op`, its outermost operator; `sides` what that joins."""
+    """A TLA+ expression; `level` is the precedence of its outermost operator `op`, `sides` its operands."""
 
     doc: Doc
     level: int = ATOM
@@ -49,7 +49,7 @@ class TlaTerm:
 
     @property
     def is_atom(self) -> bool:
-        """Whether it is a name or a literal, which costs nothing to write twice."""
+        """Whether the expression is a name or literal, cheap to repeat."""
         return isinstance(self.doc, TextPiece)
 
 
@@ -114,6 +114,7 @@ def either(parts: Sequence[TlaTerm]) -> TlaTerm:
 
 
 def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
+    """A conjunction or disjunction; `empty` for no parts."""
     if len(parts) < 2:
         return parts[0] if parts else empty
     own = [within(part, LOGIC + 1) for part in parts]
@@ -122,7 +123,7 @@ def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
 
 
 def below(body: TlaTerm) -> Doc:
-    """A body on lines of its own: a long conjunction as a list.
+    """The body on its own lines: a long conjunction as a bulleted list.
 
     NOTE(bullets): bullets must be below each other, so only what begins a
     line may be such a list; and since a group may put it on one line after
@@ -135,7 +136,7 @@ def below(body: TlaTerm) -> Doc:
 
 
 def bullets(op: str, parts: Iterable[Doc]) -> Doc:
-    r"""A list with `/\` or `\/` before each part, one below the other."""
+    r"""A bulleted list with `/\` or `\/`."""
     return joined((LINE,), [cat(f"{op} ", Nest(3, part)) for part in parts])
 
 
@@ -174,7 +175,7 @@ def applied(function: TlaTerm, key: TlaTerm) -> TlaTerm:
 
 
 def unbound(part: TlaTerm) -> Doc:
-    r"""A part of the content of brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
+    r"""A part inside brackets or braces, parenthesized if SANY would read `x \in S` as a binding."""
     return parens(part.doc) if BINDS.match(str(part)) else part.doc
 
 
@@ -255,7 +256,7 @@ def split(test: TlaTerm, then: Doc, other: Doc) -> Doc:
 
 
 def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
-    """The same as an expression."""
+    """The expression `IF test THEN a ELSE b`."""
     return TlaTerm(Group(split(test, then.doc, other.doc)), OPEN)
 
 
@@ -276,5 +277,5 @@ def let(definitions: Sequence[Doc], body: Doc) -> Doc:
 
 
 def let_term(definitions: Sequence[Doc], body: TlaTerm) -> TlaTerm:
-    """The same as an expression."""
+    """The expression `LET … IN body`."""
     return TlaTerm(Group(let(definitions, body.doc)), OPEN) if definitions else body
