@@ -185,6 +185,7 @@ def as_json(answer: RatesAnswer) -> dict[str, object]:
 
 def _plain(value: Between) -> dict[str, object]:
     """The best and worst value as JSON data."""
+
     def number(one: float | None) -> float | None:
         return None if one is None or math.isinf(one) else one
 

@@ -22,14 +22,14 @@ LEAST = 9  # columns of an answer; where there are fewer, answers are below each
 
 
 def cell(answered: AnsweredCell) -> Piece:
-    """An answer as shown in a table."""
+    """An answer as a table cell."""
     if answered.cell.silent:
         return Piece(SILENT, Role.DIM)
     return Piece(OPEN, Role.UNSURE) if answered.words is None else Piece(answered.words)
 
 
 def table(found: Compared, width: int) -> Iterator[Line]:
-    """The answers, a question in each row, and what the columns are."""
+    """The lines of the table, with descriptions of the columns."""
     columns = found.comparison.columns
     first = max(28, width * 2 // 5 - 4 * len(columns))
     each = (width - first - 2 * len(columns)) // max(1, len(columns))
@@ -49,6 +49,7 @@ def table(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator[Line]:
+    """The lines of a row."""
     columns = [
         (piece, size, textwrap.wrap(piece.text, size)) for piece, size in _sized(head, cells, first, each)
     ]
@@ -60,10 +61,12 @@ def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator
 
 
 def _sized(head: Piece, cells: Sequence[Piece], first: int, each: int) -> list[tuple[Piece, int]]:
+    """The cells of a row with widths."""
     return [(head, first), *((piece, each) for piece in cells)]
 
 
 def _below_each_other(found: Compared, width: int) -> Iterator[Line]:
+    """The lines of the answers as a list, for narrow terminals."""
     for question in found.comparison.questions:
         yield from wrapped((), question.text, width, Role.STRONG)
         for column in found.comparison.columns:
@@ -72,7 +75,7 @@ def _below_each_other(found: Compared, width: int) -> Iterator[Line]:
 
 
 def notes(found: Compared, width: int) -> Iterator[Line]:
-    """Why some cells have no answer."""
+    """The lines on cells without an answer."""
     cells = ((column, found.answer(question, column).cell) for question, column in _cells(found))
     for name, why in dict.fromkeys((column.name, cell.silent) for column, cell in cells if cell.silent):
         yield from wrapped(line(f"{SILENT} "), f"{name}, not modelled: {why}", width, Role.DIM)
@@ -81,11 +84,12 @@ def notes(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _cells(found: Compared) -> Iterator[tuple[ComparisonQuestion, Column]]:
+    """All cells."""
     yield from product(found.comparison.questions, found.comparison.columns)
 
 
 def evidence(found: Compared, width: int) -> Iterator[Line]:
-    """What each answer rests on: the checks, what they came to, and how far they looked."""
+    """The lines on the searches behind each answer."""
     for question in found.comparison.questions:
         yield ()
         yield from wrapped((), question.text, width, Role.STRONG)
