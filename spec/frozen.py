@@ -115,6 +115,7 @@ def _by_library(plain: type[Any], _made: type[Any], *, kw_only: bool) -> dict[st
 
 
 def _match_args(cls: type[Any]) -> dict[str, object]:
+    """The names for positional patterns."""
     return {"__match_args__": tuple(each.name for each in _parts(cls) if each.init and not each.kw_only)}
 
 
@@ -136,11 +137,13 @@ def _parts(cls: Any) -> tuple[_FieldSpec, ...]:  # noqa: ANN401 - a class that w
 
 
 def _all_fields(cls: type[Any]) -> dict[str, object]:
+    """The fields as the standard library describes them."""
     found = {each.name: each for base in reversed(cls.__mro__) for each in _own_parts(base)}
     return {"__all_fields__": tuple(found.values())}
 
 
 def _own_parts(cls: type[Any]) -> Iterator[_FieldSpec]:
+    """The fields that the class declares itself."""
     own, kw_only = vars(cls).get("__own_fields__", ({}, False))
     for name, given in own.items():
         if isinstance(given, Field):
@@ -249,6 +252,7 @@ def _of_init(of: Iterable[_FieldSpec], *, checked: bool) -> tuple[str, dict[str,
 
 
 def _compared(cls: type[Any]) -> list[str]:
+    """The names of the fields that comparisons use."""
     return [each.name for each in _parts(cls) if each.compare]
 
 
@@ -256,10 +260,12 @@ def _compared(cls: type[Any]) -> list[str]:
 
 
 def _setattr(_self: object, name: str, _value: object) -> NoReturn:
+    """Refuse an assignment."""
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _delattr(_self: object, name: str) -> NoReturn:
+    """Refuse a deletion."""
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
@@ -269,6 +275,7 @@ def _reduce(self: Any) -> tuple[object, ...]:  # noqa: ANN401 - of whatever clas
 
 
 def _restored(cls: type[Any], values: list[object]) -> object:
+    """The object with these values of its fields, for pickle and copy."""
     made = object.__new__(cls)
     for each, value in zip(_parts(cls), values, strict=True):
         object.__setattr__(made, each.name, value)

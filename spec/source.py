@@ -36,6 +36,7 @@ class Source:
 
     @property
     def _starts(self) -> tuple[int, ...]:
+        """The offset of each line."""
         return line_starts(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:

@@ -144,7 +144,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
 
 
 def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
-    """The lines of the facts."""
+    """The lines of the card on the scope of the verdicts and how they were obtained."""
     for label, items in facts(outcome):
         if items:
             start = line("    ", Piece(f"{label:<{LABEL}}", Role.DIM))

@@ -121,7 +121,7 @@ def _moved(check: Check, model: Model) -> Check:
 
 
 def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
-    """The scope with the changes."""
+    """The scope with the bounds that were typed."""
     sorts, nats, networks = dict(base.sorts), dict(base.nats), dict(base.networks)
     names = {variable.name for variable in model.variables if variable.network}
     for option, name, text in _pairs("--scope", given):
@@ -158,7 +158,7 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
 
 
 def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
-    """The scope with changed configuration."""
+    """The scope with the configuration values that were typed."""
     types = {entry.name: entry.type for entry in model.configs}
     config = dict(scope.config)
     for option, name, text in _pairs("--config", given):

@@ -122,6 +122,7 @@ class _Sender:
         self._eager_until = monotonic() + EAGER
 
     def tell(self, event: Event) -> None:
+        """Send an event through the pipe."""
         self._pipe.send(event)
         if monotonic() > self._eager_until:
             self._eager_until = inf

@@ -165,7 +165,7 @@ class FindingsOfSearch(Generic[S]):
         return "another property was decided first" if self._is_first else (self.cut or self.end).value
 
     def by_faults(self, first: int | None, *, good: bool) -> tuple[bool, ...]:
-        """Whether the property holds with at most 0, 1, … faults; `first` decides it."""
+        """Whether the property holds with at most 0, 1, … faults; a run with `first` faults decides it."""
         done = len(self.search.layers)
         is_known = first is not None and (first <= done or not self.end.partial)
         known = max(done, first + 1) if first is not None and is_known else done

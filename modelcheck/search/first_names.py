@@ -133,14 +133,17 @@ class RenamedRun:
         return replace(trace, states=tuple(states), steps=tuple(steps), ending=end)
 
     def _state(self, state: State) -> State:
+        """The state with the members renamed."""
         pairs = zip(self._model.variables, state, strict=True)
         return tuple(self._value(variable.type, value) for variable, value in pairs)
 
     def _step(self, step: Step) -> Step:
+        """The step with the members renamed."""
         pairs = zip(self._model.action(step.action).params, step.args, strict=False)
         args = tuple(self._value(param.type, value) for param, value in pairs)
         choices = tuple(replace(each, value=self._value(each.type, each.value)) for each in step.choices)
         return replace(step, args=args, choices=choices)
 
     def _value(self, of: t.Type, value: Value) -> Value:
+        """The value with the members renamed."""
         return renamed(of, self._sort, value, self._renaming)

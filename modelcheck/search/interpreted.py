@@ -212,7 +212,8 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ------------------------------------------------------------ when to stop
 
     def _take_note(self) -> None:
-        pass  # it is taken as the states and steps are seen
+        """Pass the discoveries so far to `finds`."""
+        # it is taken as the states and steps are seen
 
     def poll_limits(self) -> None:
         """Check the limits of time and memory in one call of `EVERY`; for loops over all states.

@@ -32,13 +32,13 @@ _Signature = Callable[[ir.Value, int], object]
 
 
 def neighbours(size: int) -> Iterator[Renaming]:
-    """The renamings that swap a member and the next: repeated, they make every renaming there is."""
+    """The exchanges of each member with the next one, which generate all renamings."""
     for one in range(size - 1):
         yield (*range(one), one + 1, one, *range(one + 2, size))
 
 
 class Orbits:
-    """The representative of each state under the renamings of some sorts.
+    """Computes the representative of each state under renamings of interchangeable members.
 
     The least of the canonical bytes over those renamings that sort the members
     by features of each that name no member; so a handful are tried,
@@ -61,7 +61,7 @@ class Orbits:
         }
 
     def key(self, state: State) -> bytes:
-        """The canonical bytes of the state's representative."""
+        """The canonical bytes of the state's representative: the least encoding in its orbit."""
         choices = [
             [(name, renaming) for renaming in self._renamings(state, name, size)]
             for name, size in self._sorts
@@ -69,6 +69,7 @@ class Orbits:
         return min(self._machine.encode(self._renamed(state, chosen)) for chosen in product(*choices))
 
     def _renamed(self, state: State, chosen: tuple[tuple[str, Renaming], ...]) -> State:
+        """The state after a renaming of each sort."""
         for name, renaming in chosen:
             state = tuple(
                 value if rename is None else rename(value, renaming)
@@ -90,13 +91,13 @@ class Orbits:
 
 
 def renamed(of: t.Type, sort: str, value: ir.Value, renaming: Renaming) -> ir.Value:
-    """A value of a type, with the members of a sort renamed."""
+    """The value with the members of a sort renamed."""
     rename = _rename(of, sort)
     return value if rename is None else rename(value, renaming)
 
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
-    """Whether a value's information about a member is the same under every renaming of the other sorts."""
+    """Whether what a value shows about a member does not depend on renamings of the other sorts."""
     return not set(t.sorts_in(of)) & (set(sorts) - {sort})
 
 
@@ -104,7 +105,7 @@ def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
 
 
 def _rename(of: t.Type, sort: str) -> _Rename | None:
-    """How values of a type change under a renaming; None when they do not."""
+    """A function that renames the members of a sort in values of a type; None if they contain none."""
     match of:
         case t.Sort(name):
             return (lambda value, renaming: renaming[value]) if name == sort else None
@@ -126,7 +127,7 @@ def _rename(of: t.Type, sort: str) -> _Rename | None:
 
 
 def _rename_inside(of: t.Type, one: _Rename) -> _Rename:
-    """How the values of an option, set, bag or sequence change with what is in them."""
+    """A function that renames members in the elements of an option, set, bag or sequence."""
     match of:
         case t.Option():
             return lambda value, renaming: None if value is None else one(value, renaming)
@@ -139,6 +140,7 @@ def _rename_inside(of: t.Type, one: _Rename) -> _Rename:
 
 
 def _rename_map(key: t.Type, one: _Rename | None, sort: str) -> _Rename | None:
+    """A function that renames members in the keys and values of a map."""
     if key != t.Sort(sort):
         return None if one is None else lambda value, renaming: tuple([one(v, renaming) for v in value])
 
@@ -152,6 +154,7 @@ def _rename_map(key: t.Type, one: _Rename | None, sort: str) -> _Rename | None:
 
 
 def _rename_parts(parts: list[_Rename | None]) -> _Rename | None:
+    """A function that renames members in the parts of a record or tuple."""
     if not any(parts):
         return None
     return lambda value, renaming: tuple(
@@ -160,6 +163,7 @@ def _rename_parts(parts: list[_Rename | None]) -> _Rename | None:
 
 
 def _rename_union(cases: list[_Rename | None]) -> _Rename | None:
+    """A function that renames members in a union's value."""
     if not any(cases):
         return None
 
@@ -174,7 +178,7 @@ def _rename_union(cases: list[_Rename | None]) -> _Rename | None:
 
 
 def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
-    """Something that can be compared and that renaming a member and the value together does not change.
+    """A function from value and member to a sort key that renaming both together does not change.
 
     None where there is no cheap feature; that costs ties, never soundness.
     """
@@ -193,7 +197,7 @@ def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
 
 
 def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
-    """The same for a field of the member itself, which also distinguishes members when it names none."""
+    """Such a function for a field of the member itself, also if the field names no member."""
     if _rename(of, sort) is not None:
         return _signature(of, sort, scope)
     if isinstance(of, t.Bool | t.Range | t.Nat | t.Enum | t.Sort):
@@ -202,6 +206,7 @@ def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
 
 
 def _memoised(of: Callable[[ir.Value], bytes]) -> _Signature:
+    """The signature by a function of the value alone, cached."""
     known: dict[ir.Value, bytes] = {}
 
     def signature(value: ir.Value, _member: int) -> bytes:

@@ -137,6 +137,7 @@ def _stages(source: Source, read: Callable[[str], str], near: int) -> Iterator[U
 
 
 def _found(problems: Problems) -> tuple[Diagnostic, ...]:
+    """The diagnostics of the problems, in textual order."""
     try:
         problems.raise_if_any()
     except SpecError as error:
@@ -145,7 +146,7 @@ def _found(problems: Problems) -> tuple[Diagnostic, ...]:
 
 
 def model_at(protocol: s.Protocol, offset: int) -> str:
-    """The name of the model that a place is of: of the base, or of a variant, which may be wrong."""
+    """The name of the model that an offset is in: the base's or a variant's."""
     for item in protocol.items:
         if item.span.start <= offset <= item.span.end:
             match item:
@@ -162,7 +163,7 @@ def model_at(protocol: s.Protocol, offset: int) -> str:
 def _broken(
     source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
 ) -> Iterator[Understood]:
-    """The mistake, and then what is declared besides it."""
+    """An analysis with the mistake alone, then one of the declarations without mistakes."""
     known = Understood(source, source, None, diagnostics, (), {}, (), is_last=False)
     yield known
     try:

@@ -17,6 +17,7 @@ class _Slots:
         self.slots = 0
 
     def slot(self) -> int:
+        """A fresh slot."""
         self.slots += 1
         return self.slots - 1
 

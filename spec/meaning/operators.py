@@ -108,21 +108,26 @@ def _affordable(size: int, most: int) -> None:
 
 
 def _multiply(a: int, b: int) -> int:
+    """The product, unless it would be enormous."""
     _affordable(a.bit_length() + b.bit_length(), MOST_BITS)
     return a * b
 
 
 def _concatenate(a: Value, b: Value) -> Value:
+    """The concatenation of two sequences, unless it would be enormous."""
     _affordable(len(a) + len(b), MOST_MEMBERS)
     return a + b
 
 
 def _range(lo: int, hi: int) -> Value:
+    """The set of numbers from `lo` to `hi`."""
     _affordable(hi - lo, MOST_MEMBERS)
     return frozenset(range(lo, hi + 1))
 
 
 def _divide(by: Operation) -> Operation:
+    """The division operator by `by`, undefined for a divisor of 0."""
+
     def divide(a: int, b: int) -> Value:
         if b == 0:
             raise NoValue("R0603", f"{a} is divided by zero")
@@ -132,6 +137,7 @@ def _divide(by: Operation) -> Operation:
 
 
 def _is_in(of: Type) -> Operation:
+    """The function that tests membership in a collection of the type."""
     match of:
         case Option():
             return lambda value, option: option is not None and option == value
@@ -142,6 +148,7 @@ def _is_in(of: Type) -> Operation:
 
 
 def _size(of: Type) -> Operation:
+    """The function to the size of a collection of the type."""
     match of:
         case Option():
             return lambda option: 0 if option is None else 1
@@ -152,6 +159,7 @@ def _size(of: Type) -> Operation:
 
 
 def _elements(of: Type) -> Operation:
+    """The function to the set of a collection's elements."""
     match of:
         case Option():
             return lambda option: frozenset() if option is None else frozenset((option,))
@@ -164,20 +172,24 @@ def _elements(of: Type) -> Operation:
 
 
 def _add_bags(a: Value, b: Value) -> Value:
+    """The sum of two bags."""
     return frozenset((Counter(dict(a)) + Counter(dict(b))).items())
 
 
 def _subtract_bags(a: Value, b: Value) -> Value:
+    """The difference of two bags."""
     return frozenset((Counter(dict(a)) - Counter(dict(b))).items())
 
 
 def _index(entries: Value, i: int) -> Value:
+    """The entry at an index; undefined outside."""
     if 0 <= i < len(entries):
         return entries[i]
     raise NoValue("R0602", f"index {i} is outside a sequence of {len(entries)}")
 
 
 def _last(entries: Value) -> Value:
+    """The last entry; undefined for an empty sequence."""
     if not entries:
         raise NoValue("R0604", "an empty sequence has no last entry")
     return entries[-1]
@@ -190,6 +202,7 @@ def common_prefix(a: Value, b: Value) -> int:
 
 
 def _lookup(of: Type) -> Operation:
+    """The function that looks up a key in a map of the type."""
     if not isinstance(of, Map):
         raise TypeError(f"{of} is no map")
     place = position(of.key)
@@ -208,18 +221,22 @@ def place_in(entries: Value, at: int, key: Value) -> int:
 
 
 def _the_value(option: Value) -> Value:
+    """The value in an option; undefined for none."""
     if option is None:
         raise NoValue("R0605", "`the` of none")
     return option
 
 
 def _the_member(values: Value) -> Value:
+    """The only member of a set; undefined if it has not exactly one."""
     if len(values) != 1:
         raise NoValue("R0605", f"`the` of a set of {len(values)}")
     return next(iter(values))
 
 
 def _extreme(of: Callable[[Value], Value]) -> Operation:
+    """The least or greatest member by `of`; undefined for an empty set."""
+
     def extreme(values: Value) -> Value:
         if not values:
             raise NoValue("R0604", f"an empty set has no {of.__name__}imum")
@@ -229,5 +246,6 @@ def _extreme(of: Callable[[Value], Value]) -> Operation:
 
 
 def _subsets(values: Value) -> Value:
+    """The set of all subsets, unless it would be enormous."""
     _affordable(len(values), MOST_MEMBERS.bit_length())
     return frozenset(frozenset(chosen) for n in range(len(values) + 1) for chosen in combinations(values, n))

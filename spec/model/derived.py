@@ -185,10 +185,12 @@ class CoreRewriter:
         return _Frame(self, slots).expr(expr)
 
     def _assume(self, assume: Assume) -> Assume:
+        """The assumption with core operators only."""
         frame = _Frame(self, assume.slots)
         return replace(assume, test=frame.expr(assume.test), slots=frame.slots)
 
     def _action(self, action: Action) -> Action:
+        """The action with core operators only."""
         frame = _Frame(self, action.slots)
         return replace(
             action,
@@ -208,10 +210,12 @@ class _Frame:
         self.slots = slots
 
     def _slot(self) -> int:
+        """A fresh slot."""
         self.slots += 1
         return self.slots - 1
 
     def expr(self, expr: Expr) -> Expr:
+        """The expression with core operators only."""
         made = with_parts(expr, self.expr)
         rule = self._rules.get(made.op) if isinstance(made, Apply) else None
         if rule is None or not isinstance(made, Apply):
@@ -230,14 +234,17 @@ class _Frame:
         return Local(self._slot(), type=arg.type, span=arg.span)
 
     def statements(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements with core operators only."""
         return tuple(with_expressions(each, self.expr) for each in statements)
 
     def head(self, part: Guard | Bound) -> Guard | Bound:
+        """The guard or `let` with core operators only."""
         if isinstance(part, Bound):
             return replace(part, value=self.expr(part.value))
         return replace(part, test=self.expr(part.test))
 
     def says(self, says: Says | None) -> Says | None:
+        """The sentence with core operators only."""
         if says is None:
             return None
         return tuple(part if isinstance(part, str) else self.expr(part) for part in says)

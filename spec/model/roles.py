@@ -71,6 +71,7 @@ def _is_member(of: Type, owner: str | None) -> bool:
 
 
 def _tells_who_leads(of: Type, owner: str | None) -> bool:
+    """Whether the type can show who leads: Boolean, a member of its sort, or an enum with `leader`."""
     return isinstance(of, Bool) or _is_member(of, owner) or (isinstance(of, Enum) and "leader" in of.members)
 
 

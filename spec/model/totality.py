@@ -96,10 +96,12 @@ class Totality:
     # -------------------------------------------------------------- expressions
 
     def _all(self, parts: Iterable[Expr], kept: frozenset[int]) -> bool:
+        """Whether all the expressions are total."""
         known = [self.of(part, kept) for part in parts]  # also what an early end would pass over
         return all(known)
 
     def _total(self, expr: Expr, kept: frozenset[int]) -> bool:
+        """Whether an expression is total, by its kind."""
         match expr:
             case Const() | Config() | Var() | Local() | Members():
                 return True
@@ -121,6 +123,7 @@ class Totality:
                 return False
 
     def _bind(self, expr: Bind, kept: frozenset[int]) -> bool:
+        """Whether a quantifier is total."""
         inner = kept | {expr.slot} if keeps_to_type(expr.domain, kept) else kept
         parts = [expr.body] if expr.where is None else [expr.where, expr.body]
         return all([self.of(expr.domain, kept), self._all(parts, inner), expr.quantifier not in _OF_SOME])
@@ -128,6 +131,7 @@ class Totality:
     # --------------------------------------------------------------- statements
 
     def _action(self, action: Action) -> None:
+        """Examine the expressions of an action."""
         kept: frozenset[int] = frozenset()
         for param in action.params:
             self.of(param.domain, kept)
@@ -141,10 +145,12 @@ class Totality:
         self._statements(action.body, kept)
 
     def _bound(self, statement: Bound, kept: frozenset[int]) -> frozenset[int]:
+        """The slots with values within their types after a `let`."""
         self.of(statement.value, kept)
         return kept | {statement.slot} if keeps_to_type(statement.value, kept) else kept
 
     def _statements(self, statements: Iterable[Stmt], kept: frozenset[int]) -> None:
+        """Examine the expressions of statements."""
         for statement in statements:
             match statement:
                 case Assign(path=path, value=value):
@@ -259,6 +265,7 @@ def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
 
 
 def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field]) -> bool:
+    """Whether storing each part as its field can at most be a cut."""
     return all(fits_but_for_scope(part, field.type) for part, field in zip(parts, fields, strict=True))
 
 
@@ -284,6 +291,7 @@ def names_scope(of: Type) -> bool:
 
 
 def _goes_to_scope(of: Type) -> bool:
+    """Whether a type is a nat, or has a limit that the scope gives."""
     match of:
         case Nat() | Seq(_, Limit(str())) | Set(_, Limit(str())) | Bag(_, Limit(str())):
             return True

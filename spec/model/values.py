@@ -122,10 +122,12 @@ def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
 
 
 def _bag_members(bag: Value) -> tuple[Value, ...]:
+    """The members of a bag in order, each as often as it occurs."""
     return tuple(value for value, _ in ordered(bag))
 
 
 def _optional(value: Value) -> tuple[Value, ...]:
+    """The value in an option as a tuple, empty for none."""
     return () if value is None else (value,)
 
 
@@ -240,6 +242,7 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
 
 
 def _encode_scalar(of: Type, scope: Scope) -> Encoder:
+    """An encoder for a scalar type."""
     first, last = ends(of, scope)
     width = _width(last - first + 1)
     if last - first < 256:
@@ -260,6 +263,7 @@ def _encode_int(value: int) -> bytes:
 
 
 def _encode_parts(parts: list[Encoder]) -> Encoder:
+    """An encoder for a tuple of parts."""
     if len(parts) == 1:
         (only,) = parts
         return lambda value: only(value[0])
@@ -267,10 +271,12 @@ def _encode_parts(parts: list[Encoder]) -> Encoder:
 
 
 def _encode_fields(fields: tuple[Field, ...], scope: Scope) -> Encoder:
+    """An encoder for the fields of a record or case."""
     return _encode_parts([encode(field.type, scope) for field in fields])
 
 
 def _encode_union(cases: list[Encoder]) -> Encoder:
+    """An encoder for a union, by case."""
     return lambda value: value[0].to_bytes(2) + cases[value[0]](value[1:])
 
 
@@ -331,6 +337,7 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
 
 
 def _read_scalar(of: Type, scope: Scope) -> Reader:
+    """A reader for a scalar type."""
     first, last = ends(of, scope)
     width = _width(last - first + 1)
     if width == 1:
@@ -340,6 +347,7 @@ def _read_scalar(of: Type, scope: Scope) -> Reader:
 
 
 def _read_int(data: bytes, at: int) -> tuple[int, int]:
+    """The integer at an offset, and the offset of its end."""
     flip = 0 if data[at] else 255
     size = int.from_bytes(bytes(byte ^ flip for byte in data[at + 1 : at + 5]))
     value = int.from_bytes(bytes(byte ^ flip for byte in data[at + 5 : at + 5 + size]))
@@ -347,6 +355,8 @@ def _read_int(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _read_parts(parts: list[Reader]) -> Reader:
+    """A reader for a tuple of parts."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         values = []
         for part in parts:
@@ -358,10 +368,13 @@ def _read_parts(parts: list[Reader]) -> Reader:
 
 
 def _read_fields(fields: tuple[Field, ...], scope: Scope) -> Reader:
+    """A reader for the fields of a record or case."""
     return _read_parts([reader(field.type, scope) for field in fields])
 
 
 def _read_case(cases: list[Reader]) -> Reader:
+    """A reader for a union, by case."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         ordinal = int.from_bytes(data[at : at + 2])
         return _tagged(ordinal, cases[ordinal](data, at + 2))
@@ -370,10 +383,13 @@ def _read_case(cases: list[Reader]) -> Reader:
 
 
 def _tagged(ordinal: int, read: tuple[Value, int]) -> tuple[Value, int]:
+    """A union's value from its case and the fields read."""
     return (ordinal, *read[0]), read[1]
 
 
 def _read_entries(item: Reader, make: Callable[[list[Value]], Value]) -> Reader:
+    """A reader for entries, which `make` turns into a collection."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         values = []
         while data[at]:
@@ -429,8 +445,10 @@ def show(of: Type, value: Value, scope: Scope) -> str:  # noqa: C901 - a dispatc
 
 
 def _show_all(of: Type, values: Iterable[Value], scope: Scope) -> str:
+    """Values separated by commas."""
     return ", ".join(show(of, value, scope) for value in values)
 
 
 def _show_fields(fields: tuple[Field, ...], values: Value, scope: Scope) -> str:
+    """Fields with names, separated by commas."""
     return ", ".join(f"{f.name} = {show(f.type, v, scope)}" for f, v in zip(fields, values, strict=True))

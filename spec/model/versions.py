@@ -35,5 +35,6 @@ def default_of(entry: ConfigEntry, release: str) -> Value | None:
 
 
 def _is_up_to(first: str, now: Order) -> bool:
+    """Whether a version is at most another."""
     begins = order(first)
     return begins is not None and begins <= now

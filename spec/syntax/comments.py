@@ -38,6 +38,7 @@ class Comments:
         self._left = deque(Comment(m.start(), m.group().rstrip(), self._is_alone(m.start())) for m in found)
 
     def _is_alone(self, start: int) -> bool:
+        """Whether a comment is alone on its line."""
         line, column = self._source.position(start)
         return not self._source.line(line)[: column - 1].strip()
 

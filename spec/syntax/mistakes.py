@@ -101,6 +101,7 @@ def _listing(expected: frozenset[str]) -> str:
 
 
 def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A text that ends too early, probably without a closing bracket."""
     if place.found:
         return None
     return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
@@ -135,12 +136,14 @@ def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[st
 
 
 def _comparison_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A statement `x == e` where an assignment is meant."""
     if place.found == "==" and ":=" in place.expected:
         return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
 def _arrow_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A statement `x <- e`, which is an assignment in other languages."""
     if place.here.startswith("<-") and ":=" in place.expected:
         return place.says("`<-` does not assign", "write `:=` to give a place its new value")
     return None
@@ -216,6 +219,7 @@ def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A single `=` where `==` or `:=` is meant."""
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
             return place.says("`=` does not compare", "write `==`")
@@ -250,6 +254,7 @@ def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A colon where a quantifier needs a dot before its body."""
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
     ):
@@ -261,6 +266,7 @@ def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A dot after bound names without the space behind it."""
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
             f"unexpected `{place.found}`: the list of bound names has no end",
@@ -270,6 +276,7 @@ def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A chain `a < b < c`."""
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
     ):
@@ -278,12 +285,14 @@ def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
 def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A second `protocol` line, or one after an `import`."""
     if place.found == "protocol" and "check" in place.expected:
         help_ = "leave this line out: what is new here is part of the protocol that is imported"
         return place.says("a file has one protocol", help_)
@@ -304,6 +313,7 @@ def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _unclosed_string(place: _ErrorPlace) -> SyntaxMistake | None:
+    """A string without closing quote."""
     if place.here.startswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
     return None

@@ -53,6 +53,7 @@ def parse_expression(source: Source, span: Span) -> se.Expr:
 
 
 def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the tree of any start rule
+    """The syntax tree of a text for a start symbol. Raises SpecError."""
     if len(source.text) > LARGEST:
         what = f"the text has {len(source.text):,} characters; a model file has at most {LARGEST:,}"
         raise SpecError([Diagnostic("R0103", source, None, what, help="is this a model file?")])
@@ -83,12 +84,14 @@ _tables = cache(tables)
 
 @cache
 def _automaton() -> Automaton:
+    """The parser of the modelling language, made once."""
     build = _Build()
     leaves = {"NAME": _ident, "STRING": _quoted, "INT": _number}
     return Automaton(_tables(), lambda name: getattr(build, name), leaves)
 
 
 def _empty(source: Source, offset: int) -> Diagnostic:
+    """The diagnostic for an empty text."""
     if offset:
         span = Span(max(0, offset - 1), offset + 1)
         return Diagnostic("R0101", source, span, "there is no expression here")
@@ -96,6 +99,7 @@ def _empty(source: Source, offset: int) -> Diagnostic:
 
 
 def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
+    """The diagnostic for a syntax error."""
     at = error.at
     if not error.found:  # the end of the text counts as a place
         end = len(source.text.rstrip())
@@ -107,14 +111,17 @@ def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
 
 
 def _ident(text: str, at: Span) -> se.Ident:
+    """The leaf for a name."""
     return se.Ident(text, span=at)
 
 
 def _quoted(text: str, at: Span) -> s.Text:
+    """The leaf for a quoted text."""
     return s.Text(text[1:-1], span=at)
 
 
 def _number(text: str, at: Span) -> int:
+    """The leaf for a number."""
     if len(text) > LONGEST:
         raise _TooLong(at)
     return int(text)
@@ -156,14 +163,17 @@ def _headed(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _children(_self: object, children: list[Any], _span: Span) -> tuple[Any, ...]:
+    """The children of a rule as a tuple."""
     return _given(children)
 
 
 def _only(_self: object, children: list[Any], _span: Span) -> Any:  # noqa: ANN401
+    """The only child of a rule."""
     return children[0]
 
 
 def _word(_self: object, children: list[Any], _span: Span) -> str:
+    """The text of a keyword."""
     return children[0].text if isinstance(children[0], se.Ident) else children[0]
 
 
@@ -180,6 +190,7 @@ class _Slice:
 
 
 def _is_pair(part: object) -> bool:
+    """Whether a part is a pair of name and text."""
     return isinstance(part, tuple)
 
 

@@ -127,6 +127,7 @@ def text(grammar: str) -> str:
 
 
 def _restored(kept: Mapping[str, Any]) -> Tables:
+    """The tables from their stored form."""
     productions = tuple(
         Production(origin, size, builder, tuple(map(tuple, children)), absent, single)
         for origin, size, builder, children, absent, single in kept["productions"]
@@ -147,10 +148,12 @@ def _numbered(automaton: Any) -> dict[Any, int]:  # noqa: ANN401 - lark's, of an
 
 
 def _is_shift(action: Any) -> bool:  # noqa: ANN401
+    """Whether an action of lark's automaton is a shift."""
     return str(action) == "Shift"
 
 
 def _in_order(rule: Rule) -> tuple[str, ...]:
+    """A sort key for rules."""
     return rule.origin.name, *(symbol.name for symbol in rule.expansion)
 
 
@@ -191,10 +194,12 @@ def _token(terminals: Sequence[TerminalDef], ignored: Iterable[TerminalDef]) -> 
 
 
 def _digest(grammar: str) -> str:
+    """A hash of a grammar."""
     return hashlib.sha256(grammar.encode()).hexdigest()
 
 
 def _read(name: str) -> str:
+    """The text of a file of this package."""
     return resource("spec.syntax", name)
 
 

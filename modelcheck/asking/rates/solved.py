@@ -296,5 +296,5 @@ def _place(outcome: int, size: int) -> int:
 
 
 def _back(values: Matrix) -> Matrix:
-    """The vector with its entries for LOSS and BEYOND at those indices."""
+    """The vector with its last two entries swapped, so that indices LOSS (-1) and BEYOND (-2) find theirs."""
     return np.concatenate([values[:-2], values[-1:], values[-2:-1]])

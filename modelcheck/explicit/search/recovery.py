@@ -45,7 +45,7 @@ class PackedRecovery:
         self._of_parts(mark)
 
     def spread(self) -> tuple[int, int]:
-        """The number of states that cannot reach a goal, and that may only beyond the scope."""
+        """Mark the states with a way to a goal; how many have none, and how many only out of the scope."""
         for name in ("spread_fine", "spread_beyond"):
             while any(self._of_parts(self._spreading(self.call[name]))):
                 pass

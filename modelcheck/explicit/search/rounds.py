@@ -36,7 +36,7 @@ Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states t
 
 @dataclass(slots=True)
 class Position:
-    """How far a search is: a level of a layer, where its states begin in each shard, what is left of them."""
+    """How far a search is: layer, depth, and the part of the frontier that is not expanded yet."""
 
     faults: int
     depth: int
@@ -45,7 +45,7 @@ class Position:
 
 
 class Worker:
-    """The memory of one thread."""
+    """The memory of one thread: buffers, counters and first finds."""
 
     def __init__(self, kernel: Kernel, room: int) -> None:
         self.context = (ctypes.c_uint64 * kernel.context.size)(*kernel.context.new())
@@ -54,20 +54,20 @@ class Worker:
 
 
 class Keeper(Protocol):
-    """Someone who writes down how far a search is; OSError when that does not work."""
+    """The interface of what saves checkpoints. Raises OSError."""
 
     every: float
 
     def save(self, search: PackedSearch) -> None:
-        """Write it down, so that a search can continue from here."""
+        """Save a checkpoint, from which the search can continue."""
         ...
 
 
 class CodeImprover(Protocol):
-    """Someone who may give the kernel other code."""
+    """The interface of what may replace the kernel's code by faster code during a search."""
 
     def look(self, seconds: float) -> None:
-        """Decide what to do after `seconds` of search; nothing uses the kernel meanwhile."""
+        """Replace the code, if better code is ready, or begin to compile it; the kernel is not in use."""
         ...
 
 
@@ -140,6 +140,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ---------------------------------------------------------------- levels and layers
 
     def _start(self) -> int:
+        """Insert the initial states, or continue from a checkpoint; return the depth of the next level."""
         if self.resumed:
             self.reached = self.position.faults, self.position.depth
             return self.position.depth + 1
@@ -149,6 +150,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return 0
 
     def _advance(self, faults: int, depth: int) -> bool:
+        """Find the next level; return whether it has any state."""
         if self.resumed:
             self.resumed = False
             self._expand_on()
@@ -162,6 +164,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return self.space.has_new
 
     def _enter_layer(self) -> dict[int, list[Part]]:
+        """The states reached only by one more fault, by the depth at which they enter."""
         if not any(self.space.still_waiting(shard) for shard in self.space.shards):
             return {}
         entering: dict[int, list[Part]] = {}
@@ -269,11 +272,13 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ------------------------------------------------------------ when to stop
 
     def _take_note(self) -> None:
+        """Record the finds of all threads."""
         self.tally.note(self.space, self.workers)
         if self.task.witnesses:
             self.space.close_seen()
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
+        """Check the limits, report progress, and save checkpoints."""
         super()._look_around(faults, depth, waiting)
         if self.optimiser is not None:
             self.optimiser.look(monotonic() - self.started)
@@ -295,6 +300,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.reporter.tell(Checkpointed(len(self.space)))
 
     def _leads_elsewhere(self) -> bool:
+        """Whether one more fault than the budget allows reaches a new state or breaks more."""
         worker = self.spare_workers()[0]
         call, space, scratch = self.kernel.call["leads_elsewhere"], self.space, worker.scratch.address
         for part in space.parts(SLOTS_AT_ONCE):

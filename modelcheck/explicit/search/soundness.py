@@ -156,7 +156,7 @@ class Soundness(Runtime):
         return fn
 
     def _rouse(self) -> Function:
-        """Write `rouse`: removes the waiting marks of entries; returns how many had one, or -1."""
+        """Write `rouse`: removes waiting marks of entries; returns how many had one, -1 if one is missing."""
         fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64")
         wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
@@ -228,6 +228,7 @@ class _CheckedSearch:
         self._runs()
 
     def _word(self, shard: Shard) -> int:
+        """The address of a shard's words."""
         return self.space.address + 8 * self.space.size * shard.number
 
     def _table(self, shard: Shard) -> None:

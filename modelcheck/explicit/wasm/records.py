@@ -102,11 +102,13 @@ class RecordWriter(Steps):
         super().__init__(action, expressions, layout, context)
 
     def _write(self) -> None:
+        """Emit the whole function."""
         self._is_said = self.fn.cell(64, i64(0))
         self._errs = self.fn.cell(1, FALSE)  # whether a property of steps makes an error
         super()._write()
 
     def _fail(self) -> None:
+        """Emit a record of an error of the model."""
         self._args, self._choices = (), []
         self._record(StepOutcome.ERROR)
 
@@ -119,9 +121,11 @@ class RecordWriter(Steps):
         fn.leave_if(is_spent, self.done)
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:  # noqa: ARG002 - small code is wanted
+        """Whether to unroll the loop over a parameter: never, for small code."""
         return False
 
     def _begin(self, args: tuple[Live, ...]) -> None:
+        """Emit the code for one choice of the parameters, with the sentence's values."""
         self._args, self._choices = args, []
         self._say()
         super()._begin(args)
@@ -150,12 +154,16 @@ class RecordWriter(Steps):
         fn.begin(after)
 
     def _refuse(self, index: int) -> None:
+        """Emit a record that a guard is false."""
         self._record(StepOutcome.REFUSED, index)
 
     def _exceed(self, limit: str) -> None:
+        """Emit a record that the step is cut at a limit."""
         self._record(StepOutcome.CUT, limit)
 
     def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
+        """Emit `choose`, remembering the choice for the record."""
+
         def go_on() -> None:
             self._choices.append((statement, self.scene.slots[statement.slot]))
             rest()
@@ -164,6 +172,7 @@ class RecordWriter(Steps):
         super()._choose(statement, go_on)
 
     def _finish(self, args: tuple[Live, ...]) -> None:
+        """Emit a record of the step taken, or of an error in a property of steps."""
         fn = self.fn
         self._spend()
         fn.store(self._errs, FALSE)
@@ -178,6 +187,7 @@ class RecordWriter(Steps):
             self._record(StepOutcome.TAKEN, broken=broken)
 
     def _find(self, word: int) -> None:  # noqa: ARG002 - a search keeps the first of each kind, a page all
+        """Emit recording an error in a property of steps."""
         self.fn.store(self._errs, TRUE)
 
     # ------------------------------------------------------------------ records

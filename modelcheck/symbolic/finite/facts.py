@@ -59,6 +59,8 @@ def plain(variables: Sequence[ir.Variable]) -> list[Leaf]:
 
 
 class _Facts:
+    """Builds the facts of one model within a scope."""
+
     def __init__(self, model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> None:
         self._model, self._scope, self._machine = model, scope, machine
         self._shapes = Shapes(machine.terms, scope)

@@ -22,6 +22,8 @@ def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) ->
 
 
 class _Formed:
+    """Builds the terms that shapes are well-formed."""
+
     def __init__(self, shapes: Shapes) -> None:
         self._shapes, self._terms = shapes, shapes.terms
         self._layout = FlatLayout(shapes, str)

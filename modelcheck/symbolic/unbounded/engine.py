@@ -136,7 +136,7 @@ class ProofAttempt:
     def rounds(
         self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
     ) -> Iterator[Proof]:
-        """The proofs tried: each with the claims that the one before did not lose.
+        """The attempts to prove: each without the claims that the attempt before could not prove.
 
         They are proved in the last one, which loses none.
         """

@@ -102,7 +102,7 @@ def evidence(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
-    """The possible answers up to the one that is given."""
+    """The possible answers up to the one given."""
     for weighed in answered.weighed:
         yield weighed
         if weighed.possible.words == answered.words:
@@ -110,6 +110,7 @@ def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
 
 
 def _weighed(weighed: Weighed, width: int) -> Iterator[Line]:
+    """The lines on a possible answer, with its searches."""
     for found in weighed.found:
         label = line("    ", SIGNS[found.bearing], f"“{weighed.possible.words}”: ")
         words = f"{check_words(found.asked)}: {found_words(found)} ({' · '.join(extent(found))})"
@@ -120,7 +121,7 @@ def _weighed(weighed: Weighed, width: int) -> Iterator[Line]:
 
 
 def markdown(found: Compared) -> str:
-    """The table for a document."""
+    """The table in Markdown."""
     columns = found.comparison.columns
     rows = [["", *(column.title for column in columns)], ["---"] * (len(columns) + 1)]
     rows += [
@@ -131,7 +132,7 @@ def markdown(found: Compared) -> str:
 
 
 def as_csv(found: Compared) -> str:
-    """A line for each cell; `answer` is empty where there is none, and then `why` has the reason."""
+    """The answers as CSV, a line for each cell; `why` has the reason for a missing answer."""
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["question", "text", "faults", "protocol", "answer", "why", "checks", "states"])
@@ -145,11 +146,12 @@ def as_csv(found: Compared) -> str:
 
 
 def _why(answered: AnsweredCell) -> str:
+    """Why a cell has no answer."""
     return answered.cell.silent or ("not decided" if answered.is_open else "")
 
 
 def as_json(found: Compared) -> Json:
-    """All of it as plain values, with what each answer rests on."""
+    """The comparison as JSON data, with the searches behind each answer."""
     columns = found.comparison.columns
     return {
         "format": FORMAT,
@@ -170,6 +172,7 @@ def as_json(found: Compared) -> Json:
 
 
 def _question_json(found: Compared, question: ComparisonQuestion, columns: Sequence[Column]) -> Json:
+    """A row as JSON data."""
     answers = {column.name: found.answer(question, column) for column in columns}
     return {
         "name": question.name,
@@ -180,6 +183,7 @@ def _question_json(found: Compared, question: ComparisonQuestion, columns: Seque
 
 
 def _answer_json(answered: AnsweredCell) -> Json:
+    """A cell as JSON data."""
     return {
         "answer": answered.words,
         "why": _why(answered) or None,
@@ -195,6 +199,7 @@ def _answer_json(answered: AnsweredCell) -> Json:
 
 
 def _apart_json(apart: Apart) -> Json:
+    """The runs that separate two columns as JSON data."""
     return {
         "question": apart.question.name,
         "asked_for": apart.words,
@@ -204,6 +209,7 @@ def _apart_json(apart: Apart) -> Json:
 
 
 def _side_json(side: Side) -> Json:
+    """One side of them as JSON data."""
     asked = side.found.asked
     return {
         "protocol": side.column.name,
