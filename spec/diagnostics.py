@@ -68,7 +68,7 @@ def mistyped(option: str, text: str, message: str, help_: str = "", code: str = 
 
 
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
-    """`did you mean …?` with the nearest known name; empty if none is similar by `near_by` (1 is equal).
+    """The help `did you mean …?` with the nearest known name; empty if none is that similar (0 to 1).
 
     >>> suggest("Replicas", ["Replica", "Epoch"])
     'did you mean `Replica`?'

@@ -99,7 +99,7 @@ class SecondEngineProgress:
 
 @frozen
 class NotCached:
-    """An event: compiled code cannot be cached, where and why."""
+    """An event: compiled code cannot be cached in `folder`, because of `problem`."""
 
     folder: str
     problem: str

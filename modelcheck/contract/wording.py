@@ -216,7 +216,7 @@ def memory_words(bytes_: int) -> str:
 
 
 def verdict_name(verdict: Verdict) -> str:
-    """`holds`, `violated` or `unknown`."""
+    """The word for a verdict: `holds`, `violated` or `unknown`."""
     match verdict:
         case Holds():
             return "holds"

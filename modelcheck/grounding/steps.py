@@ -85,7 +85,7 @@ class RuleMaker:
                 yield GroundStep(action.name, args), end
 
     def _bound(self, params: Sequence[ir.Param], frame: StepBranch) -> Iterator[StepBranch]:
-        """A branch for each choice of parameters; a false one carries the error of a domain."""
+        """Yield a branch for each choice of the parameters; a false one carries an error of a domain."""
         if not params:
             yield frame
             return

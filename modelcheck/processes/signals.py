@@ -184,7 +184,7 @@ def heard_in_native_code() -> Iterator[None]:
 
 
 def _pass_on(out: int, to: int, numbers: set[int]) -> None:
-    """Send Ctrl-C to a thread for each of these signals that arrives."""
+    """Send SIGINT to the thread `to` for each of these signals whose number is read from the pipe `out`."""
     while come := os.read(out, 1):
         if come[0] in numbers:
             signal.pthread_kill(to, signal.SIGINT)

@@ -93,7 +93,7 @@ class FileRecovery:
     # ---------------------------------------------------------------------- sweeps
 
     def _sweep(self, aim: Aim) -> None:
-        """Look at levels until no further mark is possible."""
+        """Mark states that lead to marked ones, level by level, until no further mark is possible."""
         self._clock = 1
         self._looked = [int(not aim.beyond) for _ in self._levels]
         self._changed = [int(self._has_some(at, aim)) for at in self._levels]
@@ -104,7 +104,7 @@ class FileRecovery:
                 self._pass(order, aim)
 
     def _pass(self, order: Sequence[int], aim: Aim) -> None:
-        """Look at each due level once, small ones together."""
+        """Search each due level once for states to mark, small levels together in one job."""
         most = max(TOGETHER, len(self._search) // SEEN)
         group, states = list[int](), 0
         for number in order:
@@ -119,7 +119,7 @@ class FileRecovery:
             self._look(group, aim)
 
     def _is_due(self, number: int) -> bool:
-        """Whether looking at a level may add marks."""
+        """Whether a level may have further states to mark."""
         if not self._levels[number].marks.open:
             return False
         return max(self._changed[: self._behind(number)]) >= self._looked[number]
@@ -135,7 +135,7 @@ class FileRecovery:
         return bool(at.marks.beyond) if aim.beyond else at.level.count > at.marks.open
 
     def _look(self, group: Sequence[int], aim: Aim) -> None:
-        """Look at levels, and record which have changed."""
+        """Mark the states of these levels that have a marked successor, and record which levels changed."""
         self._poll_limits()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]

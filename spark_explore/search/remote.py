@@ -292,5 +292,5 @@ class LookBack:
 
 
 def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
-    """The report of a task of the last stage."""
+    """A record batch of one column, `report`: the rows that a task of the last stage returns."""
     return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["report"])

@@ -23,7 +23,7 @@ class _Slots:
 
 
 def network_faults(declared: Declarations) -> tuple[ir.Action, ...]:
-    """`net.drop`, `net.duplicate`, `net.reorder` for each network that declares them."""
+    """The fault actions `net.drop`, `net.duplicate`, `net.reorder` of each network that declares them."""
     return tuple(
         _fault(declared, name, item.mode.text, fault.text, fault.span)
         for name, item in declared.networks.items()

@@ -214,7 +214,7 @@ def _lookup(of: Type) -> Operation:
 
 
 def place_in(entries: Value, at: int, key: Value) -> int:
-    """`at`, when a map has an entry there."""
+    """The place `at` itself, if a map has an entry there; otherwise NoValue is raised."""
     if 0 <= at < len(entries):
         return at
     raise NoValue("R0602", f"{key} is outside the keys of the map")

@@ -146,7 +146,7 @@ class Automaton:
                 return None
 
     def _begun(self, states: list[int], words: list[str]) -> Begun:
-        """The parser's state for these stacks."""
+        """What can follow the parser's stacks of states and words, and the rules that a name would end."""
         after, ends = [*states], frozenset[str]()
         if self._shifted("NAME", after, [*words], ""):
             actions = self._tables.rows[after[-1]].values()

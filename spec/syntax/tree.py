@@ -268,7 +268,7 @@ class AssumeDecl(Node):
 
 @frozen
 class ShownDecl(Node):
-    """`membership: quorum.isr` in a `display` block: a role, and the names that lead to what plays it."""
+    """The syntax tree of a line of a `display` block: a role, and the names that lead to what plays it."""
 
     role: Ident
     path: tuple[Ident, ...]

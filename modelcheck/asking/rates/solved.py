@@ -114,7 +114,7 @@ class _Side:
         return than == math.inf > rank or than - rank > 1e-12 * abs(than)
 
     def _first_choices(self, lost: set[int]) -> dict[tuple[int, int], int] | None:
-        """Initial choices under which a loss is certain; None if the mean is infinite.
+        """The choice for each state and event that makes a loss certain; None if the mean is infinite.
 
         At worst it is enough that some choices make it certain, at best all have to.
         """

@@ -338,7 +338,7 @@ class _CheckedSearch:
 
 
 def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noqa: ANN401 - an array
-    """Two spans of numbers for each shard, from the levels that may contain a predecessor."""
+    """An array of two spans (start, end) per shard, of the one or two levels that may have a predecessor."""
     spans = (ctypes.c_uint64 * (4 * SHARDS))()
     for place, (starts, ends) in enumerate(levels):
         for number, (start, end) in enumerate(zip(starts, ends, strict=True)):

@@ -51,7 +51,7 @@ def _sections(made: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_linking(body: bytes) -> bool:
-    """Whether a custom section is only for linking."""
+    """Whether a custom section, given by its bytes, is of use only to a linker."""
     return _BinaryReader(body).text() == "linking"
 
 

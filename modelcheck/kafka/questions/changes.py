@@ -30,7 +30,7 @@ class Circumstances:
 
 
 def circumstances(settings: Settings) -> Circumstances:
-    """The circumstances of a configuration."""
+    """What of a configuration decides the possible changes: its releases, brokers and switches."""
     release, producer = settings.version.value, settings.client.value.release
     elr = settings.switches.eligible_leader_replicas.value
     return Circumstances(release, settings.brokers.value, producer or NEWEST, elr)

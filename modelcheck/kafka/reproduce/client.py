@@ -29,7 +29,7 @@ class Sent:
     """A record sent over its own connection, and its answer."""
 
     def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
-        """`is_answered` is True if no answer is requested."""
+        """A record just sent; `is_answered` is True if no answer is requested, so it counts as answered."""
         self._connection = connection
         self._refusal: str | None = "" if is_answered else None
         if not is_answered:

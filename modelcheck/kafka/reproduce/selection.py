@@ -134,7 +134,7 @@ def _has(models: tuple[Model, ...], check: str) -> bool:
 
 
 def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
-    """The model and scope of another check, large enough for the run."""
+    """The model and scope of the check `name`, the scope enlarged to contain the run. Raises SpecError."""
     model, check = pick_checks(_models_with(name), [name])[0]
     refuse_undriven(model)
     own, other = trace.scope, check.scope

@@ -213,7 +213,7 @@ class Types:
         return Flat(selected(of.term, maker.name, name, index, self.sort(kind)), kind)
 
     def _of_any_case(self, of: Flat, union: t.Union, index: int) -> Flat:
-        """The part at an index, chosen by the case of the value."""
+        """The part at an index of a union's value, selected by a chain of tests for its case."""
         *others, last = [self.part(of, index, case) for case in range(len(union.cases))]
         term = last.term
         for case, other in reversed(list(enumerate(others))):
