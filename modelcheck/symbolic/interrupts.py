@@ -16,9 +16,9 @@ from modelcheck.processes.signals import ENDING, heard_in_native_code
 
 
 def let_go_silently() -> None:
-    """Suppress tracebacks when Python frees a z3 object, which an interrupt may have left incomplete.
+    """Suppress the tracebacks that interrupts cause when Python frees a z3 object.
 
-    An interrupt may have left it half made, or comes just then, which `interruptible` knows.
+    The object may be incomplete, or the interrupt may come while it is freed, which `interruptible` notices.
     """
     before = sys.unraisablehook
 

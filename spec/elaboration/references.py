@@ -113,7 +113,7 @@ def _apply_function(
     name, params = fun.name.text, fun.params or ()
     busy = [other for other, _ in e.frame.inlining]
     if name in busy:
-        return _circle(e, [*busy[busy.index(name) :], name], span)
+        return _recursion_error(e, [*busy[busy.index(name) :], name], span)
     values = _arguments(e, name, [(p.name.text, e.declared.resolve(p.type)) for p in params], args, span, env)
     if values is None:
         return e.wrong(span)
@@ -143,8 +143,8 @@ def _as_result(e: Elaborator, body: ir.Expr, name: str, result: t.Type) -> ir.Ex
     return retyped(body, result)
 
 
-def _circle(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
-    """Report functions that call each other recursively, once for a cycle."""
+def _recursion_error(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
+    """Report functions that call each other recursively, once a cycle; returns a placeholder expression."""
     if frozenset(names) in e.declared.circles:
         return e.wrong(span)
     e.declared.circles.add(frozenset(names))

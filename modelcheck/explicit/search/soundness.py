@@ -61,7 +61,7 @@ class Soundness(Runtime):
         self.task = task
 
     def functions(self) -> list[Function]:
-        """All those functions."""
+        """Write the LLVM functions that validate the states of a checkpoint."""
         return [
             self.hash(),
             *canonical(self.task.model, self.task.scope, self.layout, self.task.symmetry),

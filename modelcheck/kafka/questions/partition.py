@@ -104,7 +104,7 @@ def partition(settings: Settings) -> PartitionModel:
     replicas, min_isr = made.replication_factor.value, made.min_insync_replicas.value
     wanted = settings.in_sync_wanted
     if replicas > MOST_BROKERS:
-        fewer = _of_fewer(min_isr, replicas)
+        fewer = _scaled_min_isr(min_isr, replicas)
         also = f", and min.insync.replicas={min_isr} as {fewer}" if fewer != min_isr else ""
         approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}{also}")
         replicas, min_isr, wanted = MOST_BROKERS, fewer, fewer
@@ -137,8 +137,8 @@ def partition(settings: Settings) -> PartitionModel:
     )
 
 
-def _of_fewer(min_isr: int, replicas: int) -> int:
-    """The min.insync.replicas for the modelled replicas that tolerates as many missing ones.
+def _scaled_min_isr(min_isr: int, replicas: int) -> int:
+    """The min.insync.replicas for at most MOST_BROKERS replicas that lets as many be missing as the real one.
 
     Where both numbers cannot be kept, three may be missing; a number that cannot be met stays so.
     """

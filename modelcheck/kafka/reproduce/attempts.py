@@ -25,7 +25,7 @@ class Manner:
 
 
 def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Manner()) -> Attempt:  # noqa: B008 - it is frozen
-    """The attempt, with the runs completed before an interrupt.
+    """Drive a run on real clusters, some times; returns the attempt, if interrupted with the runs completed.
 
     Costs about a minute for each run.  Raises SpecError where the release lacks the settings, or the
     cluster does not start, and KeyboardInterrupt where a request to end (NOTE(ending)) comes before a run

@@ -103,7 +103,7 @@ class _Facts:
                 yield from kept
                 break
         for of, expr in leaves:
-            yield from self._alone(of, expr)
+            yield from self._scalar_facts(of, expr)
         for of, expr in wholes:
             yield from self._inside(of, expr)
 
@@ -139,8 +139,8 @@ class _Facts:
 
     # ------------------------------------------------------------------ facts about them
 
-    def _alone(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
-        """The facts that compare a scalar expression with constants, each with its rank."""
+    def _scalar_facts(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
+        """The facts that compare one scalar expression with constants, each with its rank."""
         if isinstance(of, t.Bool):
             yield 1, expr
             return

@@ -33,7 +33,7 @@ class Expansion(Runtime):
     def functions(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
-        """All those functions, given those of the actions and the most successors of a state."""
+        """Write the functions that expand states, which call those of the actions, given by name."""
         return [self._emit(), self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
 
     def _emit(self) -> Function:

@@ -47,7 +47,7 @@ class Insertion(Runtime):
     """Writes the LLVM functions that insert successors into the tables of their shards."""
 
     def functions(self) -> list[Function]:
-        """All those functions."""
+        """Write the LLVM functions that insert successors, and the one that enlarges a table."""
         names = (INSERT, REVISIT) if self.layout.marks > 1 else (INSERT,)
         return [*map(self._insert, names), *map(self._round, names), self._rehash()]
 

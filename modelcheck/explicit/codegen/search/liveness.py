@@ -67,7 +67,7 @@ class Liveness(Runtime):
         self._faults = faults
 
     def functions(self) -> list[Function]:
-        """All those functions."""
+        """Write the LLVM functions that build the graph of states without the goal, and the runs into it."""
         return [
             self._sort_out(),
             self._link(),

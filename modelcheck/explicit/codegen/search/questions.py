@@ -18,7 +18,7 @@ class Questions(Runtime):
     """Writes the LLVM functions that query all states at the end of a search."""
 
     def functions(self, free: Sequence[str], faults: Sequence[str]) -> list[Function]:
-        """All those functions, given those of the actions."""
+        """Write the LLVM functions that query states, which call those of the actions, given by name."""
         return [
             self._has(),
             self._leads_elsewhere(faults),

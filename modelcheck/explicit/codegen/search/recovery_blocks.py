@@ -23,7 +23,7 @@ class RecoveryBlocks(Blocks):
     """Writes the LLVM functions that find the states of blocks with a way back to a goal."""
 
     def of_recovery(self, free: Sequence[str], most: int) -> list[Function]:
-        """All those functions, given those of the actions and the most successors of a state."""
+        """Write the functions that mark states on blocks; `most` is the most successors of a state."""
         return [
             self._mark_goals(),
             self._look_ahead(free, most),
