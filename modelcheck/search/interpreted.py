@@ -212,8 +212,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ------------------------------------------------------------ when to stop
 
     def _take_note(self) -> None:
-        """Pass the discoveries so far to `finds`."""
-        # it is taken as the states and steps are seen
+        """Do nothing: this search records discoveries as soon as it visits their states and steps."""
 
     def poll_limits(self) -> None:
         """Check the limits of time and memory in one call of `EVERY`; for loops over all states.
