@@ -40,14 +40,14 @@ CLOSURE = 100_000  # states looked at before "no way back" is taken on trust
 
 @frozen
 class Certified:
-    """A trace that the semantics can replay; `trusted` names the parts that were not checked, if any."""
+    """A trace that was replayed by the semantics; `trusted` names parts that could not be checked."""
 
     trace: Trace
     trusted: str = ""
 
 
 class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
-    """The trace is not a run of the model, or does not show what it claims.
+    """Raised for a trace that is no run of the model, or does not show what it claims.
 
     `at` is the number of the step that is wrong, counted from 1; 0 is the
     initial state, None the ending.  `hints` are sentences on what the model does instead.
@@ -62,7 +62,7 @@ class NotReplayable(Exception):  # noqa: N818 - a finding, not an error
 
 
 def certify(trace: Trace) -> Certified:
-    """The trace, replayed: its start is the model's, so is every step, and the end is as recorded.
+    """The trace after a replay: the start, every step and the ending are the model's. Raises NotReplayable.
 
     Costs the enumeration of all steps of each state of the trace. Raises NotReplayable.
     """
@@ -76,6 +76,7 @@ def certify(trace: Trace) -> Certified:
 
 
 def _starts(machine: Machine, trace: Trace) -> None:
+    """Check the first state."""
     if not trace.is_run:
         raise NotReplayable(0, "it is an obstacle to a proof, and may not be reachable by any run")
     if len(trace.states) != len(trace.steps) + 1:
@@ -96,7 +97,7 @@ def _starts(machine: Machine, trace: Trace) -> None:
 
 
 def _takes(machine: Machine, number: int, before: State, step: Step, after: State) -> Taken:
-    """The model's own step of that name. Raises NotReplayable when there is none or it leads elsewhere."""
+    """The model's step with that name between two states. Raises NotReplayable if there is none."""
     other: State | None = None
     try:
         for found in machine.steps(before, actions=(step.action,), args=step.args):
@@ -121,7 +122,7 @@ def _takes(machine: Machine, number: int, before: State, step: Step, after: Stat
 
 
 def _refusal(machine: Machine, state: State, step: Step) -> str:
-    """Why the model has no such step."""
+    """Why the model does not take a step."""
     action = next((action for action in machine.model.actions if action.name == step.action), None)
     if action is None:
         return f"the model has no action `{step.action}`"
@@ -138,7 +139,7 @@ def _refusal(machine: Machine, state: State, step: Step) -> str:
 
 
 def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
-    """What had to be taken on trust about the ending. Raises NotReplayable when it is not as recorded."""
+    """Check the ending, and return what had to be trusted. Raises NotReplayable."""
     last = trace.states[-1]
     trusted = ""
     kinds = OF_KIND.get(type(trace.ending))
@@ -176,11 +177,13 @@ def _ends(machine: Machine, trace: Trace, taken: Taken | None) -> str:
 
 
 def _claim(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - an assertion reads best so
+    """Raise NotReplayable with the message unless the condition is true."""
     if not holds:
         raise NotReplayable(None, otherwise)
 
 
 def _property(trace: Trace) -> Property:
+    """The property that the trace is about."""
     if trace.property is None:
         raise NotReplayable(None, "no property is named")
     try:
@@ -190,6 +193,7 @@ def _property(trace: Trace) -> Property:
 
 
 def _evaluate(machine: Machine, trace: Trace, state: State) -> bool:
+    """The value of the trace's property in a state."""
     try:
         return machine.holds(_property(trace), state)
     except ModelError as error:
@@ -197,7 +201,7 @@ def _evaluate(machine: Machine, trace: Trace, state: State) -> bool:
 
 
 def _check_error(machine: Machine, trace: Trace, ending: Erred) -> None:
-    """The model makes that error in the last state: by the step named, or when the property is asked."""
+    """Check that the model makes the recorded error in the last state."""
     last = trace.states[-1]
     try:
         if trace.property is not None:
@@ -212,7 +216,7 @@ def _check_error(machine: Machine, trace: Trace, ending: Erred) -> None:
 
 
 def _ask(machine: Machine, trace: Trace) -> None:
-    """Look at the property as an engine does, for the error it may make."""
+    """Evaluate the property, for the error that this may be."""
     prop = _property(trace)
     if prop.kind not in {PropertyKind.STEP, PropertyKind.ASSERT}:
         machine.ask(prop, trace.states[-1])
@@ -221,7 +225,7 @@ def _ask(machine: Machine, trace: Trace) -> None:
 
 
 def _loops(machine: Machine, trace: Trace, loop: int) -> None:
-    """A fair run comes back to the recorded state, and the property is never satisfied on the way round."""
+    """Check that the cycle returns to its first state, and that the property is not satisfied on it."""
     _claim(0 <= loop < len(trace.states), f"there is no state {loop} to come back to")
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)
@@ -233,7 +237,7 @@ def _loops(machine: Machine, trace: Trace, loop: int) -> None:
 
 
 def _is_served(machine: Machine, trace: Trace, prop: Property, loop: int) -> bool:
-    """Whether the goal is reached after the last time that it begins to be due, or on the way round."""
+    """Whether every request is answered, at the latest on the cycle."""
     if prop.kind is PropertyKind.ALWAYS_EVENTUALLY:
         return any(machine.holds(prop, state) for state in trace.states[loop:])
     waits = [number for number, state in enumerate(trace.states) if machine.holds(prop, state)]
@@ -242,7 +246,7 @@ def _is_served(machine: Machine, trace: Trace, prop: Property, loop: int) -> boo
 
 
 def _claim_fair(machine: Machine, trace: Trace, loop: int) -> None:
-    """The way round has no fault, and for ever round it breaks no promise of fairness.
+    """Check that the cycle has no faults and violates no fairness assumption.
 
     An action is possible where it has a step that changes the state or leaves
     the scope, and is taken by a step that changes the state, whatever its parameters.
@@ -264,12 +268,13 @@ def _claim_fair(machine: Machine, trace: Trace, loop: int) -> None:
 
 
 def _is_possible(machine: Machine, action: str, state: State) -> bool:
+    """Whether an action has a step from a state."""
     found = machine.steps(state, actions=(action,))
     return any(isinstance(step, CutOff) or step.state != state for step in found)
 
 
 def _is_trapped(machine: Machine, prop: Property, last: State) -> str:
-    """Nothing that can be reached without a fault satisfies the property; looks at CLOSURE states at most."""
+    """Check that no state reachable without faults satisfies the property, up to CLOSURE states."""
     mending, alike = set(machine.model.free), Ranks(machine.model, machine.scope)
     seen, stack = {last}, [last]
     while stack:

@@ -15,7 +15,7 @@ ALIGNED = 400  # steps of each run that are aligned behind the place where they 
 
 @frozen
 class Stretch:
-    """Steps of the two runs that belong together: numbers from 1, as ranges, either of which may be empty.
+    """Aligned steps of two runs, as ranges of step numbers from 1; either may be empty.
 
     `same` if they are the same steps, one by one.
     """
@@ -27,7 +27,7 @@ class Stretch:
 
 @frozen
 class RunComparison:
-    """Two runs side by side.
+    """The alignment of two runs.
 
     They begin with the same `common` steps.  `stretches` goes through the steps
     behind those, as far as they were aligned.  `parted` is what differs in the
@@ -50,7 +50,7 @@ class RunComparison:
 
 
 def compare(first: Trace, second: Trace) -> RunComparison:
-    """Two runs side by side, step by step, a step being its action, parameters and choices.
+    """The alignment of two runs by their steps: action, parameters and choices.
 
     Costs a name for each step, and the alignment of ALIGNED steps of each at most.
     """
@@ -69,7 +69,7 @@ def compare(first: Trace, second: Trace) -> RunComparison:
 
 
 def between(first: Trace, number: int, second: Trace, other: int) -> tuple[Change, ...]:
-    """What differs from a state of one run to a state of another; their states must be comparable."""
+    """The changes from a state of one run to a state of another; the states must be comparable."""
     return changes(first.model, first.scope, first.states[number], second.states[other])
 
 
@@ -83,19 +83,19 @@ def is_comparable(first: Trace, second: Trace) -> bool:
 
 
 def step_names(trace: Trace) -> list[str]:
-    """The steps of a run, as people name them."""
+    """The steps of a run as text."""
     machine = Machine(trace.model, trace.scope)
     return [machine.name(step) for step in trace.steps]
 
 
 def _common(first: list[str], second: list[str]) -> int:
-    """How many steps both begin with."""
+    """The length of the longest common prefix."""
     least = min(len(first), len(second))
     return next((i for i in range(least) if first[i] != second[i]), least)
 
 
 def _aligned(first: list[str], second: list[str], skipped: int) -> Iterator[Stretch]:
-    """The steps that belong together, those that both have in the same order."""
+    """The stretches of two runs, by the longest common subsequence of their steps after `skipped`."""
     for kind, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
         yield Stretch(
             range(skipped + a + 1, skipped + b + 1), range(skipped + c + 1, skipped + d + 1), kind == "equal"

@@ -14,12 +14,12 @@ from spec.model.values import members, ordered, show
 
 @frozen
 class Became:
-    """The value was replaced by another."""
+    """A change by which a value was replaced."""
 
 
 @frozen
 class Spliced:
-    """A sequence lost entries at its ends and got new ones behind.
+    """A change by which a sequence lost entries at its ends and got new ones at the end.
 
     It lost `dropped` entries at its front, was `cut` to some of the rest
     (None: not cut), and then got `added`.
@@ -32,7 +32,7 @@ class Spliced:
 
 @frozen
 class Exchanged:
-    """A set or bag got members and lost members; of a bag, a member is listed as often as it came or went."""
+    """A change by which a set or bag got and lost members, each listed as often as it occurs."""
 
     added: tuple[Value, ...]
     removed: tuple[Value, ...]
@@ -43,7 +43,7 @@ How = Became | Spliced | Exchanged
 
 @frozen
 class StatePlace:
-    """A part of a state that people name: `leader`, or `r2.log` for a process field of one member."""
+    """A named part of a state: `leader`, or `r2.log` for a field of a process."""
 
     path: str
     type: Type
@@ -54,7 +54,7 @@ class StatePlace:
 
 @frozen
 class Change:
-    """One place of the state that a step changed: the old value, the new one, and how they differ."""
+    """One changed part of a state: the old value, the new one, and how they differ."""
 
     path: str
     type: Type
@@ -65,7 +65,7 @@ class Change:
 
 
 def places(model: Model, scope: Scope, state: State) -> Iterator[StatePlace]:
-    """The variables of a state, then its ghosts, then the fields of each process, member by member."""
+    """The named parts of a state: variables, ghosts, then process fields by member."""
     pairs = list(zip(model.variables, state, strict=True))
     for ghost in (False, True):
         for variable, value in pairs:
@@ -82,7 +82,7 @@ def places(model: Model, scope: Scope, state: State) -> Iterator[StatePlace]:
 
 
 def changes(model: Model, scope: Scope, before: State, after: State) -> tuple[Change, ...]:
-    """Where two states differ, in the order of `places`, as deep as a reader has names for.
+    """The parts in which two states differ, in the order of `places`, as deep as parts have names.
 
     That is entries of maps, fields of records and of cases, single entries of sequences.
     Costs one look at every place of both states.
@@ -102,7 +102,7 @@ def changes(model: Model, scope: Scope, before: State, after: State) -> tuple[Ch
 def _differences(
     path: str, of: Type, a: Value, b: Value, scope: Scope
 ) -> Iterator[tuple[str, Type, Value, Value]]:
-    """The smallest named parts of two different values that differ."""
+    """The smallest named parts in which two different values of a type differ."""
     match of:
         case Map(key, value):
             for k, x, y in zip(members(key, scope), a, b, strict=True):
@@ -126,13 +126,14 @@ def _differences(
 def _fields(
     path: str, fields: tuple[Field, ...], a: tuple[Value, ...], b: tuple[Value, ...], scope: Scope
 ) -> Iterator[tuple[str, Type, Value, Value]]:
+    """The differences in the fields of a record."""
     for field, x, y in zip(fields, a, b, strict=True):
         if x != y:
             yield from _differences(f"{path}.{field.name}", field.type, x, y, scope)
 
 
 def _only_difference(a: tuple[Value, ...], b: tuple[Value, ...]) -> int | None:
-    """Where two sequences of one length differ, if in one place that is not the last: an entry rewritten."""
+    """The index at which two sequences of one length differ, if it is one and not the last."""
     if len(a) != len(b):
         return None
     at = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
@@ -140,6 +141,7 @@ def _only_difference(a: tuple[Value, ...], b: tuple[Value, ...]) -> int | None:
 
 
 def _how(of: Type, before: Value, after: Value, *, queue: bool) -> How:
+    """How a value changed."""
     match of:
         case Seq():
             return _splice(before, after, queue=queue)
@@ -153,7 +155,7 @@ def _how(of: Type, before: Value, after: Value, *, queue: bool) -> How:
 
 
 def _splice(before: tuple[Value, ...], after: tuple[Value, ...], *, queue: bool) -> How:
-    """How one sequence came of another; of a queue, entries rather leave at the front."""
+    """How a sequence changed to another; a queue preferably loses entries at its front."""
     common = _common(before, after)
     shift = _shift(before, after)
     if common == len(before):
@@ -174,5 +176,5 @@ def _common(a: tuple[Value, ...], b: tuple[Value, ...]) -> int:
 
 
 def _shift(before: tuple[Value, ...], after: tuple[Value, ...]) -> int:
-    """The fewest entries to drop at the front so that the rest begins the other; all, if there is no such."""
+    """The fewest entries to drop at the front so that the rest is a prefix of `after`."""
     return next((d for d in range(len(before)) if after[: len(before) - d] == before[d:]), len(before))

@@ -31,7 +31,7 @@ GOOD = Piece("✓ ", Role.GOOD)
 
 
 def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
-    """What the end of a trace shows, and why: the smallest part of the property that is false."""
+    """The lines about the end of a trace: the violation, and the smallest false part of the property."""
     prop = None if trace.property is None else trace.model.property(trace.property)
     match trace.ending:
         case BadState():
@@ -62,6 +62,7 @@ def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
 
 
 def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, width: int) -> Iterator[Line]:
+    """The lines about a violation, with the failing parts."""
     yield from wrapped(line(BAD), f"{trace.property} {what}", width, Role.BAD)
     if prop is None:
         return
@@ -71,7 +72,7 @@ def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, w
 
 
 def failures(trace: Trace) -> tuple[Failure, ...]:
-    """The smallest parts of the property that are false at the end; none where there is another end."""
+    """The smallest parts of the property that are false at the end; none for other endings."""
     if trace.property is None:
         return ()
     prop = trace.model.property(trace.property)
@@ -86,7 +87,7 @@ def failures(trace: Trace) -> tuple[Failure, ...]:
 
 
 def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[Line]:
-    """The failing parts: the members for which they fail, their text, and the values in them."""
+    """The lines about the failing parts: members, text and values."""
     for (names, wanted), group in groupby(failures, key=lambda failure: (failure.names, failure.wanted)):
         parts = list(group)
         are = ("false" if wanted else "true") if len(parts) > 1 else ("False" if wanted else "True")
@@ -99,7 +100,7 @@ def _blame(trace: Trace, failures: tuple[Failure, ...], width: int) -> Iterator[
 
 
 def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
-    """A failing part, its place, and the values of its parts."""
+    """The lines about a failing part: its place, and the values in it."""
     source, scope = trace.model.source, trace.scope
     place = Piece(f"   {source.at_place(failure.span.start)}", Role.DIM)
     whole = one_line(source.at(failure.span))
@@ -116,7 +117,7 @@ def _part(trace: Trace, failure: Failure, width: int) -> Iterator[Line]:
 
 
 def property_says(machine: Machine, prop: Property, state: State) -> str:
-    """A property's sentence with its values in a state; empty when it has none or they cannot be had."""
+    """A property's sentence with values from a state; empty if it has none."""
     layout = FrameLayout(machine.scope, len(state))
     try:
         return sentence(prop.says or (), layout, [*state, *[None] * prop.slots])
@@ -125,14 +126,14 @@ def property_says(machine: Machine, prop: Property, state: State) -> str:
 
 
 def _error(machine: Machine, trace: Trace, erred: Erred, width: int) -> Iterator[Line]:
-    """What the model did wrong, where in its text, and with which step."""
+    """The lines about an error of the model: its place in the text, and the step."""
     doing = f"taking {machine.name(erred.step)}" if erred.step else "evaluating a guard or a property"
     yield from wrapped(line(BAD), f"{erred.message} [{erred.code}], while {doing}", width, Role.BAD)
     yield from quoted(trace, erred.span)
 
 
 def quoted(trace: Trace, span: Span, indent: int = 4) -> Iterator[Line]:
-    """The model's text at a span, its place first, laid out as in the file."""
+    """The lines of the model's text at a span, after its place."""
     source = trace.model.source
     yield line("  ", Piece(source.at_place(span.start), Role.DIM))
     rows = source.at(span).expandtabs(2).split("\n")

@@ -16,7 +16,7 @@ MOST_STEPS = 12  # numbers of steps that are listed in a sentence
 
 @frozen
 class PartValue:
-    """A value in a false part: its text in the model, what it is at the end, and since which step.
+    """A value in a false part of a property: its text, its value, and the step since which it has it.
 
     `since` 0 is the start; None is not known.  `said` is the text with members in
     place of the names bound to them.  `made` are the steps that changed
@@ -31,7 +31,7 @@ class PartValue:
 
     @property
     def age(self) -> str:
-        """Since when the value is what it is: "since step 3"; empty when it is not known."""
+        """Since when the value is unchanged: "since step 3"; empty if unknown."""
         match self.since:
             case None:
                 return ""
@@ -43,7 +43,7 @@ class PartValue:
 
 @frozen
 class FalsePart:
-    """A smallest part of the property that is false (true, unless `wanted`): for which members, and where.
+    """A smallest false part of the property (true, unless `wanted`), with the members and its place.
 
     `names` are the values of the property's quantifiers there, such as the
     replica and the offset; `place` is file:line:column; `said` is the text with
@@ -61,13 +61,13 @@ class FalsePart:
 
     @property
     def who(self) -> str:
-        """For which members it fails: "l = B, o = 0"."""
+        """The members for which the part is false: "l = B, o = 0"."""
         return ", ".join(f"{name} = {value}" for name, value in self.names)
 
 
 @frozen
 class CoreStep:
-    """A step that the violation needs: its number from 1, its name, and what becomes of the run without it.
+    """A step that the violation needs: its number, name, and the effect of leaving it out.
 
     `without` continues "without it": "step 3 is not possible: guard … is
     false", "nothing is wrong at the end"; empty when it was not examined.
@@ -80,7 +80,7 @@ class CoreStep:
 
 @frozen
 class Core:
-    """The steps without which the rest is impossible or harmless, of `of` in all.
+    """The minimal set of steps that the violation needs, of `of` in all.
 
     `is_least` if none of them can be left out: the search for more to leave
     out was not given up.
@@ -97,7 +97,7 @@ class Core:
 
     @property
     def sentence(self) -> str:
-        """How many steps it takes: "All 5 steps are needed."."""
+        """How many steps are needed: "All 5 steps are needed."."""
         if not self.is_least:
             left = f"at most {len(self.steps):,} of the {self.of:,} steps are needed"
             return f"{left[0].upper()}{left[1:]}; it was not tried to the end whether fewer do."
@@ -110,17 +110,18 @@ class Core:
 
 
 def _are(number: int) -> str:
+    """The verb for a number of things: "is" or "are"."""
     return "is" if number == 1 else "are"
 
 
 def _numbers(found: list[int]) -> str:
-    """Numbers of steps in brackets, where they are few."""
+    """The numbers of steps in brackets, if they are few."""
     return f" ({', '.join(map(str, found))})" if 0 < len(found) <= MOST_STEPS else ""
 
 
 @frozen
 class NoReturn:
-    """When what is wrong could no more be averted, by numbers of states: step i leads to i, 0 is the start.
+    """The point after which the violation is unavoidable, by state numbers; 0 is the start.
 
     From state `state` on, no run of actions and repairs (faults are not taken)
     avoids it; from the state before, `way_out` does, which is empty when doing
@@ -147,10 +148,11 @@ class NoReturn:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The point of no return in whole sentences, with what is not known."""
+        """The point of no return in sentences."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
+        """The sentences that apply."""
         if self.is_put_off:
             way = _by(self.way_out)
             yield f"There is no point of no return: at the end {self.goal} could still come{way}."
@@ -162,6 +164,7 @@ class NoReturn:
             yield f"(What lies beyond {', '.join(self.beyond)} was not looked at.)"
 
     def _turn(self) -> str:
+        """The step after which the violation is unavoidable, in words."""
         fails = f"leads to {self.goal}" if self.goal else "avoids the violation"
         hopeless = f"no run of actions and repairs {fails}"
         if self.state is None:
@@ -182,16 +185,18 @@ class NoReturn:
 
 
 def _from(state: int) -> str:
+    """The phrase "From step n on" or "From the start on"."""
     return f"From step {state} on" if state else "From the start on"
 
 
 def _by(steps: Iterable[str]) -> str:
+    """The phrase that lists steps: ": a; then b"."""
     return ": " + "; then ".join(steps)
 
 
 @frozen
 class RunTrap:
-    """Where a run ends that never gets to what is wanted: how many states there are, and what they share.
+    """The states that a run without recovery cannot leave: their number, and what they share.
 
     `shared` is what is the same in all of them, and was not at the start: "leader = none".
     `ways_out` are what, added alone, would lead out; it was tried to the end if `is_tried`, as all states
@@ -206,10 +211,11 @@ class RunTrap:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The trap in whole sentences."""
+        """The trap in sentences."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
+        """The sentences that apply."""
         many = (
             count(self.states, "state") if self.is_whole else f"more than {count(self.states - 1, 'state')}"
         )
@@ -225,13 +231,14 @@ class RunTrap:
 
 
 def _listed(parts: Iterable[str]) -> str:
+    """Parts as a list in a sentence."""
     *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last
 
 
 @frozen
 class NeededSetting:
-    """A setting that has to have this `value` for the run to go wrong; with `other` it does not.
+    """A setting that must have this `value` for the violation; with `other` it is impossible.
 
     `without` says what happens with `other`: "step 2 is not possible: guard … is false", or "nothing is
     wrong at the end"; `number` is the step that is not possible, 0 where all are.
@@ -247,22 +254,23 @@ class NeededSetting:
 
     @property
     def brief(self) -> str:
-        """In a few words: "with min_isr = 2, step 2 is not possible"."""
+        """The setting in short: "with min_isr = 2, step 2 is not possible"."""
         return self._with(f"{self.name} = {self.other}")
 
     @property
     def brief_by_key(self) -> str:
-        """The same, with the name that the real system has for it."""
+        """The same with the real system's name of the setting."""
         return self._with(self.by_key[1])
 
     def _with(self, other: str) -> str:
+        """The effect of another setting, in words."""
         what = f"step {self.number} is not possible" if self.number else self.without
         return f"with {other}, {what}"
 
 
 @frozen
 class Explanation:
-    """Why a run goes wrong; its steps and states go by their numbers in the trace.
+    """Why a run violates the property: needed steps, point of no return, settings, false parts.
 
     `summary` is two whole sentences; `claim` is the property's text, or its
     name.  `no_return` is None where nothing is wrong, as in an example, `trap` where it ends in none, or
@@ -279,18 +287,19 @@ class Explanation:
 
     @property
     def needs(self) -> str:
-        """Which settings the run needs, in a sentence; empty where none is known."""
+        """The settings that the violation needs, in a sentence; empty if none is known."""
         values = [f"{each.name} = {each.value}" for each in self.settings]
         return _takes(values, [each.brief for each in self.settings])
 
     @property
     def needs_by_key(self) -> str:
-        """The same, with the names that the real system has for settings."""
+        """The same with the real system's names of settings."""
         values = [each.by_key[0] for each in self.settings]
         return _takes(values, [each.brief_by_key for each in self.settings])
 
 
 def _takes(values: list[str], why: list[str]) -> str:
+    """The sentence on the needed settings."""
     return f"It takes {_listed(values)}: {'; '.join(why)}." if values else ""
 
 
@@ -311,7 +320,7 @@ def brief(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """All of an explanation, as lines for a terminal."""
+    """The whole explanation, as lines for a terminal."""
     yield line(Piece("why", Role.STRONG))
     for sentence in explanation.summary:
         yield from wrapped(line("  "), sentence, width)
@@ -326,7 +335,7 @@ def lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _steps(core: Core, width: int) -> Iterator[Line]:
-    """Each step of the core, and what becomes of the run without it, where that was examined."""
+    """The needed steps, each with the effect of leaving it out, if known."""
     steps = [step for step in core.steps if step.without]
     digits = len(str(core.of))
     column = min(max((len(step.name) for step in steps), default=0), width // 3)
@@ -340,12 +349,13 @@ def _steps(core: Core, width: int) -> Iterator[Line]:
 
 
 def _about(label: str, sentences: Iterable[str], width: int) -> Iterator[Line]:
+    """Sentences after a label."""
     start = line("  ", Piece(f"{label:<{LABEL}}", Role.DIM))
     yield from wrapped(start, " ".join(sentences), width)
 
 
 def _part(part: FalsePart, width: int) -> Iterator[Line]:
-    """A false part, the members for which it is false, its place, and its values with their age."""
+    """The lines about a false part: members, place, and values with their age."""
     start = line("  ", Piece(f"{'false' if part.wanted else 'true':<{LABEL}}", Role.DIM))
     *others, last = wrapped(start, part.text, width, Role.STRONG)
     yield from others

@@ -30,7 +30,7 @@ _MOVES = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that would m
 
 
 class Role(Enum):
-    """What a piece of text is; the value is its style in rich's words, used where there is colour."""
+    """The kind of a piece of text; its value is the style (in rich's syntax) used with colour."""
 
     PLAIN = ""
     DIM = "dim"
@@ -44,7 +44,7 @@ class Role(Enum):
 
 
 class Piece(NamedTuple):
-    """A stretch of a line."""
+    """A piece of text with its role."""
 
     text: str
     role: Role = Role.PLAIN
@@ -55,7 +55,7 @@ BETWEEN = Piece(" · ", Role.DIM)  # between the items of a line
 
 
 def count(number: int, noun: str) -> str:
-    """A number and what it counts: "1 step", "10,000 steps".
+    """A number with its noun: "1 step", "10,000 steps".
 
     >>> count(1, "step"), count(10_000, "step")
     ('1 step', '10,000 steps')
@@ -64,19 +64,19 @@ def count(number: int, noun: str) -> str:
 
 
 def line(*parts: str | Piece) -> Line:
-    """A line from plain texts and pieces."""
+    """A line from texts and pieces."""
     return tuple(Piece(part) if isinstance(part, str) else part for part in parts)
 
 
 def plain(lines: Iterable[Line], *, ascii_only: bool = False) -> str:
-    """The lines as one text without colour, every line with its end; see `clean` for what is replaced."""
+    """The lines as one text without colour."""
     return "".join(
         clean("".join(piece.text for piece in each), ascii_only=ascii_only).rstrip() + "\n" for each in lines
     )
 
 
 def one_line(text: str) -> str:
-    """A text without its line breaks and indents.
+    """The text with white space collapsed to single blanks.
 
     >>> one_line("a leader   is elected")
     'a leader is elected'
@@ -85,7 +85,7 @@ def one_line(text: str) -> str:
 
 
 def clean(text: str, *, ascii_only: bool = False) -> str:
-    """A text that is safe to print: nothing in it moves the cursor, and, on demand, all of it is ASCII.
+    """The text safe to print: no control characters, and on request only ASCII.
 
     >>> clean("⚡ it crashes", ascii_only=True)
     '!  it crashes'
@@ -98,12 +98,12 @@ def clean(text: str, *, ascii_only: bool = False) -> str:
 
 
 def size(of: Iterable[Piece]) -> int:
-    """How many characters the pieces have together."""
+    """The number of characters of the pieces."""
     return sum(len(piece.text) for piece in of)
 
 
 def packed(label: Line, items: Sequence[Line], width: int, between: Piece) -> Iterator[Line]:
-    """The items behind a label, as many to a line as fit; further lines start under the first item."""
+    """The items after a label, as many per line as fit; continuation lines are indented."""
     indent = Piece(" " * size(label))
     current: Line = label
     empty = True
@@ -117,7 +117,7 @@ def packed(label: Line, items: Sequence[Line], width: int, between: Piece) -> It
 
 
 def wrapped(label: Line, text: str, width: int, role: Role = Role.PLAIN) -> Iterator[Line]:
-    """A text behind a label, broken between words; further lines start under the first word.
+    """The text after a label, wrapped between words; continuation lines are indented.
 
     >>> print(plain(wrapped(line("help: "), "write the name of a property", 26)), end="")
     help: write the name of a

@@ -20,7 +20,7 @@ SHORT = 60  # characters of a value that is shown
 
 @frozen
 class Near:
-    """A step that comes near: what the state after it has otherwise, and the guard that refuses it.
+    """A step that comes near a state: the remaining differences, and the guard that refuses it.
 
     Each change is from what the model has to what the trace has.
     """
@@ -31,7 +31,7 @@ class Near:
 
 
 def leading(machine: Machine, before: State, after: State, prefer: str | None = None) -> Step | None:
-    """The first step of the model from one state to the other, of the preferred action if there is one.
+    """The first step between two states, of the preferred action if possible; None if there is none.
 
     Costs the enumeration of all steps of the state.  An action that makes an error on the way is passed over.
     """
@@ -41,6 +41,7 @@ def leading(machine: Machine, before: State, after: State, prefer: str | None = 
 
 
 def _leading(machine: Machine, before: State, after: State, action: str) -> Iterator[Step]:
+    """The steps of an action between two states."""
     try:
         for found in machine.steps(before, actions=(action,)):
             if isinstance(found, Taken) and found.state == after:
@@ -50,7 +51,7 @@ def _leading(machine: Machine, before: State, after: State, action: str) -> Iter
 
 
 def nearest(machine: Machine, before: State, after: State) -> tuple[Near, ...]:
-    """The steps whose effect differs from the other state in the fewest places, one for each action.
+    """For each action the step whose effect is nearest to a state.
 
     Guards may refuse them; of several as near, one that no guard refuses comes first.  Looks at LOOKED_AT
     ways at most.
@@ -68,11 +69,12 @@ def nearest(machine: Machine, before: State, after: State) -> tuple[Near, ...]:
 
 
 def _distance(near: Near) -> tuple[int, bool]:
+    """A sort key for near steps."""
     return len(near.differs), near.guard is not None
 
 
 def refusing(machine: Machine, step: Step, state: State) -> Guard | None:
-    """The first guard that refuses a step; None when none does, or one makes an error."""
+    """The first guard that refuses a step; None if none does, or one is an error."""
     try:
         return machine.why_not(step.action, step.args, state)
     except ModelError:
@@ -85,7 +87,7 @@ def refusing(machine: Machine, step: Step, state: State) -> Guard | None:
 def no_step(
     machine: Machine, number: int, before: State, after: State, known: Step | None = None
 ) -> tuple[str, ...]:
-    """Sentences on why nothing leads from one state to the next; `number` is that of the missing step.
+    """Sentences on why no step leads from one state to the next; `number` is that of the missing step.
 
     The actions that come nearest, what they would do, and what prevents
     them; not for the step `known`, which is reported already.
@@ -112,7 +114,7 @@ def _sentence(machine: Machine, near: Near, number: int, before: State) -> str:
 def differences(
     machine: Machine, differs: tuple[Change, ...], form: str = "is {0}, the model has {1}"
 ) -> str:
-    """The first places where a state is not what the model makes it: "epoch is 3, the model has 2"."""
+    """The first differences from a state of the model: "epoch is 3, the model has 2"."""
 
     def value(change: Change, which: Value) -> str:
         return _brief(show(change.type, which, machine.scope))
@@ -126,7 +128,7 @@ def differences(
 
 
 def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str = "") -> str:
-    """A guard that refuses a step, and why: "guard `free` (leader != r) is false: leader is a"."""
+    """The guard that refuses a step, and why: "guard `free` (leader != r) is false: leader is a"."""
     failures = failing_guard(machine.model, machine.scope, guard, step, state)[:MOST_NAMED]
     reasons = [_because(machine, failure, guard) for failure in failures]
     because = "; ".join(filter(None, reasons))
@@ -134,7 +136,7 @@ def why_not(machine: Machine, guard: Guard, step: Step, state: State, where: str
 
 
 def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
-    """The part of a guard that is false, if not all of it is, for which members, and the values in it."""
+    """The false part of a guard, with its members and values, in words."""
     source = machine.model.source
     sentences = []
     if failure.span != guard.test.span:
@@ -150,17 +152,18 @@ def _because(machine: Machine, failure: Failure, guard: Guard) -> str:
 
 
 def _shown(machine: Machine, part: Named | Operand) -> str:
+    """The value of a part in words."""
     return _brief(show(part.type, part.value, machine.scope))
 
 
 def guard_text(machine: Machine, guard: Guard) -> str:
-    """A guard as its model names it, and its text: "guard `up` (r.up)"."""
+    """A guard by name and text: "guard `up` (r.up)"."""
     text = one_line(machine.model.source.at(guard.test.span))
     return f"guard `{guard.name}` ({text})" if guard.name else f"guard `{text}`"
 
 
 def _beyond(machine: Machine, state: State) -> Iterator[str]:
-    """What can happen in a state and is not looked at, since it leaves the scope."""
+    """The actions whose steps from a state leave the scope, in sentences."""
     limits: dict[str, str] = {}
     for action in machine.model.actions:
         try:
@@ -175,4 +178,5 @@ def _beyond(machine: Machine, state: State) -> Iterator[str]:
 
 
 def _brief(text: str) -> str:
+    """A text cut short."""
     return text if len(text) <= SHORT else text[: SHORT - 1] + "…"

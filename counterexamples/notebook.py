@@ -25,12 +25,12 @@ STYLES = {  # legible on white and on black
 
 
 def as_svg(trace: Trace) -> str:
-    """The picture of a trace."""
+    """The picture of a trace as SVG."""
     return svg(picture(trace))
 
 
 def as_html(trace: Trace) -> str:
-    """The picture of a trace, with its story to unfold where that is not too long."""
+    """The picture of a trace as HTML, with its story to unfold if that is not too long."""
     drawn = f"<div>{as_svg(trace)}</div>"
     if len(trace.steps) > MOST_STEPS:
         return drawn
@@ -38,11 +38,12 @@ def as_html(trace: Trace) -> str:
 
 
 def pre(lines: Iterable[Line]) -> str:
-    """Lines as preformatted text, in their colours."""
+    """Lines as HTML `<pre>`, in their colours."""
     shown = "\n".join("".join(_span(piece.text, piece.role) for piece in line) for line in lines)
     return f'<pre style="text-align:left">{shown}</pre>'
 
 
 def _span(text: str, role: Role) -> str:
+    """A text as an HTML span with the role's colour."""
     style = STYLES[role]
     return f'<span style="{style}">{escape(clean(text))}</span>' if style else escape(clean(text))

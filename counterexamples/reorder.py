@@ -10,14 +10,14 @@ from spec.model.values import ModelError
 
 
 class Neighbours:
-    """Steps that follow each other, and whether they may change places; what was found is remembered."""
+    """Finds which adjacent steps of a run commute, and remembers the results."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._known: dict[tuple[State, Step], State | None] = {}
 
     def exchanged(self, start: State, first: Step, second: Step, end: State) -> State | None:
-        """The state between two steps, the second taken first; None where that leads elsewhere.
+        """The state between two steps in the other order; None if they do not commute.
 
         Costs the steps of two actions.
         """
@@ -25,12 +25,13 @@ class Neighbours:
         return between if between is not None and self._after(between, first) == end else None
 
     def _after(self, state: State, step: Step) -> State | None:
-        """The state that a step leads to; None when it cannot be taken."""
+        """The state that a step leads to; None if it is not possible."""
         if (state, step) not in self._known:
             self._known[state, step] = self._taken(state, step)
         return self._known[state, step]
 
     def _taken(self, state: State, step: Step) -> State | None:
+        """The state that a step leads to, computed anew."""
         try:
             for found in self._machine.steps(state, actions=(step.action,), args=step.args):
                 if isinstance(found, Taken) and found.step == step:
@@ -41,12 +42,12 @@ class Neighbours:
 
 
 def late_faults(trace: Trace) -> Trace:
-    """The trace with each fault moved behind the steps that do not depend on it: see `late_steps`."""
+    """The trace with each fault after the steps that do not depend on it: see `late_steps`."""
     return late_steps(trace, frozenset(trace.model.faults))
 
 
 def late_steps(trace: Trace, late: frozenset[str]) -> Trace:
-    """The trace with each step of these actions moved behind the other steps that do not depend on it.
+    """The trace with each step of these actions after the other steps that do not depend on it.
 
     Two neighbours change places when they lead to the same state in either
     order, so the run ends as it did.  What repeats for ever stays as it is, and the last step
@@ -69,7 +70,7 @@ def late_steps(trace: Trace, late: frozenset[str]) -> Trace:
 
 
 def _movable(trace: Trace) -> int:
-    """How many steps of a run, from its start, may change places without another meaning."""
+    """The number of steps, from the start, that can be reordered without changing the violation."""
     match trace.ending:
         case Lasso(loop):
             return loop

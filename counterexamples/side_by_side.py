@@ -18,7 +18,7 @@ LABEL = 7  # columns for which run it is
 
 
 def side_by_side(found: RunComparison, names: tuple[str, str], width: int) -> Iterator[Line]:
-    """The lines on two runs side by side; `names` is what people call them."""
+    """The lines on two aligned runs; `names` are their names for people."""
     runs = _Run("first", found.first, width), _Run("second", found.second, width)
     for run, name in zip(runs, names, strict=True):
         yield from run.headline(name)
@@ -34,7 +34,7 @@ def side_by_side(found: RunComparison, names: tuple[str, str], width: int) -> It
 
 
 def two_states(first: Trace, number: int, second: Trace, other: int, width: int) -> Iterator[Line]:
-    """Every place that differs from a state of one run to a state of another, or of the same."""
+    """The lines on every part that differs between two states."""
     here, there = _state(number), _state(other)
     if first is second:
         yield line(f"From {here} to {there}:")
@@ -47,11 +47,12 @@ def two_states(first: Trace, number: int, second: Trace, other: int, width: int)
 
 
 def _state(number: int) -> str:
+    """A state in words."""
     return f"the state after step {number}" if number else "the start"
 
 
 class _Run:
-    """One of the runs, whose steps are shown."""
+    """One of the two runs, with what is needed to print its steps."""
 
     def __init__(self, label: str, trace: Trace, width: int) -> None:
         self.label = label
@@ -61,13 +62,13 @@ class _Run:
         self._actions = {action.name: action for action in trace.model.actions}
 
     def headline(self, name: str) -> Iterator[Line]:
-        """What the run shows."""
+        """The lines about the run's violation."""
         role = Role.GOOD if isinstance(self.trace.ending, Example | Stops) else Role.BAD
         yield line(Piece(f"{self.label:<{LABEL}}", Role.STRONG), name)
         yield from wrapped(line(" " * LABEL), self.trace.headline(), self.width, role)
 
     def steps(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
-        """Some of its steps; `other` is how much higher the other run counts them."""
+        """The lines of some steps; `other` is the offset of their numbers in the other run."""
         for number in numbers:
             step = self.trace.steps[number - 1]
             action = self._actions[step.action]
@@ -79,11 +80,11 @@ class _Run:
             yield from step_lines(self._machine, action, step, before, start, self.width)
 
     def ending(self) -> Iterator[Line]:
-        """How it ends."""
+        """The lines about the run's end."""
         yield from ending(self._machine, self.trace, self.width)
 
     def some(self, numbers: range, label: str | None = None, other: int = 0) -> Iterator[Line]:
-        """Steps as `steps` shows them, of many the first and the last."""
+        """The lines of some steps; of many only the first and the last."""
         if len(numbers) <= FEW:
             yield from self.steps(numbers, label, other)
             return
@@ -94,7 +95,7 @@ class _Run:
 
 
 def _beginning(found: RunComparison, run: _Run) -> Iterator[Line]:
-    """What both have in common before they part."""
+    """The lines on the common prefix."""
     if found.parted is None:
         yield line("They are runs of other models or other members, so that only their steps are compared.")
     elif _starts_differ(found):
@@ -109,7 +110,7 @@ def _beginning(found: RunComparison, run: _Run) -> Iterator[Line]:
 
 
 def _parting(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
-    """The first steps that differ, and what differs after them."""
+    """The lines on the first steps that differ, and on the state differences after them."""
     number = found.common + 1
     if found.common:
         yield ()
@@ -125,7 +126,7 @@ def _parting(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
 
 
 def _after(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
-    """The steps behind those at which they part."""
+    """The lines on the steps after those."""
     parted, *others = found.stretches
     stretches = [Stretch(parted.first[1:], parted.second[1:], parted.same), *others]
     if any(each.first or each.second for each in stretches):
@@ -139,7 +140,7 @@ def _after(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
 
 
 def _more(found: RunComparison) -> Iterator[Line]:
-    """How many steps were not aligned."""
+    """The line on the number of steps that were not aligned."""
     first = len(found.first.steps) - found.common - sum(len(each.first) for each in found.stretches)
     second = len(found.second.steps) - found.common - sum(len(each.second) for each in found.stretches)
     if first or second:
@@ -148,7 +149,7 @@ def _more(found: RunComparison) -> Iterator[Line]:
 
 
 def _ends(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
-    """What differs at the end, and how each ends."""
+    """The lines on the differences at the end, and on how each run ends."""
     if found.ends is not None and not found.same_steps:
         yield from ((), line("What differs at the end, from the first to the second:"))
         yield from _differs(found.ends, runs[0])
@@ -161,10 +162,12 @@ def _ends(found: RunComparison, runs: tuple[_Run, _Run]) -> Iterator[Line]:
 
 
 def _starts_differ(found: RunComparison) -> bool:
+    """Whether the initial states differ."""
     return found.first.states[0] != found.second.states[0]
 
 
 def _differs(found: tuple[Change, ...], run: _Run) -> Iterator[Line]:
+    """The lines on differences."""
     if found:
         yield from change_lines(found, run.trace.scope, run.width, both=True)
     else:
@@ -172,7 +175,7 @@ def _differs(found: tuple[Change, ...], run: _Run) -> Iterator[Line]:
 
 
 def facing(first: Sequence[Line], second: Sequence[Line], width: int, between: int) -> Iterator[Line]:
-    """Two texts side by side, each laid out for `width` columns."""
+    """Two texts in two columns, each `width` wide."""
     for left, right in zip_longest(first, second, fillvalue=()):
         gap = Piece(" " * (max(0, width - size(left)) + between))
         yield (*left, gap, *right) if right else left

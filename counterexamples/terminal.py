@@ -15,7 +15,7 @@ BATCH = 200  # lines handed to the console at once
 
 
 def put(lines: Iterable[Line], stream: TextIO) -> None:
-    """Print lines to a terminal, in the colours that it has, in ASCII where it has no more."""
+    """Print lines to a stream, in colour and Unicode as far as it supports them."""
     console = Console(file=stream, highlight=False)
     ascii_only = not console.encoding.lower().startswith("utf")
     rest = iter(lines)

@@ -32,14 +32,14 @@ MARGIN = 8  # columns before what a step changed
 
 
 def text(trace: Trace, *, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """The story of a trace without colour. Costs a comparison of two states for each step."""
+    """The story of a trace as text without colour. Costs a comparison of two states for each step."""
     return plain(story(trace, width=width), ascii_only=ascii_only)
 
 
 def story(
     trace: Trace, *, width: int = WIDTH, bounds_shown: bool = False, part: range | None = None
 ) -> Iterator[Line]:
-    """The lines of a trace's story: what it shows, the start, the steps, the end.
+    """The lines of a trace's story: the violation, the start, the steps, the end.
 
     `bounds_shown` leaves out the model, scope and configuration, which a card has just shown.
     With a `part`, only its steps are shown, from the state that they begin in.
@@ -73,7 +73,7 @@ def story(
 
 
 def bounds(trace: Trace, width: int = WIDTH, *, by_key: bool = False) -> Iterator[Line]:
-    """The model, the scope and the configuration that the trace is a run of.
+    """The lines on the model, scope and configuration of a trace.
 
     With `by_key` settings have the names of the real system, where the model has them.
     """
@@ -91,12 +91,12 @@ def bounds(trace: Trace, width: int = WIDTH, *, by_key: bool = False) -> Iterato
 
 
 def setting(entry: ConfigEntry, value: Value, scope: Scope) -> str:
-    """A setting by its name in the model: `min_isr = 2`."""
+    """A configuration entry as text: `min_isr = 2`."""
     return f"{entry.name} = {show(entry.type, value, scope)}"
 
 
 def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope) -> str:
-    """A setting as the real system has it, `min.insync.replicas=2`, where the model gives its key and values.
+    """A configuration entry in the real system's terms: `min.insync.replicas=2`, if the model has them.
 
     A key without a list has the model's values; of a list, `acks=0|1|all`, the one at the value's
     place, unless that is `?` or there is none.  A key that several settings have is used for none of them.
@@ -108,7 +108,7 @@ def setting_by_key(model: Model, entry: ConfigEntry, value: Value, scope: Scope)
 
 
 def _listed(entry: ConfigEntry, value: Value, listed: list[str], scope: Scope) -> str:
-    """The entry in a key's list for a value; empty where there is none."""
+    """The real system's spelling of a value; empty if there is none."""
     try:
         place = members(entry.type, scope).index(value)
     except (TypeError, MemoryError):  # whose values cannot be listed
@@ -117,7 +117,7 @@ def _listed(entry: ConfigEntry, value: Value, listed: list[str], scope: Scope) -
 
 
 def said_by_check(trace: Trace) -> str:
-    """The `says` text of a trace's check, as a title; empty where it does not describe this run.
+    """The check's `says` text as a title; empty if it does not describe this run.
 
     It does where the check expects what the trace shows, and its scope and settings were not changed.
     """
@@ -136,7 +136,7 @@ def said_by_check(trace: Trace) -> str:
 
 
 def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
-    """The state in which a story starts; members with the same values share a line."""
+    """The lines on the initial state; members with the same values share a line."""
     what = f"the state after {count(number, 'step')}" if number else start_words(trace)
     yield line(Piece(f"{number:>3} ", Role.DIM), f"   {what}")
     found = list(places(trace.model, trace.scope, trace.states[number]))
@@ -155,18 +155,19 @@ def _start(trace: Trace, width: int, number: int) -> Iterator[Line]:
 
 
 def start_words(trace: Trace) -> str:
-    """What the first state of a trace is."""
+    """The heading of the initial state."""
     return "the start" if trace.is_run else "some state in which all claims are true; it may not be reachable"
 
 
 def _is(place: StatePlace, scope: Scope) -> Line:
+    """A part of the state with its value."""
     return line(Piece(_short(place.path, place) + " ", Role.PLACE), show(place.type, place.value, scope))
 
 
 def step_lines(
     machine: Machine, action: Action, step: Step, before: State, label: Line, width: int
 ) -> Iterator[Line]:
-    """What was done: the action's sentence, if it has one, and its name with parameters and choices."""
+    """The lines on a step: the action's sentence, its name, parameters and choices."""
     name = machine.name(step)
     role = {Kind.ACTION: Role.STRONG, Kind.FAULT: Role.FAULT, Kind.REPAIR: Role.REPAIR}[action.kind]
     sentence = machine.says(action, step, before) if action.says else ""
@@ -185,7 +186,7 @@ def step_lines(
 def change_lines(
     found: tuple[Change, ...], scope: Scope, width: int, *, both: bool = False
 ) -> Iterator[Line]:
-    """What changed, a member's fields to a line as far as they fit; see `change_line`."""
+    """The lines on changes, a member's fields on one line if they fit; see `change_line`."""
     if not found:
         yield line(" " * MARGIN, Piece("nothing changes", Role.DIM))
     for label, group in _grouped([change.place for change in found]):
@@ -194,18 +195,19 @@ def change_lines(
 
 
 def _grouped(found: list[StatePlace]) -> Iterator[tuple[Line, list[StatePlace]]]:
-    """Places that share a line, and the title before it: the member, `ghost`, or nothing."""
+    """The parts that share a line, with its label: the member, `ghost`, or nothing."""
     for title, group in groupby(found, key=_title):
         role = Role.DIM if title == "ghost" else Role.PLACE
         yield line(" " * MARGIN, *((Piece(title, role), "  ") if title else ())), list(group)
 
 
 def _title(place: StatePlace) -> str:
+    """The label of a part's line."""
     return place.member or ("ghost" if place.variable.ghost else "")
 
 
 def _short(path: str, place: StatePlace) -> str:
-    """A path without the member, which is at the start of the line."""
+    """The path without the member, which is the line's label."""
     return path.removeprefix(f"{place.member}.") if place.member else path
 
 
@@ -213,7 +215,7 @@ def _short(path: str, place: StatePlace) -> str:
 
 
 def change_line(change: Change, scope: Scope, *, both: bool = False) -> Line:
-    """One change, without its member: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`.
+    """A change without its member: `hw 0 → 1`, `log += [2], now [1, 2]`, `isr −r3, now {r1, r2}`.
 
     `both` is for values of which the second did not come of the first: `log [1] → [1, 2]`.
     """
@@ -233,7 +235,7 @@ def change_line(change: Change, scope: Scope, *, both: bool = False) -> Line:
 
 
 def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) -> Iterator[Piece]:
-    """How a sequence changed, from its front to its end."""
+    """The pieces on how a sequence changed."""
     parts: list[list[Piece]] = []
     if how.dropped:
         parts.append([Piece("took "), Piece(show(of, before[: how.dropped], scope), Role.STRONG)])
@@ -252,7 +254,7 @@ def _spliced(how: Spliced, of: Type, before: Value, after: Value, scope: Scope) 
 def _exchanged(
     added: tuple[Value, ...], removed: tuple[Value, ...], of: Type, after: Value, scope: Scope
 ) -> Iterator[Piece]:
-    """What a set or bag lost and got, and what it is now when that is short."""
+    """The pieces on what a set or bag lost and got, and its value if that is short."""
     one = of.of if isinstance(of, Set | Bag) else of
     parts = [*_counted("−", removed, one, scope), *_counted("+", added, one, scope)]
     yield Piece(" ".join(parts), Role.STRONG)
@@ -261,13 +263,13 @@ def _exchanged(
 
 
 def _counted(sign: str, values: tuple[Value, ...], of: Type, scope: Scope) -> Iterator[str]:
-    """Each of the values once, with the number of its copies: `−r3`, `+2 × Ack(to: r1)`."""
+    """Each value once with its number of copies: `−r3`, `+2 × Ack(to: r1)`."""
     for value, copies in Counter(values).items():
         yield f"{sign}{f'{copies} × ' if copies > 1 else ''}{show(of, value, scope)}"
 
 
 def _now(of: Type, after: Value, scope: Scope) -> Iterator[Piece]:
-    """The whole value after a change of a part, when it is short."""
+    """The pieces with the whole new value, if it is short."""
     shown = show(of, after, scope)
     if len(shown) <= SHORT:
         yield Piece(f", now {shown}", Role.DIM)

@@ -16,22 +16,22 @@ from spec.source import Span
 
 @frozen
 class BadState:
-    """The property is false in the last state."""
+    """An ending: the property is false in the last state."""
 
 
 @frozen
 class BadStep:
-    """The property is false of the last step."""
+    """An ending: the property is false for the last step."""
 
 
 @frozen
 class BadAssert:
-    """An `assert` of the property's name is false in the last step."""
+    """An ending: an `assert` of the property's name fails in the last step."""
 
 
 @frozen
 class Erred:
-    """The model makes an error in the last state.
+    """An ending: an error of the model, in a step from the last state or in a property there.
 
     `step` is what was being taken, None when a guard or a property was being evaluated.
     """
@@ -44,12 +44,12 @@ class Erred:
 
 @frozen
 class Deadlocked:
-    """Nothing can happen in the last state."""
+    """An ending: no step is possible in the last state, and none is permitted to end there."""
 
 
 @frozen
 class Lasso:
-    """The last state is `states[loop]` again, and the steps from there repeat for ever.
+    """An ending: the last state equals `states[loop]`, and the steps from there repeat forever.
 
     When `loop` is the last state itself, the run stays there for ever.
     """
@@ -59,17 +59,17 @@ class Lasso:
 
 @frozen
 class Trapped:
-    """From the last state, no state that the property asks for can be reached any more."""
+    """An ending: no state that satisfies the property is reachable from the last state."""
 
 
 @frozen
 class Example:
-    """The property is true in the last state: a witness, nothing is wrong."""
+    """An ending: the property is true in the last state, a witness and no violation."""
 
 
 @frozen
 class Stops:
-    """Nothing is claimed: a run to look at, such as a random one or another tool's."""
+    """An ending without a claim, such as that of a random run or of another tool's."""
 
 
 Ending = BadState | BadStep | BadAssert | Erred | Deadlocked | Lasso | Trapped | Example | Stops
@@ -77,7 +77,7 @@ Ending = BadState | BadStep | BadAssert | Erred | Deadlocked | Lasso | Trapped |
 
 @frozen
 class Trace:
-    """A run from an initial state, and what it shows.
+    """A run from an initial state with its ending.
 
     There is one state more than there are steps: `steps[i]` leads from
     `states[i]` to `states[i + 1]`.  Nothing is checked here: `certify` does that.
@@ -96,16 +96,16 @@ class Trace:
 
     @builtins.property  # the plain name is the field's here
     def faults(self) -> int:
-        """How many steps are faults."""
+        """The number of steps that are faults."""
         return sum(self.fault_counts().values())
 
     def fault_counts(self) -> Mapping[str, int]:
-        """How many steps are a fault of each name; only those that happen."""
+        """The number of steps of each fault that occurs."""
         names = set(self.model.faults)
         return Counter(step.action for step in self.steps if step.action in names)
 
     def faults_before(self) -> tuple[int, ...]:
-        """For each state, how many faults led to it."""
+        """For each state the number of faults before it."""
         names = set(self.model.faults)
         counts = [0]
         for step in self.steps:
@@ -113,7 +113,7 @@ class Trace:
         return tuple(counts)
 
     def headline(self) -> str:
-        """The run in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, isolate)"."""
+        """The violation in a sentence: "strong_isr is violated in 5 steps, with 2 faults (crash, crash)"."""
         name = self.property or self.model.name
         if not self.is_run:
             return self._headline_of_steps(name)
@@ -133,7 +133,7 @@ class Trace:
         return f"{what} in {count(len(self.steps), 'step')}, {self._faults()}"
 
     def _headline_of_steps(self, name: str) -> str:
-        """The same of steps that no run may reach."""
+        """The sentence for steps that are not a run, as from a proof attempt."""
         steps = "a step" if len(self.steps) == 1 else count(len(self.steps), "step")
         match self.ending:
             case BadState():
@@ -145,6 +145,7 @@ class Trace:
         return f"not a run: a state that the claims allow, and {steps} from it {what}"
 
     def _faults(self) -> str:
+        """The faults in words."""
         counts = self.fault_counts()
         if not counts:
             return "with no faults"
@@ -152,5 +153,5 @@ class Trace:
         return f"with {count(sum(counts.values()), 'fault')} ({kinds})"
 
     def __repr__(self) -> str:
-        """The run in a sentence: all its states would fill pages."""
+        """The headline, since all states would fill pages."""
         return f"<Trace: {clean(self.headline())}>"

@@ -32,7 +32,7 @@ MOST_REORDERED = 200  # steps of a run; it takes up to one exchange for each pai
 
 @dataclass
 class Unsupported(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """The engine cannot do what the check asks; nothing was run."""
+    """Raised if no engine can do what the check asks; nothing was searched."""
 
     engine: str
     refusals: tuple[Refusal, ...]
@@ -44,7 +44,7 @@ class Unsupported(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 @dataclass
 class Unmet(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """The configuration or the sizes break assumptions of the model; nothing was run."""
+    """Raised if configuration or sizes violate assumptions of the model; nothing was searched."""
 
     model: Model
     assumes: tuple[Assume, ...]
@@ -120,7 +120,7 @@ def task_of(
     symmetry: bool = False,
     with_witnesses: bool = False,
 ) -> Task:
-    """What `check` asks an engine, without limits."""
+    """The task of a check, without limits."""
     properties = looked_at(model, check)
     found: tuple[Witness, ...] = ()
     if with_witnesses:
@@ -180,7 +180,7 @@ def _answered(
 
 
 def _shown(result: Result) -> Result:
-    """A result with its run as it is shown."""
+    """The result with its run rearranged for readers."""
     match result.verdict:
         case Holds(example=trace) as holds if trace is not None and _is_short(trace):
             return replace(result, verdict=replace(holds, example=_as_shown(trace)))
@@ -191,22 +191,24 @@ def _shown(result: Result) -> Result:
 
 
 def _as_shown(trace: Trace) -> Trace:
-    """A run with late faults, and members named by their part; one that has other names is replayed again."""
+    """The run with late faults and members renamed by first appearance, replayed again."""
     late = late_faults(trace)
     named = with_first_names(late)
     return late if named == late else certify(named).trace
 
 
 def _is_short(trace: Trace) -> bool:
+    """Whether a run is short enough to rearrange."""
     return trace.is_run and len(trace.steps) <= MOST_REORDERED
 
 
 def _name(engine: str | Engine) -> str:
+    """The name of an engine."""
     return engine if isinstance(engine, str) else engine.name
 
 
 def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
-    """The first engine that can do all of a task. Raises Unsupported with what the last cannot do."""
+    """The first engine that can do all of a task. Raises Unsupported."""
     name, refusals = "", tuple[Refusal, ...]()
     for each in engines:
         chosen = engine_of(each) if isinstance(each, str) else each
@@ -217,7 +219,7 @@ def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
 
 
 def traces(findings: Findings) -> tuple[Trace, ...]:
-    """Every run that findings show."""
+    """Every run in the findings."""
     shown = [findings.error, None if findings.sample is None else findings.sample.run]
     shown += (run_of(result.verdict) for result in findings.results)
     return tuple(trace for trace in shown if trace is not None)

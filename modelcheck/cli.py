@@ -41,7 +41,7 @@ OURS = {"spec", "counterexamples", "modelcheck", "spark_explore"}
 
 
 class _Quit(Exception):  # noqa: N818 - not an error
-    """The parser of arguments has said all there is to say."""
+    """Raised in place of a program exit by the argument parser."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -49,18 +49,18 @@ class _Quit(Exception):  # noqa: N818 - not an error
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that returns to `main` where argparse would leave the program."""
+    """An argument parser that raises _Quit instead of exiting."""
 
     meant: Mapping[str, str] = {}  # what to write in place of words that were perhaps meant
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        """Say a last word, and quit."""
+        """Print a message, and raise _Quit."""
         if message:
             print(message, end="", file=sys.stderr)
         raise _Quit(status)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the arguments, in a few lines."""
+        """Print an error about the arguments in a few lines, and raise _Quit."""
         named = (action.metavar or action.dest for action in self._actions if not action.option_strings)
         short = f"{self.prog} [OPTION ...] {' '.join(map(str, named))}   (details: {self.prog} --help)"
         near = self._near(message)
@@ -68,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(Exit.WRONG, f"usage: {self.usage or short}\n{self.prog}: error: {message}\n{help_}")
 
     def _near(self, message: str) -> str:
-        """What may have been meant by the word that argparse did not know, or the options that it misses."""
+        """Advice with a similar option or command."""
         _, _, missing = message.partition("arguments are required: ")
         wanted = [a for a in self._actions if a.option_strings and a.option_strings[0] in missing.split(", ")]
         if wanted:
@@ -94,12 +94,12 @@ def _value(option: argparse.Action) -> str:
 
 
 class _Completion(argparse.Action):
-    """Writes a script for a shell, and quits."""
+    """An argparse action that prints a completion script."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, _namespace: object, shell: object, _option: str | None = None
     ) -> None:
-        """Import every command, for its options."""
+        """Print the script; imports every command for its options."""
         from modelcheck.commands.completion import completion  # noqa: PLC0415 - no other needs it
 
         whole = argparse.ArgumentParser(prog="modelcheck", description=TITLE)
@@ -109,7 +109,7 @@ class _Completion(argparse.Action):
 
 
 def console() -> int:
-    """The exit code of the command line that this process was given; lost output is a failure.
+    """The exit code for this process's command line; lost output is a failure.
 
     A closed pipe is not a failure.
     """
@@ -124,18 +124,18 @@ def console() -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code of a command line; nothing that a user types shows a traceback."""
+    """The exit code of a command line; wrong input never shows a traceback."""
     given = list(sys.argv[1:] if argv is None else argv)
     return _guarded(partial(_run, given), given)
 
 
 def script(name: str, given: Sequence[str]) -> int:
-    """The exit code of a script of the repository, which takes arguments and fails as a command does."""
+    """The exit code of a script of the repository, with the same error handling."""
     return _guarded(partial(_run_command, name, name, SCRIPTS[name], given), given)
 
 
 def _guarded(run: Callable[[Output], int], given: Sequence[str]) -> int:
-    """The exit code of what runs, whose failures are reported in a line or two."""
+    """The exit code of `run`, with failures reported in a line or two."""
     try:
         return run(Output(sys.stdout, sys.stderr))
     except _Quit as quit_:
@@ -163,7 +163,7 @@ def _guarded(run: Callable[[Output], int], given: Sequence[str]) -> int:
 
 
 def _run(given: Sequence[str], output: Output) -> int:
-    """The exit code of the command that the arguments name, by its name of today or a former one."""
+    """The exit code of the command that the arguments name."""
     if (found := renamed(given)) is not None:
         output.tell(found.notice)
         if found.name in SCRIPTS:
@@ -185,14 +185,14 @@ def _run(given: Sequence[str], output: Output) -> int:
 
 
 def _run_command(name: str, prog: str, command: Command, words: Sequence[str], output: Output) -> int:
-    """The exit code of a command with the words behind its name."""
+    """The exit code of a command."""
     parser = _Parser(prog=prog, description=f"{command.summary}.", epilog=EXITS)
     add_arguments(name, command, parser)
     return _limited(import_module(command.module).run, parser.parse_args(words), output)
 
 
 def _top() -> _Parser:
-    """The parser of the first word: a command, a group, or an option of modelcheck itself."""
+    """The parser for the first word: a command, group or global option."""
     top = _chooser("modelcheck", TITLE, TABLE, LAST_WORDS | ALIASES | {name: name for name in TABLE})
     top.add_argument(
         "--version", action="version", version=f"modelcheck {VERSION}", help="show the version and exit"
@@ -208,7 +208,7 @@ def _top() -> _Parser:
 
 
 def _group(name: str, group: CommandGroup) -> _Parser:
-    """The parser of the word behind the name of a group."""
+    """The parser for the word after a group's name."""
     elsewhere = {word: f"modelcheck {whole}" for word, whole in (LAST_WORDS | ALIASES).items()}
     own = {word: f"{name} {word}" for word in group.commands}
     return _chooser(f"modelcheck {name}", f"{group.summary}.", group.commands, elsewhere | own)
@@ -217,7 +217,7 @@ def _group(name: str, group: CommandGroup) -> _Parser:
 def _chooser(
     prog: str, about: str, table: Mapping[str, Command | CommandGroup], meant: Mapping[str, str]
 ) -> _Parser:
-    """A parser of one word of a table; `meant` has what to write for words that may be typed in its place."""
+    """A parser for one word of a table; `meant` has corrections for near misses."""
     width = max(map(len, table))
     commands = "\n".join(f"  {name:<{width}}  {entry.summary}" for name, entry in table.items())
     parser = _Parser(
@@ -235,7 +235,7 @@ def _chooser(
 def _limited(
     run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
 ) -> int:
-    """The exit code of a command, which has no more memory than it may, and perhaps a limit of time."""
+    """The exit code of a command run within limits of memory and time."""
     from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
     from modelcheck.contract.result import End  # noqa: PLC0415 - as above
     from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
@@ -256,7 +256,7 @@ def _limited(
 
 
 def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:
-    """The mistakes in the input: as JSON on the output, or for people on standard error."""
+    """Print diagnostics: as JSON on the output, or for people on standard error."""
     if as_data:
         output.json({"errors": [as_json(each) for each in error.diagnostics]})
     else:

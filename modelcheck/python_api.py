@@ -223,6 +223,7 @@ def grade(path: str | Path, exercise: str, *, seconds: float = 60.0, memory: int
 
 
 def _models(model: Subject) -> tuple[Model, ...]:
+    """The models of a subject."""
     match model:
         case Model():
             return (model,)
@@ -238,7 +239,7 @@ def _given(
     faults: Faults | None,
     release: str | None,
 ) -> Overrides:
-    """The values that replace a check's own, as they would be typed."""
+    """The options as changes to a check."""
     if isinstance(faults, Mapping):
         faults = ",".join(f"{name}={'any' if most is None else most}" for name, most in faults.items())
     return Overrides(
@@ -250,13 +251,13 @@ def _given(
 
 
 def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]], point: SweepPoint) -> Row:
-    """The values at a point as they were given, and not as texts."""
+    """The values at a point as given, instead of texts."""
     of = [{as_typed(value): value for value in each} for each in values]
     return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
 
 
 def _rows(point: SweepPoint, values: Row, answer: SweepAnswer) -> Iterator[Row]:
-    """A row for each property; one without a property where there is no outcome."""
+    """A row for each property; one without a property if there is no outcome."""
     where: Row = {"model": point.model.name, "check": point.check.name, **values}
     outcome = answer.outcome
     if outcome is None:

@@ -42,7 +42,7 @@ LIKE = {  # two attempts of a task leave the same states under different names, 
 
 
 class SparkEngine:
-    """Explores every state, with what was found in files and the work on as many machines as there are.
+    """The engine that explores every state in files, on a Spark cluster or this machine's cores.
 
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
@@ -70,11 +70,11 @@ class SparkEngine:
         self._small = small
 
     def settings(self) -> dict[str, str]:
-        """Every setting that Spark is started with, ours and the user's. Raises CannotStart."""
+        """The settings that Spark is started with. Raises CannotStart."""
         return shown(self._settings)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Fair runs, checkpoints (there is the run directory), and what the explicit engine refuses."""
+        """What the engine cannot do: fair runs, checkpoints, and what the explicit engine refuses."""
         refused = not_without_bounds(task)
         refused += [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
         for prop in task.properties:
@@ -100,6 +100,7 @@ class SparkEngine:
                 raise CannotResume(f"the search in {place} cannot continue: {reason}") from None
 
     def _findings(self, task: Task, reporter: Reporter, place: str) -> Findings:
+        """The findings of the search in the folder or URI `place`."""
         store = Remembering(store_at(place))
         before = resume(store, task) if self._resume else None
         if before is None:
@@ -119,7 +120,7 @@ class SparkEngine:
     def _executors(
         self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int
     ) -> Executors:
-        """The executors that are likely to finish a level of that many states first."""
+        """The executors expected to finish a level of that size first: here or on Spark."""
         small = self._small or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
             small *= COLD
@@ -127,6 +128,7 @@ class SparkEngine:
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:
+        """A context with the Spark session, or None for this process alone."""
         if self._small is None:
             yield None
             return
@@ -135,6 +137,7 @@ class SparkEngine:
 
     @contextmanager
     def _place(self) -> Iterator[str]:
+        """A context with the run's folder or URI, which is temporary by default."""
         if self._run_dir is not None:
             yield self._run_dir
             return
@@ -143,10 +146,11 @@ class SparkEngine:
 
 
 def _shards(spark: SparkSession | None) -> int:
+    """The number of shards for a session."""
     return SHARDS * (1 if spark is None else spark.sparkContext.defaultParallelism)
 
 
 def _said(error: OSError) -> str:
-    """The system's error message, with its file; else the text of the error."""
+    """The system's error message with its file; else the error's text."""
     about = f" ({error.filename})" if error.filename else ""
     return (error.strerror or "").lower() + about or str(error)

@@ -37,7 +37,7 @@ Column = tuple[pa.DataType, Callable[[Any], Any]]
 
 
 def states(spark: SparkSession, place: str) -> DataFrame:
-    """All states of a run's finished levels, the layer and depth of each, and its variables.
+    """A run's states as a DataFrame: layer, depth and variables.
 
     Numbers, truth values, sequences, sets, records and maps are what Spark calls them, members
     are their names, and what else there is reads as in the language.  With symmetry a state
@@ -48,7 +48,7 @@ def states(spark: SparkSession, place: str) -> DataFrame:
 
 
 def violating(spark: SparkSession, place: str, prop: str) -> DataFrame:
-    """The states of a run in which an invariant or lemma is false (a `reachable`: true). Raises KeyError."""
+    """The states of a run that violate an invariant or lemma (a `reachable`: satisfy). Raises KeyError."""
     found = _about(place).model.property(prop)
     if found.kind not in OF_STATES:
         raise KeyError(prop)
@@ -56,7 +56,7 @@ def violating(spark: SparkSession, place: str, prop: str) -> DataFrame:
 
 
 def distribution(found: DataFrame, expression: str) -> DataFrame:
-    """How many states have each value of an expression in Spark's SQL, the most frequent first."""
+    """The number of states for each value of a Spark SQL expression, the most frequent first."""
     return found.groupBy(expr(expression).alias("value")).count().orderBy("count", ascending=False)
 
 
@@ -64,7 +64,7 @@ def distribution(found: DataFrame, expression: str) -> DataFrame:
 
 
 class _LevelPiece(NamedTuple):
-    """States of one level."""
+    """A piece of the states of one level."""
 
     faults: int
     depth: int
@@ -73,7 +73,7 @@ class _LevelPiece(NamedTuple):
 
 @frozen
 class _RunModel:
-    """What a run is about."""
+    """The model, scope and layout that a run's states are of."""
 
     model: Model
     scope: Scope
@@ -81,7 +81,7 @@ class _RunModel:
 
 
 def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
-    """The states of a run, or those of them that violate a property, as a DataFrame."""
+    """The states of a run, or those that violate a property, as a DataFrame."""
     parts: list[_LevelPiece] = []
     about = _about(place)
     for data in manifests(store_at(place)):
@@ -96,7 +96,7 @@ def _read(spark: SparkSession, place: str, prop: str | None) -> DataFrame:
 
 @frozen
 class _StateReader:
-    """Unpacks the states of the shares whose numbers come in, or those of them that violate a property."""
+    """A Spark task that unpacks pieces of states, given by number, and filters violations."""
 
     place: str
     shares: Sequence[Sequence[_LevelPiece]]
@@ -125,6 +125,7 @@ class _StateReader:
 
 
 def _test(about: _RunModel, prop: str | None) -> Callable[[State], bool]:
+    """The test that selects states for a property; all if None."""
     if prop is None:
         return lambda _: True
     found, machine = about.model.property(prop), Machine(about.model, about.scope)
@@ -133,12 +134,13 @@ def _test(about: _RunModel, prop: str | None) -> Callable[[State], bool]:
 
 
 def _schema(about: _RunModel) -> pa.Schema:
+    """The Arrow schema of the DataFrame."""
     own = [(variable.name, column(variable.type, about.scope)[0]) for variable in about.model.variables]
     return pa.schema([(FAULTS, pa.int32()), (DEPTH, pa.int32()), *own])
 
 
 def column(of: Type, scope: Scope) -> Column:
-    """What Spark calls the values of a type, and a function from a value to that."""
+    """The Spark column for values of a type, and the function that converts values to it."""
     match of:
         case Bool():
             return pa.bool_(), bool
@@ -173,7 +175,7 @@ def column(of: Type, scope: Scope) -> Column:
 
 @lru_cache(maxsize=4)
 def _about(place: str) -> _RunModel:
-    """What the run at a place is about."""
+    """The model and scope of the run at a place."""
     _, data = opened(store_at(place))
     model = next(model for model in loads(data["text"], data["file"]) if model.name == data["model"])
     scope = _scope(model, data["scope"])
@@ -182,6 +184,7 @@ def _about(place: str) -> _RunModel:
 
 
 def _scope(model: Model, data: Json) -> Scope:
+    """The scope in a run's description."""
     sorts = {name: tuple(each) for name, each in data["sorts"].items()}
     bare = Scope(sorts, data["nats"], data["networks"], {})
     config = {e.name: decode(e.type, bare)(bytes.fromhex(data["config"][e.name])) for e in model.configs}

@@ -19,7 +19,7 @@ WAITING = 4  # jobs for each core, so that none waits for this process
 
 
 class SparkWorkers:
-    """The executors of a Spark cluster, or the cores of this machine."""
+    """Workers for a sweep: the executors of a Spark cluster, or this machine's cores."""
 
     def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self._settings = SparkSettings(master, dict(conf or {}))
@@ -27,7 +27,7 @@ class SparkWorkers:
     def answers(
         self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
     ) -> Iterator[tuple[int, SweepAnswer]]:
-        """As they come: a job of one task for each point.
+        """The index and answer of each point in order of completion, a Spark job for each.
 
         A task that fails is tried again by Spark, and is its point's problem alone.  Raises CannotStart.
         """
@@ -49,7 +49,7 @@ class SparkWorkers:
 
 
 def _job(context: SparkContext, point: SweepPoint, orders: Orders) -> SweepAnswer:
-    """The answer to one point, from an executor."""
+    """The answer to one point, computed on an executor."""
     try:
         (found,) = context.parallelize([point], 1).map(lambda each: answer(each, orders)).collect()
     except (Py4JError, PySparkException, OSError) as error:

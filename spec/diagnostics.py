@@ -22,7 +22,7 @@ _CELLS = {"W": 2, "F": 2}  # East Asian wide and full-width characters; any othe
 
 @frozen
 class Note:
-    """A second place that helps to understand a diagnostic."""
+    """A second place, with a text, that helps to understand a diagnostic."""
 
     source: Source
     span: Span
@@ -31,7 +31,7 @@ class Note:
 
 @frozen
 class Diagnostic:
-    """One mistake in one place: what it is, where, and one thing to try.
+    """A mistake at a place in the input: code, message, label and advice.
 
     `label` appears next to the caret and usually names a type or a value.
     `span` is None for a mistake of the whole input (an empty file).
@@ -52,7 +52,7 @@ class Diagnostic:
 
 
 class SpecError(Exception):
-    """The input is wrong; `diagnostics` has every mistake, in the order of the text."""
+    """Raised for wrong input; `diagnostics` has every mistake in the order of the text."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         def place(d: Diagnostic) -> tuple[str, int]:
@@ -63,12 +63,12 @@ class SpecError(Exception):
 
 
 def mistyped(option: str, text: str, message: str, help_: str = "", code: str = "R0903") -> SpecError:
-    """A mistake in what was given for an option, or as an argument, marked as a whole."""
+    """The error about an option's value or an argument, marked as a whole."""
     return SpecError([Diagnostic(code, Source(option, text), Span(0, len(text)), message, help=help_)])
 
 
 def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
-    """`did you mean …?` with the nearest known name, or nothing when none is near (1 is the same).
+    """The help `did you mean …?` with the nearest known name; empty if none is that similar (0 to 1).
 
     >>> suggest("Replicas", ["Replica", "Epoch"])
     'did you mean `Replica`?'
@@ -78,7 +78,7 @@ def suggest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
 
 
 def nearest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
-    """The known name that is nearest to another one, or nothing when none is near (1 is the same).
+    """The nearest known name; empty if none is similar by `near_by` (1 is equal).
 
     >>> nearest("Replicas", ["Replica", "Epoch"])
     'Replica'
@@ -92,7 +92,7 @@ def nearest(name: str, known: Iterable[str], *, near_by: float = 0.6) -> str:
 
 
 def render(diagnostic: Diagnostic, *, level: str = "error") -> str:
-    """A diagnostic as a person reads it: place, code, message, the line, a caret, help.
+    """The text of a diagnostic for people: place, code, message, line, caret, help.
 
     Starts with `file:line:column:` so that editors can jump there.  `level` is the
     first word: a mistake that does not stop anything is a "warning".
@@ -112,7 +112,7 @@ def render(diagnostic: Diagnostic, *, level: str = "error") -> str:
 
 
 def as_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """A diagnostic for programs: plain values only."""
+    """The diagnostic as JSON data."""
     return {
         "code": diagnostic.code,
         "message": diagnostic.message,
@@ -124,7 +124,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _place(source: Source, span: Span | None) -> dict[str, object]:
-    """The place of something, for programs; only the file when the whole input is meant."""
+    """A place as JSON data; only the file if the whole input is meant."""
     if span is None:
         return {"file": source.name}
     name, line, column = source.place(span.start)
@@ -132,7 +132,7 @@ def _place(source: Source, span: Span | None) -> dict[str, object]:
 
 
 def _excerpt(source: Source, span: Span, label: str) -> list[str]:
-    """The line a span starts on, and carets under the span's part of it.
+    """The line that a span starts on, and carets under the span.
 
     A span that starts at the end of its line, or of the text, has one caret just after it.
     """
@@ -154,14 +154,14 @@ def _excerpt(source: Source, span: Span, label: str) -> list[str]:
 
 
 def _shown(char: str) -> str:
-    """A character as an excerpt shows it: one that would move or hide text is replaced."""
+    """The character, or a visible replacement for one that would move or hide text."""
     if char == "\t":
         return " "
     return "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in _HIDDEN else char
 
 
 def _cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in a terminal's columns."""
     return sum(_CELLS.get(unicodedata.east_asian_width(char), 1) for char in text if not _joins(char))
 
 

@@ -35,7 +35,7 @@ def frozen(
     kw_only: bool = False,
     slots: bool = True,
 ) -> type[T] | Callable[[type[T]], type[T]]:
-    """A dataclass that cannot be changed: `@frozen`, or with options `@frozen(order=True)`.
+    """A decorator for immutable dataclasses: `@frozen`, or with options `@frozen(order=True)`.
 
     >>> @frozen
     ... class Point:
@@ -65,12 +65,12 @@ def frozen(
 
 
 def _is_of_class(annotation: object) -> bool:
-    """Whether what is annotated is of the class, and no field."""
+    """Whether an annotation is a ClassVar, and so no field."""
     return str(annotation).removeprefix("typing.").startswith("ClassVar")
 
 
 def _with_members(plain: type[T], members: dict[str, Any], slots: Iterable[str] | None) -> type[T]:
-    """The class with these members, but where it has its own; with slots it is a new one."""
+    """The class with these members added; with `slots` it is a new class."""
     new = {name: value for name, value in members.items() if name not in vars(plain)}
     if slots is None:
         made = plain
@@ -91,7 +91,7 @@ def _with_members(plain: type[T], members: dict[str, Any], slots: Iterable[str] 
 
 
 class _Late:
-    """A member of the class `of` that is made at its first use, perhaps with others."""
+    """A descriptor that makes a method of the class `of` at its first use."""
 
     of: type[Any]
 
@@ -109,17 +109,18 @@ OF_LIBRARY = ("__dataclass_fields__", "__dataclass_params__")
 
 
 def _by_library(plain: type[Any], _made: type[Any], *, kw_only: bool) -> dict[str, object]:
-    """What the functions of the standard library look for in a dataclass."""
+    """The attributes that the standard library's functions expect of a dataclass."""
     dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(plain)
     return {name: vars(plain)[name] for name in OF_LIBRARY}
 
 
 def _match_args(cls: type[Any]) -> dict[str, object]:
+    """The names for positional patterns."""
     return {"__match_args__": tuple(each.name for each in _parts(cls) if each.init and not each.kw_only)}
 
 
 class _FieldSpec(NamedTuple):
-    """What methods know of a field."""
+    """A field of a class, as the generated methods need it."""
 
     name: str
     default: object
@@ -131,16 +132,18 @@ class _FieldSpec(NamedTuple):
 
 
 def _parts(cls: Any) -> tuple[_FieldSpec, ...]:  # noqa: ANN401 - a class that was made here, or derives from one
-    """The fields of a class with those that it inherits, in the order of the standard library."""
+    """The fields of a class with inherited ones, in the order of the standard library."""
     return cls.__all_fields__  # type: ignore[no-any-return]
 
 
 def _all_fields(cls: type[Any]) -> dict[str, object]:
+    """The fields as the standard library describes them."""
     found = {each.name: each for base in reversed(cls.__mro__) for each in _own_parts(base)}
     return {"__all_fields__": tuple(found.values())}
 
 
 def _own_parts(cls: type[Any]) -> Iterator[_FieldSpec]:
+    """The fields that the class declares itself."""
     own, kw_only = vars(cls).get("__own_fields__", ({}, False))
     for name, given in own.items():
         if isinstance(given, Field):
@@ -189,7 +192,7 @@ def _ge(self: object, other: object) -> bool:
 
 
 def _comparison(self: object, other: object, short: str, sign: str) -> bool:
-    """The result of `self sign other`, comparing the fields as tuples.
+    """The result of `self sign other`, comparing fields as tuples.
 
     Only runs once for a class: it puts a generated `__short__`, such as `__lt__`, in its own place.
     """
@@ -210,7 +213,7 @@ def _hash(self: object) -> int:
 
 
 def _made(cls: type, name: str, text: str, known: dict[str, object]) -> Any:  # noqa: ANN401 - a method
-    """The method that a text defines."""
+    """The method that a source text defines."""
     exec(text, known)  # noqa: S102 - it is made of the names of fields, as in the standard library
     method: Any = known[name]
     method.__qualname__ = f"{cls.__qualname__}.{name}"
@@ -218,7 +221,7 @@ def _made(cls: type, name: str, text: str, known: dict[str, object]) -> Any:  # 
 
 
 def _of_init(of: Iterable[_FieldSpec], *, checked: bool) -> tuple[str, dict[str, object]]:
-    """The text of an `__init__`, and the values it refers to."""
+    """The source text of an `__init__`, and the values it refers to."""
     known: dict[str, object] = {"_set": object.__setattr__, "_missing": MISSING}
     places: list[str] = []
     keywords: list[str] = []
@@ -249,6 +252,7 @@ def _of_init(of: Iterable[_FieldSpec], *, checked: bool) -> tuple[str, dict[str,
 
 
 def _compared(cls: type[Any]) -> list[str]:
+    """The names of the fields that comparisons use."""
     return [each.name for each in _parts(cls) if each.compare]
 
 
@@ -256,19 +260,22 @@ def _compared(cls: type[Any]) -> list[str]:
 
 
 def _setattr(_self: object, name: str, _value: object) -> NoReturn:
+    """Refuse an assignment."""
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _delattr(_self: object, name: str) -> NoReturn:
+    """Refuse a deletion."""
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _reduce(self: Any) -> tuple[object, ...]:  # noqa: ANN401 - of whatever class
-    """What a pickle or a copy needs."""
+    """The data for pickle and copy."""
     return _restored, (type(self), [getattr(self, each.name) for each in _parts(type(self))])
 
 
 def _restored(cls: type[Any], values: list[object]) -> object:
+    """The object with these values of its fields, for pickle and copy."""
     made = object.__new__(cls)
     for each, value in zip(_parts(cls), values, strict=True):
         object.__setattr__(made, each.name, value)

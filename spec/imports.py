@@ -32,7 +32,7 @@ def goes_on(text: str) -> bool:
 
 
 def joined(source: Source, file: Read, shipped: Read) -> Source:
-    """A text after those that it imports; itself, where it imports none.
+    """The text after those that it imports; itself if it imports none.
 
     `file` gives the text of a path, `shipped` that of a protocol by its name, whatever files are next to it.
     Raises SpecError for what they cannot read (R0103), for a text that does not parse, and for files
@@ -42,6 +42,7 @@ def joined(source: Source, file: Read, shipped: Read) -> Source:
 
 
 def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) -> Source:
+    """The joined text; `behind` are the files on the way here, to find cycles."""
     tree = parse(source) if goes_on(source.text) else None
     if not isinstance(tree, s.GoesOn):
         return source
@@ -64,12 +65,12 @@ def _joined(source: Source, file: Read, shipped: Read, behind: tuple[str, ...]) 
 
 
 def _path(name: str, of: se.Ident | s.Text) -> str:
-    """A path is from the folder of the file that names it."""
+    """The path of an import, relative to the folder of the importing file."""
     return of.text if isinstance(of, se.Ident) else os.path.normpath(Path(name).parent / of.text)
 
 
 def _blanked(text: str, spans: list[Span]) -> str:
-    """The text with nothing but line ends at these places."""
+    """The text with everything but line ends in the spans removed."""
     for span in spans:
         text = text[: span.start] + re.sub(r"[^\n]", " ", text[span.start : span.end]) + text[span.end :]
     return text

@@ -27,7 +27,7 @@ SUFFIX = ".rsm"
 
 @frozen
 class RecordedCheck:
-    """A check as its file records it: of which model, its `says` text, what it expects."""
+    """A check as its file records it: model, `says` text, expectations."""
 
     name: str
     of: str
@@ -37,14 +37,14 @@ class RecordedCheck:
 
     @property
     def violations(self) -> tuple[ir.ExpectVerdict, ...]:
-        """What is expected to go wrong; every other property is expected to hold."""
+        """The expected violations; every other property is expected to hold."""
         verdicts = (e for e in self.expect if isinstance(e, ir.ExpectVerdict) and not e.holds)
         return tuple(each for each in verdicts if each not in self.unreached)
 
 
 @frozen
 class Shipped:
-    """A file of the library: its name, what it is of, its variants and its checks in their order."""
+    """A file of the library: its name, subject, variants and checks."""
 
     name: str
     title: str
@@ -54,35 +54,35 @@ class Shipped:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all, sorted."""
+    """The names of the shipped protocols, sorted."""
     files = (resources.files("spec") / "protocols").iterdir()
     return tuple(sorted(file.name.removesuffix(SUFFIX) for file in files if file.name.endswith(SUFFIX)))
 
 
 def is_meant(name: str) -> bool:
-    """Whether a name given for a model file is of one of these, and of no path (see NOTE(library))."""
+    """Whether a name given for a model file is that of a shipped protocol, and no path (NOTE(library))."""
     return name in names() and not os.path.lexists(name)
 
 
 def near(name: str) -> str:
-    """`did you mean …?` with the protocol that a name or the name of a file is nearly of, or nothing."""
+    """The advice `did you mean …?` with a protocol of a similar name; empty if there is none."""
     stem = name.removesuffix(SUFFIX)
     return f"did you mean `{stem}`?" if stem in names() else suggest(stem, names())
 
 
 def text(name: str) -> str:
-    """The text of one of them. Raises OSError where there is none."""
+    """The text of a shipped protocol. Raises OSError if there is none."""
     return resource("spec", "protocols", f"{name}{SUFFIX}")
 
 
 def goes_on_from(name: str) -> str:
-    """The protocol that a file of the library is about: what it imports, or its own."""
+    """The protocol that a file of the library is about: the one it imports, or its own."""
     found = re.search(r"^import (\w+)$", text(name), re.MULTILINE)
     return goes_on_from(found[1]) if found else name
 
 
 def shipped(name: str) -> Shipped:
-    """One of them; read and parsed, but not elaborated, which takes three times as long."""
+    """A file of the library, parsed but not elaborated, which takes three times as long."""
     source = joined(Source(name, text(name)), text, text)
     begin, _ = max(source.parts, default=(0, name))  # before it is what it imports
     protocol = parse(source)
@@ -109,6 +109,7 @@ def title(text: str) -> str:
 
 
 def _question(check: s.CheckDecl, own: str, reachable: set[str]) -> RecordedCheck:
+    """A check as its file records it."""
     clauses = (clause for clause in check.clauses if isinstance(clause, s.ExpectClause))
     expect = tuple(expectation(item) for clause in clauses for item in clause.items)
     verdicts = (each for each in expect if isinstance(each, ir.ExpectVerdict) and not each.holds)

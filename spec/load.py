@@ -22,7 +22,7 @@ from spec.syntax.parser import LARGEST, parse, too_deep
 
 
 def load(path: str | Path) -> tuple[ir.Model, ...]:
-    """The models of a file: the base protocol first, then its variants in the order of the text.
+    """The models of a file: the base protocol, then its variants. Raises SpecError.
 
     In place of a path there may be the name of a protocol that comes with the package, see
     NOTE(library).  Raises SpecError with every mistake found (syntax errors: the first), or
@@ -32,7 +32,7 @@ def load(path: str | Path) -> tuple[ir.Model, ...]:
 
 
 def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) -> tuple[ir.Model, ...]:
-    """The models of a text; `name` is what diagnostics call it.
+    """The models of a text, which diagnostics call `name`. Raises SpecError.
 
     With `only`, the models of these names: the others are not looked at, nor mistakes in them.
     """
@@ -44,7 +44,7 @@ def loads(text: str, name: str = "<text>", only: Collection[str] | None = None) 
 
 
 def load_volatile(source: Source) -> tuple[ir.Model, ...]:
-    """The models of a text that `loads` has taken, as they would be if every durable field were volatile."""
+    """The models of a valid text with every durable field made volatile."""
     return _models(source, all_volatile)
 
 
@@ -53,6 +53,7 @@ def _models(
     changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol,
     only: Collection[str] | None = None,
 ) -> tuple[ir.Model, ...]:
+    """The models of a text after `changed` is applied to each protocol."""
     protocol = parse(source)
     assert isinstance(protocol, s.Protocol), "a text that extends another one is joined with it"
     problems = Problems(source)
@@ -64,7 +65,7 @@ def _models(
 
 
 class Parted:
-    """A text as protocols without variants, by their names, each to be elaborated alone.
+    """A text split into protocols without variants, by name, each elaborated separately.
 
     Reports what is wrong with variants and with who a check is of.
     """
@@ -80,7 +81,7 @@ class Parted:
         problems: Problems,
         changed: Callable[[s.Protocol], s.Protocol] = lambda protocol: protocol,
     ) -> ir.Model:
-        """One of the models; not to be used where problems were found.
+        """One of the models; invalid if there were problems.
 
         The base is asked for before its variants, so that a mistake of both is reported for the base.
         """
@@ -91,7 +92,7 @@ class Parted:
 
 
 def read(path: str | Path) -> str:
-    """The text of a file, or of a protocol by its name; raises SpecError (R0103) when it cannot be read."""
+    """The text of a file, or of a shipped protocol by name. Raises SpecError (R0103)."""
     source = Source(str(path), "")
 
     def refuse(what: str, help_: str = "") -> SpecError:
@@ -122,7 +123,7 @@ def read(path: str | Path) -> str:
 
 
 def shipped(name: str) -> str:
-    """The text of a protocol that comes with the package, whatever file or folder has its name."""
+    """The text of a shipped protocol, even if a file or folder has its name."""
     if name in library.names():
         return library.text(name)
     help_ = library.near(name) or f'a file is imported by its path: `import "{name}{library.SUFFIX}"`'
@@ -131,7 +132,7 @@ def shipped(name: str) -> str:
 
 
 def _near(path: Path) -> str:
-    """What may have been meant: a model file in the same folder, or a protocol of the library."""
+    """Advice with a similar model file in the folder, or a shipped protocol."""
     beside = suggest(path.name, [p.name for p in path.parent.glob(f"*{library.SUFFIX}")])
     if of_ours := library.near(path.name):
         of_ours += " It comes with modelcheck"
@@ -141,7 +142,7 @@ def _near(path: Path) -> str:
 
 
 def _comes_before(name: str) -> str:
-    """What to know of a path that has the name of a protocol."""
+    """A note about a path that has the name of a shipped protocol."""
     if name not in library.names() or library.is_meant(name):
         return ""
     prints = f"`modelcheck library show {name} --source` prints the one of that name"
@@ -149,6 +150,7 @@ def _comes_before(name: str) -> str:
 
 
 def _inside(folder: Path) -> str:
+    """Advice with the model files in a folder."""
     found = sorted(p.name for p in folder.glob("*.rsm"))
     return f"did you mean `{folder / found[0]}`?" if found else ""
 
@@ -156,7 +158,7 @@ def _inside(folder: Path) -> str:
 def _checks(
     protocol: s.Protocol, protocols: dict[str, s.Protocol], problems: Problems
 ) -> dict[str, tuple[s.CheckDecl, ...]]:
-    """The checks of each protocol, by its name; a check without `of` is the base's."""
+    """The checks of each protocol by name; a check without `of` is the base's."""
     found: dict[str, tuple[s.CheckDecl, ...]] = {}
     seen: dict[str, s.CheckDecl] = {}
     for item in protocol.items:

@@ -26,31 +26,31 @@ ROOM, RATIO = 1 << 30, 100  # bytes that any packed file may unpack to, and furt
 
 
 class OutOfTime(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """The time that reading may take is over."""
+    """Raised if the time limit for reading has passed."""
 
 
 class Patience:
-    """How many seconds reading may take from now on; None for any number."""
+    """A time limit for reading, in seconds from now; None is unlimited."""
 
     def __init__(self, seconds: float | None) -> None:
         self._until = None if seconds is None else monotonic() + seconds
 
     @property
     def left(self) -> float | None:
-        """How many seconds are left; None where there is no limit."""
+        """The seconds left; None without a limit."""
         return None if self._until is None else max(0.0, self._until - monotonic())
 
     def look(self) -> None:
-        """Raise OutOfTime once they are over."""
+        """Raise OutOfTime if the limit has passed."""
         if self.left == 0:
             raise OutOfTime
 
 
 class Bytes(Protocol):
-    """What bytes are read from."""
+    """A source of bytes."""
 
     def read1(self, size: int, /) -> bytes:
-        """Some bytes more, as soon as there are any; none at the end."""
+        """Up to `size` bytes, as soon as some are available; empty at the end."""
         ...
 
 
@@ -59,7 +59,7 @@ _FOLDERS: ContextVar[tuple[str, ...] | None] = ContextVar("folders", default=Non
 
 @contextmanager
 def only_below(folders: Iterable[Path]) -> Iterator[None]:
-    """While this runs, no file is read that lies elsewhere, wherever links lead; but for `trusted` ones."""
+    """A context in which only files below `folders`, after resolving links, are read; or trusted ones."""
     token = _FOLDERS.set(tuple(os.path.realpath(folder) for folder in folders))
     try:
         yield
@@ -68,7 +68,7 @@ def only_below(folders: Iterable[Path]) -> Iterator[None]:
 
 
 def refuse_elsewhere(path: Path | str) -> None:
-    """Raise OSError for what may not be read, before anything about it is revealed."""
+    """Raise OSError for a path outside the allowed folders, before revealing anything about it."""
     if "\0" in str(path):
         raise OSError(EINVAL, "no file can have this name")
     folders, real = _FOLDERS.get(), os.path.realpath(path)
@@ -77,7 +77,7 @@ def refuse_elsewhere(path: Path | str) -> None:
 
 
 def opened(path: Path, *, to_change: bool = False, follow: bool = True, trusted: bool = False) -> BinaryIO:
-    """A file, opened to be read, or to be locked or changed as well. Raises OSError.
+    """A file opened for reading, or (`to_change`) for locking and writing. Raises OSError.
 
     That is also raised for a device, for a named pipe, and for a link unless it is to `follow` that.
     A `trusted` name is ours, or the system's, and no user's.
@@ -101,7 +101,7 @@ def opened(path: Path, *, to_change: bool = False, follow: bool = True, trusted:
 
 
 def _refuse_other_kinds(about: os.stat_result) -> None:
-    """Raise OSError for what is no file."""
+    """Raise OSError for anything but a regular file."""
     if stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if not stat.S_ISREG(about.st_mode):
@@ -110,7 +110,7 @@ def _refuse_other_kinds(about: os.stat_result) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there; a name that no file can have is of none."""
+    """Whether a file exists; false for an impossible name."""
     try:
         return path.is_file()
     except OSError:
@@ -118,13 +118,13 @@ def is_file(path: Path) -> bool:
 
 
 def bytes_of(path: Path, most: int, *, trusted: bool = False) -> bytes:
-    """The first bytes of a file, `most` of them at the most. Raises OSError as `opened` does."""
+    """The first `most` bytes of a file. Raises OSError as `opened` does."""
     with opened(path, trusted=trusted) as file:
         return file.read(most)
 
 
 def text_of(path: Path, most: int, *, trusted: bool = False) -> str:
-    """The text of a small file. Raises OSError, also where it has more bytes, and UnicodeDecodeError."""
+    """The text of a file of at most `most` bytes. Raises OSError and UnicodeDecodeError."""
     data = bytes_of(path, most + 1, trusted=trusted)
     if len(data) > most:
         raise OSError(EFBIG, f"it has more than {most:,} bytes")
@@ -132,7 +132,7 @@ def text_of(path: Path, most: int, *, trusted: bool = False) -> str:
 
 
 def resource(package: str, *names: str) -> str:
-    """The text of a file that comes with a package of ours."""
+    """The text of a file in one of our packages."""
     from importlib import resources  # noqa: PLC0415 - it takes longer to load than all of this
 
     return resources.files(package).joinpath(*names).read_text(encoding="utf-8")
@@ -143,7 +143,7 @@ def resource(package: str, *names: str) -> str:
 
 @contextmanager
 def unpacked(file: BinaryIO) -> Iterator[Bytes]:
-    """The bytes of a file, unpacked where it is packed by gzip, whatever its name says.
+    """A context with the bytes of a file, decompressed if it is in gzip's format.
 
     What reads them raises OSError where they are too many for a file of that size, and EOFError or
     OSError where the file breaks off.
@@ -160,12 +160,12 @@ def unpacked(file: BinaryIO) -> Iterator[Bytes]:
 
 
 def no_bomb(inside: Bytes, packed: BinaryIO) -> Bytes:
-    """What comes out of a packed file, up to as much as a file of its size may have in it."""
+    """The decompressed bytes, limited to a plausible multiple of the file's size."""
     return _BoundedBytes(inside, ROOM + RATIO * os.fstat(packed.fileno()).st_size)
 
 
 class _BoundedBytes:
-    """Bytes, which raise OSError where there are more of them than a number."""
+    """A source of bytes that raises OSError beyond a limit."""
 
     def __init__(self, inside: Bytes, most: int) -> None:
         self._inside, self._most, self._left = inside, most, most

@@ -12,13 +12,13 @@ from spec.frozen import frozen
 
 @frozen(order=True)
 class Span:
-    """A stretch of a text, as offsets in characters: from `start` up to, not including, `end`."""
+    """A part of a text, as character offsets from `start` to `end` (exclusive)."""
 
     start: int
     end: int
 
     def to(self, other: Span) -> Span:
-        """The stretch from the start of this one to the end of the other.
+        """The span from the start of this one to the end of the other.
 
         >>> Span(3, 5).to(Span(9, 12))
         Span(start=3, end=12)
@@ -28,7 +28,7 @@ class Span:
 
 @frozen
 class Source:
-    """A text and the name a reader knows it by, usually a path as it was given."""
+    """A text with its name, usually a path as given."""
 
     name: str
     text: str
@@ -36,31 +36,32 @@ class Source:
 
     @property
     def _starts(self) -> tuple[int, ...]:
+        """The offset of each line."""
         return line_starts(self.text)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both counted from 1."""
+        """The line and column of an offset, from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
     def place(self, offset: int) -> tuple[str, int, int]:
-        """The name of the file that an offset is of, and its line and column there."""
+        """The file of an offset (of several joined), and the line and column in it."""
         line, column = self.position(offset)
         start, name = max((part for part in self.parts if part[0] <= offset), default=(0, self.name))
         return name, line - self.position(start)[0] + 1, column
 
     def at_place(self, offset: int) -> str:
-        """The same as people and editors write it: `file:line:column`."""
+        """The place as text: `file:line:column`."""
         return "{}:{}:{}".format(*self.place(offset))
 
     def line(self, number: int) -> str:
-        """The text of a line (counted from 1), without its end."""
+        """The text of a line, numbered from 1, without its end."""
         start = self._starts[number - 1]
         end = self._starts[number] - 1 if number < len(self._starts) else len(self.text)
         return self.text[start:end].rstrip("\r")
 
     def at(self, span: Span) -> str:
-        """The text that a span covers.
+        """The text of a span.
 
         >>> Source("f.rsm", "protocol raft").at(Span(9, 13))
         'raft'
@@ -70,7 +71,7 @@ class Source:
 
 @frozen(kw_only=True)
 class Node:
-    """Anything that has a place in the text; the place does not change what it is."""
+    """The base class of syntax tree nodes: they have a span, which equality ignores."""
 
     span: Span = field(compare=False, repr=False)
 

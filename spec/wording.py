@@ -20,7 +20,7 @@ def an(thing: object) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes with commas between them; nothing when there are none.
+    """The names in quotes separated by commas; empty for none.
 
     >>> listed(["Epoch", "Replica"])
     '`Epoch`, `Replica`'

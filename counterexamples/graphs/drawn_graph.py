@@ -17,7 +17,7 @@ from spec.model.ir import Kind
 
 @frozen
 class Vertex:
-    """A state, or several that are drawn as one: `lines` describe it.
+    """A node of a drawn graph: one state or several; `lines` describe it.
 
     `within` counts the steps that lead from it to itself and are not drawn,
     `beyond` those that lead to states that are not.  `initial` and `bad` count
@@ -35,7 +35,7 @@ class Vertex:
 
 @frozen
 class Arc:
-    """Steps of one action between two vertices, which are named by their numbers."""
+    """An edge of a drawn graph: steps of one action between two vertices, given by index."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class Arc:
 
 @frozen
 class DrawnGraph:
-    """A graph ready to be written in any format; arcs name vertices by index, `notes` follow the title."""
+    """A graph to write in any format; `notes` follow the title."""
 
     title: str
     vertices: tuple[Vertex, ...]
@@ -61,6 +61,7 @@ NO_CHARACTERS = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})  # which
 
 
 def _name(number: int) -> str:
+    """The id of a vertex in DOT."""
     return f"s{number}"
 
 
@@ -77,11 +78,12 @@ SIGNS: Mapping[Kind, str] = {Kind.ACTION: "", Kind.FAULT: "⚡ ", Kind.REPAIR: "
 
 
 def dot(graph: DrawnGraph) -> str:
-    """The graph in Graphviz's language, for `dot -Tsvg`; its legend explains each line and box."""
+    """The graph in Graphviz's DOT language, with a legend."""
     return "".join(f"{each}\n" for each in _dot(graph))
 
 
 def _dot(graph: DrawnGraph) -> Iterator[str]:
+    """The lines of the DOT text."""
     yield f"digraph {_quoted(graph.title)} {{"
     yield f"  graph [label={_rows((graph.title, *_legend(graph), *graph.notes))}];"
     yield '  graph [labelloc="t", labeljust="l", fontname="sans-serif"];'
@@ -95,6 +97,7 @@ def _dot(graph: DrawnGraph) -> Iterator[str]:
 
 
 def _box(vertex: Vertex) -> Iterator[str]:
+    """The DOT lines of a vertex."""
     yield f"label={_rows(vertex_lines(vertex))}"
     styles = ["rounded"]
     if vertex.bad:
@@ -111,6 +114,7 @@ def _box(vertex: Vertex) -> Iterator[str]:
 
 
 def _line(arc: Arc) -> Iterator[str]:
+    """The DOT lines of an arc."""
     text = SIGNS[arc.kind] + arc.label + ("\n✗" if arc.bad else "")
     yield f"label={_quoted(f' {text} ')}"  # room between the text and the line
     if ARCS[arc.kind]:
@@ -120,7 +124,7 @@ def _line(arc: Arc) -> Iterator[str]:
 
 
 def _legend(graph: DrawnGraph) -> Iterator[str]:
-    """What the marks in this graph mean."""
+    """The DOT lines of the legend, with the marks that occur."""
     marks = [
         (any(v.initial for v in graph.vertices), "grey: a start"),
         (any(v.bad for v in graph.vertices), "double outline: something is wrong"),
@@ -133,7 +137,7 @@ def _legend(graph: DrawnGraph) -> Iterator[str]:
 
 
 def vertex_lines(vertex: Vertex) -> tuple[str, ...]:
-    """All lines of a vertex: what is in it, then its counts."""
+    """The lines of a vertex: its description, then its counts."""
     counts = [count(vertex.states, "state")] if vertex.states > 1 else []
     counts += [f"↻ {count(vertex.within, 'step')} within"] if vertex.within else []
     counts += [f"… {count(vertex.beyond, 'step')} more"] if vertex.beyond else []
@@ -141,23 +145,24 @@ def vertex_lines(vertex: Vertex) -> tuple[str, ...]:
 
 
 def _escaped(text: str) -> str:
-    """A text without anything that Graphviz takes for more: quotes, escapes, entities."""
+    """The text escaped for Graphviz labels."""
     for plain, safe in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"')):
         text = text.replace(plain, safe)
     return text
 
 
 def _plain(text: str) -> str:
-    """A text whose characters are all allowed in every format, line by line."""
+    """The text without characters that some format does not allow."""
     return "\n".join(clean(part) for part in text.split("\n")).translate(NO_CHARACTERS)
 
 
 def _quoted(text: str) -> str:
+    """The text as a quoted DOT string."""
     return '"' + "\\n".join(map(_escaped, _plain(text).split("\n"))) + '"'
 
 
 def _rows(lines: tuple[str, ...]) -> str:
-    """Lines that start at the left."""
+    """The lines as a left-aligned DOT label."""
     return '"' + "".join(f"{_escaped(each)}\\l" for text in lines for each in _plain(text).split("\n")) + '"'
 
 
@@ -201,10 +206,12 @@ def graphml(graph: DrawnGraph) -> str:
 
 
 def _about(graph: DrawnGraph) -> dict[str, Any]:
+    """The attributes of the graph."""
     return {"title": _plain(graph.title), "notes": _plain(" ".join(graph.notes))}
 
 
 def _of_vertex(vertex: Vertex) -> dict[str, Any]:
+    """The attributes of a vertex."""
     return {
         "label": "\n".join(_plain(text) for text in vertex.lines),
         "states": vertex.states,
@@ -217,6 +224,7 @@ def _of_vertex(vertex: Vertex) -> dict[str, Any]:
 
 
 def _of_arc(arc: Arc) -> dict[str, Any]:
+    """The attributes of an arc."""
     return {
         "label": _plain(arc.label),
         "action": _plain(arc.action),

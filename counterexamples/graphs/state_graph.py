@@ -27,7 +27,7 @@ MANY = 8  # lines of a state that are drawn, where no parts are chosen
 
 @frozen
 class Edge:
-    """A step from one state to another, which are named by their numbers; `broken` are claims it breaks."""
+    """A step between two states, given by number; `broken` are the properties it violates."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Edge:
 
 @frozen
 class StateGraph:
-    """States, the steps between them, and the run that is looked at, if there is one.
+    """States and the steps between them, with the marked run if there is one.
 
     `wrong` is what is wrong in a state, `beyond` how many of its steps lead
     to states that are not in the graph.  The run goes through the states `path`
@@ -63,7 +63,7 @@ def path_dot(trace: Trace) -> str:
 
 
 def of_trace(trace: Trace) -> StateGraph:
-    """The graph of a trace's states and steps; what the run comes back to is in it once."""
+    """The graph of a trace's states and steps; a repeated state occurs once."""
     numbers: dict[State, int] = {}
     path = tuple(numbers.setdefault(state, len(numbers)) for state in trace.states)
     edges: dict[Edge, int] = {}
@@ -86,7 +86,7 @@ def of_trace(trace: Trace) -> StateGraph:
 
 
 def _wrong_at_the_end(trace: Trace) -> str:
-    """What is wrong in the last state; nothing where it is a step that is wrong, or the whole run."""
+    """The violation in the last state, in words; empty if a step or the whole run is wrong."""
     match trace.ending:
         case Example() | Stops() | BadStep() | BadAssert() | Lasso():
             return ""
@@ -108,7 +108,7 @@ def drawn(
     notes: tuple[str, ...] = (),
     since: Mapping[int, int] | None = None,
 ) -> DrawnGraph:
-    """Every state and every step, with texts.
+    """The graph with a vertex for every state and an arc for every step, with texts.
 
     A state is labelled with the parts; without any, by how it differs from the state
     that `since` names for it, which is the first one where it names none.
@@ -149,7 +149,7 @@ def drawn(
 
 
 def _passes(graph: StateGraph) -> dict[int, tuple[int, ...]]:
-    """For each edge that the run takes, its steps by their numbers."""
+    """For each edge on the run the numbers of its steps."""
     found: dict[int, tuple[int, ...]] = {}
     for number, edge in enumerate(graph.taken, 1):
         found[edge] = (*found.get(edge, ()), number)
@@ -157,17 +157,17 @@ def _passes(graph: StateGraph) -> dict[int, tuple[int, ...]]:
 
 
 def _numbered(passes: Sequence[int], text: str) -> str:
-    """A text behind the numbers of the steps that it is about."""
+    """A text after the numbers of the steps that it is about."""
     return f"{', '.join(map(str, passes))}. {text}" if passes else text
 
 
 def _hidden(model: Model) -> frozenset[str]:
-    """The variables that the model does not want drawn."""
+    """The variables that the model excludes from pictures."""
     return frozenset(model.variables[number].name for number, part in roles(model).hidden if not part)
 
 
 def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[str]) -> Iterator[str]:
-    """Where a state differs from another, as far as there is room; what is hidden counts only alone."""
+    """The lines on how a state differs from another, as far as there is room."""
     base = graph.states[since]
     if state == base:
         yield "the start" if since in graph.initial else "some state"
@@ -182,7 +182,7 @@ def _differing(graph: StateGraph, state: State, since: int, hidden: frozenset[st
 
 
 def _state_lines(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> Iterator[str]:
-    """The parts of a state, one to a line."""
+    """The parts of a state, one per line."""
     for part in parts:
         if part.owner is None:
             value = _short(show(part.type, part.of(state), graph.scope))
@@ -194,6 +194,7 @@ def _state_lines(graph: StateGraph, parts: Sequence[NamedPart], state: State) ->
 
 
 def _short(text: str) -> str:
+    """A text cut short."""
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
 
 
@@ -203,7 +204,7 @@ def _short(text: str) -> str:
 def merged(
     graph: StateGraph, title: str, parts: Sequence[NamedPart], notes: tuple[str, ...] = ()
 ) -> DrawnGraph:
-    """The quotient of the graph: states that agree on the parts are one, and so are an action's steps.
+    """The quotient graph: states that agree on the parts are one vertex, with one arc per action.
 
     There is a step between two of them exactly where one of the states of the
     first has a step to one of the second; steps within one are counted.
@@ -225,7 +226,7 @@ def merged(
 
 
 def _values(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> tuple[Value, ...]:
-    """What the parts are in a state; a field of a process once for each member."""
+    """The values of the parts in a state; of a process field, that of each member."""
     return tuple(
         part.of(state)
         if part.owner is None
@@ -235,7 +236,7 @@ def _values(graph: StateGraph, parts: Sequence[NamedPart], state: State) -> tupl
 
 
 def _vertex(graph: StateGraph, parts: Sequence[NamedPart], members: list[int], within: int) -> Vertex:
-    """The one vertex for all of the states `members`."""
+    """The vertex for the states `members`."""
     wrong = Counter(text for number in members for text in graph.wrong.get(number, ()))
     size, on_path = len(members), frozenset(graph.path)
     return Vertex(
@@ -253,6 +254,7 @@ def _vertex(graph: StateGraph, parts: Sequence[NamedPart], members: list[int], w
 
 
 def _arcs(graph: StateGraph, between: Mapping[tuple[int, int, str], list[int]]) -> Iterator[Arc]:
+    """The arcs between merged vertices."""
     kinds = {action.name: action.kind for action in graph.model.actions}
     passes = _passes(graph)
     for (start, end, action), edges in between.items():

@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class Head:
-    """A column: what is compared, and under which settings."""
+    """A column of the comparison: the model, and its settings."""
 
     title: str
     about: str
@@ -20,7 +20,7 @@ class Head:
 
 @frozen
 class ComparedRow:
-    """A question, and the answer of each."""
+    """A row of the comparison: a question, and the answer for each column."""
 
     text: str
     cells: tuple[TableCell, ...]
@@ -28,7 +28,7 @@ class ComparedRow:
 
 @frozen
 class Pair:
-    """Two of them: how much they differ, and the question and the runs that show a difference, if any."""
+    """Two compared models: the size of the difference, and runs that show it, if any."""
 
     title: str
     words: str
@@ -45,7 +45,7 @@ def compared_page(
     about: Sequence[str],
     notes: Sequence[str],
 ) -> str:
-    """The page, as the text of an HTML file; the same findings give the same bytes.
+    """The HTML page of a comparison; equal findings give equal bytes.
 
     Costs two pictures of each run.
     """

@@ -17,7 +17,7 @@ from spec.source import Span
 
 @frozen
 class Followed:
-    """A step's way through the text: its guards, each with whether it is true, and its statements.
+    """A step's path through the model's text: guards with their values, and statements.
 
     A statement inside a loop is `done` when it was done for some member.
     """
@@ -28,7 +28,7 @@ class Followed:
 
 
 def follow(model: Model, scope: Scope, before: State, step: Step) -> Followed:
-    """The way of a step from a state; as far as it gets, where the step is none of the model's.
+    """The path of a step from a state; partial if the model refuses the step.
 
     Costs as much as taking the step once. Raises KeyError when the model has no such action.
     """
@@ -37,11 +37,13 @@ def follow(model: Model, scope: Scope, before: State, step: Step) -> Followed:
 
 @dataclass
 class _Stopped(Exception):  # noqa: N818 - the step ends here
-    """The rest is not done: an error, the end of the scope, or no choice is left."""
+    """Raised where a step ends early: by an error, a cut, or without a choice."""
 
 
 @dataclass
 class _StepWalk:
+    """Executes a step and records the statements it reaches."""
+
     model: Model
     scope: Scope
     before: State
@@ -51,7 +53,7 @@ class _StepWalk:
     passed: set[Span] = field(default_factory=set)
 
     def walk(self) -> Followed:
-        """All of it, in the order of the text."""
+        """The path, in textual order."""
         action = self.model.action(self.step.action)
         count = len(self.before)
         self._layout = FrameLayout(self.scope, count)
@@ -74,12 +76,12 @@ class _StepWalk:
         return Followed(tuple(self.guards), frozenset(self.done), frozenset(self.passed - self.done))
 
     def _run(self, statements: Iterable[Stmt], frame: Frame) -> None:
-        """What a step did with statements, one after the other; each changes the frame."""
+        """Execute statements in order; each changes the frame."""
         for statement in statements:
             self._one(statement, frame)
 
     def _one(self, statement: Stmt, frame: Frame) -> None:
-        """One statement, which changes the frame; a choice is the one that the step made."""
+        """Execute one statement; a choice is the one that the step made."""
         match statement:
             case Branch(test=test, then=then, other=other):
                 taken, left = (then, other) if compiled(test, self._layout)(frame) else (other, then)
@@ -104,5 +106,5 @@ class _StepWalk:
 
 
 def _leaves(statements: Iterable[Stmt]) -> Iterator[Span]:
-    """The places of the statements that have none inside."""
+    """The spans of the innermost statements."""
     return (each.span for each in walk_statements(statements) if not blocks(each))

@@ -27,7 +27,7 @@ WIDEST, ABOVE, BELOW = 460.0, 16, 18  # a log: its width, and room for words aro
 
 @frozen
 class DrawnLog:
-    """A log drawn as boxes: shapes in SVG, their size, and the same in words."""
+    """A log drawn in SVG: shapes, size, and a text alternative."""
 
     shapes: str
     width: float
@@ -37,7 +37,7 @@ class DrawnLog:
 
 @frozen
 class ReplicaBox:
-    """The state of a replica; `touched` when the step changed it or names it."""
+    """A replica's state in a frame; `touched` if the step changed or named it."""
 
     name: str
     badge: str
@@ -52,7 +52,7 @@ class ReplicaBox:
 
 @frozen
 class StateCell:
-    """A value of the state, and the value before when the step changed it."""
+    """A value of the state, with the value before if the step changed it."""
 
     text: str
     before: str | None = None
@@ -60,7 +60,7 @@ class StateCell:
 
 @frozen
 class SortFields:
-    """The fields of processes of a sort: one row for each field, one column for each member."""
+    """The fields of a sort's processes: a row for each field, a column for each member."""
 
     sort: str
     members: tuple[str, ...]
@@ -69,7 +69,7 @@ class SortFields:
 
 @frozen
 class GuardText:
-    """A condition that let the step happen: its name in the model, its text, and whether it is true."""
+    """A guard of the step: its name, text and value."""
 
     name: str
     text: str
@@ -78,7 +78,7 @@ class GuardText:
 
 @frozen
 class CodeLine:
-    """A line of the model's text: a mark for people, its number, and its pieces by kind."""
+    """A line of the model's text: a mark, its number, and its pieces by kind."""
 
     number: int
     mark: str
@@ -88,7 +88,7 @@ class CodeLine:
 
 @frozen
 class Done:
-    """What a step is in the text of the model."""
+    """A step in the model's text: guards, parameters and lines."""
 
     name: str
     given: tuple[tuple[str, str], ...]
@@ -99,7 +99,7 @@ class Done:
 
 @frozen
 class HtmlFrame:
-    """A state of the run, and the step that led to it; `skipped` steps before it are not shown."""
+    """A state of the run with the step that led to it, after `skipped` steps not shown."""
 
     number: int
     kind: Kind
@@ -117,7 +117,7 @@ class HtmlFrame:
 
 
 def frames(trace: Trace, picture: Picture) -> Iterator[HtmlFrame]:
-    """The frames of the rows of a picture of the trace, in their order.
+    """The frames of a trace, one for each row of its picture.
 
     Costs, for each, a comparison of two states and taking its step once.
     """
@@ -132,6 +132,7 @@ def frames(trace: Trace, picture: Picture) -> Iterator[HtmlFrame]:
 
 
 def _frame(machine: Machine, trace: Trace, picture: Picture, row: PictureRow, skipped: int) -> HtmlFrame:
+    """The frame of one row."""
     scope, after = trace.scope, trace.states[row.number]
     before = trace.states[row.number - 1] if row.number else after
     found = changes(trace.model, scope, before, after)
@@ -159,6 +160,7 @@ def _frame(machine: Machine, trace: Trace, picture: Picture, row: PictureRow, sk
 
 
 def _replica(picture: Picture, row: PictureRow, name: str, found: Sequence[Change]) -> ReplicaBox:
+    """A replica's box in a row."""
     replica = row.replicas[name]
     member = replica.member
     membership = "" if member is None else f"{'in' if member else 'not in'} {picture.membership}"
@@ -185,7 +187,7 @@ def _log(name: str, replica: ReplicaState) -> DrawnLog | None:
 
 
 def _log_words(name: str, replica: ReplicaState) -> str:
-    """The log as a screen reader reads it: "log of A: 1 (e1), acknowledged; high watermark 1"."""
+    """The log for screen readers: "log of A: 1 (e1), acknowledged; high watermark 1"."""
     entries = []
     for box in (replica.log or ())[-MOST:]:
         more = [f"epoch {box.under.lstrip('et')}"] if box.under else []
@@ -206,12 +208,14 @@ def _log_words(name: str, replica: ReplicaState) -> str:
 
 
 def _cell(place: StatePlace, old: Mapping[str, Value], scope: Scope) -> StateCell:
+    """The cell of a part of the state."""
     text = shown(place.type, place.value, scope)
     before = old[place.path]
     return StateCell(text, None if before == place.value else shown(place.type, before, scope))
 
 
 def _fields(found: Sequence[StatePlace], old: Mapping[str, Value], scope: Scope) -> Iterator[SortFields]:
+    """The process fields as tables by sort."""
     for sort, group in groupby(found, key=lambda place: place.variable.owner):
         parts = list(group)
         members = tuple(dict.fromkeys(place.member or "" for place in parts))
@@ -222,7 +226,7 @@ def _fields(found: Sequence[StatePlace], old: Mapping[str, Value], scope: Scope)
 
 
 def shown(of: Type, value: Value, scope: Scope) -> str:
-    """A value as the language writes it; of a long one the beginning, and how much there is."""
+    """A value in the language's syntax; a long one is cut, with its size."""
     if isinstance(value, tuple | frozenset) and len(value) > MOST:
         return f"({len(value):,} entries, too many to be shown here)"
     text = show(of, value, scope)
@@ -230,7 +234,7 @@ def shown(of: Type, value: Value, scope: Scope) -> str:
 
 
 def _change(change: Change, scope: Scope) -> str:
-    """One change in the words of the story, long ones cut."""
+    """A change in words, cut if it is long."""
     if any(isinstance(v, tuple | frozenset) and len(v) > MOST for v in (change.before, change.after)):
         return f"{change.path} is another"
     change_text = plain([change_line(change, scope)]).strip()
@@ -242,6 +246,7 @@ def _change(change: Change, scope: Scope) -> str:
 
 
 def _done(machine: Machine, trace: Trace, number: int) -> Done:
+    """A step in the model's text."""
     step, before = trace.steps[number - 1], trace.states[number - 1]
     action = trace.model.action(step.action)
     way = follow(trace.model, trace.scope, before, step)
@@ -255,7 +260,7 @@ def _done(machine: Machine, trace: Trace, number: int) -> Done:
 
 
 def _given(action: Action, step: Step, scope: Scope) -> Iterator[tuple[str, str]]:
-    """The step's parameters, then what was chosen on the way."""
+    """The step's parameters and choices, with their values."""
     for param, value in zip(action.params, step.args, strict=False):
         yield param.name, shown(param.type, value, scope)
     for choice in step.choices:
@@ -263,13 +268,14 @@ def _given(action: Action, step: Step, scope: Scope) -> Iterator[tuple[str, str]
 
 
 def _guard(trace: Trace, name: str | None, span: Span, holds: bool) -> GuardText:  # noqa: FBT001 - a value
+    """A guard with its text and value."""
     text = one_line(trace.model.source.at(span))
     test = text.partition(":")[2] if name else text.removeprefix("require")
     return GuardText(name or "", test.strip() or text, holds)
 
 
 def _code(trace: Trace, action: Action, way: Followed) -> Iterator[CodeLine]:
-    """The lines of an action: its guards and what was done marked, what was passed over marked too."""
+    """The lines of an action, with the executed and the skipped ones marked."""
     source = trace.model.source
     kinds: list[tuple[Span, str]] = [
         (guard.span, "guard" if holds else "refused") for guard, holds in way.guards
@@ -296,7 +302,7 @@ MARKS = {"": "", "guard": "✓", "refused": "✗", "done": "▶", "passed": "–
 
 
 def _pieces(text: str, inside: Sequence[tuple[int, int, str]]) -> Iterator[tuple[str, str]]:
-    """A line cut where a marked stretch begins or ends; a stretch inside another is left to the other."""
+    """A line split at the ends of the marked stretches; a nested stretch belongs to its outer one."""
     at = 0
     for start, end, kind in inside:
         begin, stop = max(start, at), min(end, len(text))

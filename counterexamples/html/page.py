@@ -23,7 +23,7 @@ WIDTH = 84  # columns of text quoted from the model
 
 @frozen
 class TableCell:
-    """A cell of a table; `item` is the place, in the page's items, of the run that shows it."""
+    """A table cell; `item` is the index of the page's item that shows its run."""
 
     text: str
     role: Role = Role.PLAIN
@@ -32,7 +32,7 @@ class TableCell:
 
 @frozen
 class PageTable:
-    """A table: the names of its columns, then each row with its name; `note` explains the signs."""
+    """A table: column names, then rows with their names; `note` explains the signs."""
 
     title: str
     columns: tuple[str, ...]
@@ -42,7 +42,7 @@ class PageTable:
 
 @frozen
 class Verdict:
-    """What is the answer about a property; `item` is the place of the run that shows it."""
+    """The verdict on a property; `item` is the index of the item with its run."""
 
     name: str
     words: str
@@ -52,7 +52,7 @@ class Verdict:
 
 @frozen
 class Card:
-    """A verdict card: the question, the answer, and what it is for."""
+    """A summary card: the question, the answer and its scope."""
 
     title: str
     words: str
@@ -69,7 +69,7 @@ class Card:
 
 @frozen
 class PageItem:
-    """Something to look at: a run, where there is one, and why it goes wrong; `budget` is of faults."""
+    """A section of the page: a run, if there is one, and its explanation."""
 
     title: str
     verdict: str
@@ -82,7 +82,7 @@ class PageItem:
 
 @frozen
 class ConfigSetting:
-    """A switch of the configuration; `key` and `note` describe it in the real system.
+    """A configuration entry; `key` and `note` are the real system's.
 
     `needed` is what becomes of the run with another value; empty where that is not known.
     """
@@ -96,7 +96,7 @@ class ConfigSetting:
 
 @frozen
 class PageRun:
-    """An item as the templates see it; `at` begins the names of its places in the page."""
+    """An item in the form that the templates use; `at` prefixes its ids in the page."""
 
     item: PageItem
     trace: Trace
@@ -114,30 +114,30 @@ class PageRun:
 
     @property
     def steps(self) -> int:
-        """How many steps it has, shown or not."""
+        """The number of steps, shown or not."""
         return len(self.trace.steps)
 
     @property
     def needed(self) -> frozenset[int] | None:
-        """The steps that are needed, where some are not."""
+        """The steps that the violation needs; None if all are needed or it is unknown."""
         found = self.item.explanation
         return None if found is None or len(found.core.steps) == found.core.of else found.core.numbers
 
     def without(self, number: int) -> str:
-        """What becomes of the run without a step; empty when it was not examined."""
+        """The effect of leaving a step out; empty if unknown."""
         found = self.item.explanation
         steps = () if found is None else found.core.steps
         return next((step.without for step in steps if step.number == number), "")
 
     @property
     def turn(self) -> int | None:
-        """The step after which no run avoids the violation, 0 for the start; None where none is known."""
+        """The step after which the violation is unavoidable, 0 for the start; None if unknown."""
         found = None if self.item.explanation is None else self.item.explanation.no_return
         return None if found is None or found.is_put_off else found.state
 
 
 def page(items: Sequence[PageItem], *, title: str, cards: Sequence[Card] = (), folded: bool = False) -> str:
-    """The page, as the text of an HTML file; the same items give the same bytes.
+    """The HTML page; equal items give equal bytes.
 
     Where they are `folded`, of each run only its title and its verdict are seen until it is opened.
     Costs the picture of each run and, for each step that is shown, taking it once.
@@ -164,6 +164,7 @@ def page(items: Sequence[PageItem], *, title: str, cards: Sequence[Card] = (), f
 
 
 def _run(item: PageItem, number: int) -> PageRun:
+    """An item as a PageRun."""
     trace = item.trace
     if trace is None:
         raise ValueError("an item without a trace is no run")
@@ -189,7 +190,7 @@ def _run(item: PageItem, number: int) -> PageRun:
 
 
 def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What the run is one of: the model, the check, how large everything is, how many faults there may be."""
+    """The model, check, scope and fault budget of a run, as titles with lines."""
     model, scope = trace.model, trace.scope
     yield "model", (model.name, model.source.name, *([f"check {trace.check}"] if trace.check else []))
     sorts = (f"{name} = {len(members)} ({', '.join(members)})" for name, members in scope.sorts.items())
@@ -200,6 +201,7 @@ def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _settings(trace: Trace, explained: Explanation | None) -> Iterator[ConfigSetting]:
+    """The configuration entries of a run."""
     found = () if explained is None else explained.settings
     needed = {each.name: f"with {each.name} = {each.other}, {each.without}" for each in found}
     for entry in trace.model.configs:

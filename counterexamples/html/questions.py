@@ -19,7 +19,7 @@ from spec.frozen import frozen
 
 @frozen
 class Ground:
-    """The grounds of an answer: the circumstances, their result, and how that was found."""
+    """One reason for an answer: circumstances, result, and method."""
 
     text: str
     role: Role
@@ -29,7 +29,7 @@ class Ground:
 
 @frozen
 class QuestionScene:
-    """A run that shows something, with a title; the explanation gives the sentences above it."""
+    """A run with a title; its explanation gives the sentences above it."""
 
     title: str
     trace: Trace
@@ -39,7 +39,7 @@ class QuestionScene:
 
 @frozen
 class PageQuestion:
-    """Something to think about, and, folded away, its answer: in words, by grounds, by runs.
+    """A question with its folded answer: words, reasons and runs.
 
     Runs that are `beside` each other are to be compared.
     """
@@ -58,7 +58,7 @@ class PageQuestion:
 
 @frozen
 class DrawnScene:
-    """A scene as the template sees it."""
+    """A scene in the form that the template uses."""
 
     scene: QuestionScene
     picture: Picture
@@ -68,7 +68,7 @@ class DrawnScene:
 
 
 def questions_page(questions: Sequence[PageQuestion], *, title: str, about: Sequence[str]) -> str:
-    """The page, as the text of an HTML file; the same questions give the same bytes.
+    """The HTML page of questions; equal questions give equal bytes.
 
     Costs two pictures of each run.
     """
@@ -88,12 +88,13 @@ def questions_page(questions: Sequence[PageQuestion], *, title: str, about: Sequ
 
 
 def drawings(scenes: Iterable[tuple[str, Sequence[QuestionScene]]]) -> dict[str, list[DrawnScene]]:
-    """The scenes of each name as templates see them, numbered through, so that no two of a page clash."""
+    """The scenes by name in the form that templates use, numbered uniquely within the page."""
     numbers = count(1)
     return {name: [_drawn(scene, next(numbers)) for scene in each] for name, each in scenes}
 
 
 def _drawn(scene: QuestionScene, number: int) -> DrawnScene:
+    """One scene in the form that the template uses."""
     full = picture(scene.trace, explanation=scene.explanation)
     plain = replace(full, title="", caption="", bounds="", needs="")  # the page has its own words
     explained = scene.explanation

@@ -15,7 +15,7 @@ SIGNS = dict.fromkeys(Role, "") | {Role.BAD: "✗", Role.GOOD: "✓", Role.UNSUR
 
 
 def environment(package: str = "counterexamples.html") -> Environment:
-    """The templates of a package; whatever they show is escaped, and nothing in it moves or hides text."""
+    """The Jinja environment of a package's templates, with escaping of markup and control characters."""
     made = Environment(
         autoescape=True,
         loader=PackageLoader(package, ""),
@@ -31,33 +31,34 @@ def environment(package: str = "counterexamples.html") -> Environment:
 
 
 def _finalized(value: object) -> object:
+    """A value to insert, cleaned of control characters."""
     return clean(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def asset(name: str, package: str = "counterexamples.html") -> str:
-    """The text of a file next to the templates of a package."""
+    """The text of a file next to a package's templates."""
     return resource(package, name).strip()
 
 
 def hashed(text: str) -> str:
-    """What a content security policy knows a script or style by."""
+    """The hash of a script or style for a content security policy."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def policy(style: str, *more: str) -> str:
-    """A content security policy: this style, the directives that are given, and nothing else."""
+    """A content security policy that allows this style and the given directives, and nothing else."""
     own = ("default-src 'none'", f"style-src '{hashed(style)}'")
     return "; ".join([*own, *more, "img-src data:", "base-uri 'none'", "form-action 'none'"])
 
 
 def styles(*names: str) -> str:
-    """These style sheets, and that of the pictures; on paper they are white."""
+    """The style sheets joined, with that of the pictures; white on paper."""
     dark = STYLE.replace("@media (", "@media screen and (")
     return "\n".join([*map(asset, names), dark])
 
 
 def shapes(drawn: str, number: int, title: str, about: str) -> str:
-    """A picture without its style, which the page has once, and with what a screen reader reads of it."""
+    """An SVG picture without its style, with a title and description for screen readers."""
     bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
     for kind, text in (("title", said(title)), ("desc", said(about))):
         before, opened, rest = bare.partition(f"<{kind} ")

@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class SeenPart:
-    """A part of the state: as the model has it, empty where that is not known, and as it was seen."""
+    """A part of the state: the model's value, empty if unknown, and the observed one."""
 
     name: str
     model: str
@@ -22,7 +22,7 @@ class SeenPart:
 
 @frozen
 class FileExcerpt:
-    """Lines of a file of the real system, under a title."""
+    """Lines of a file of the real system, with a title."""
 
     title: str
     lines: tuple[str, ...]
@@ -30,7 +30,7 @@ class FileExcerpt:
 
 @frozen
 class TriedStep:
-    """What was done for some steps of the run, and what came of it; `sentence` is the model's own."""
+    """The action for some steps of the run, and the result; `sentence` is the model's."""
 
     number: str
     sentence: str
@@ -45,7 +45,7 @@ class TriedStep:
 
 @frozen
 class Tried:
-    """What came of it: the answer, what explains it, what was set, the run of the model, and its steps."""
+    """A reproduction attempt: the answer, its explanation, settings, the model's run, and steps."""
 
     title: str
     verdict: str
@@ -58,7 +58,7 @@ class Tried:
 
 
 def tried_page(tried: Tried) -> str:
-    """The page, as the text of an HTML file; the same findings give the same bytes.
+    """The HTML page of a reproduction attempt; equal findings give equal bytes.
 
     Costs two pictures of the run.
     """

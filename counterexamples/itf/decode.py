@@ -52,7 +52,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class TypeMismatch(Exception):  # noqa: N818 - becomes a SpecError where the text is known
-    """The JSON at a path (of keys and indices) is no value of the type that belongs there."""
+    """Raised for JSON at a path that is no value of the expected type."""
 
     path: Path
     message: str
@@ -60,12 +60,12 @@ class TypeMismatch(Exception):  # noqa: N818 - becomes a SpecError where the tex
 
 
 def decode(of: Type, found: Json, scope: Scope) -> Value:
-    """The value of that type that ITF writes so; for many of one type, build a `decoder` once."""
+    """The value of a type from its ITF encoding; build a `decoder` once to decode many."""
     return decoder(of, scope)(found)
 
 
 def decoder(of: Type, scope: Scope, *, stored: bool = True) -> Decoder:  # noqa: C901 - one case a type
-    """What reads the values of a type: `encoder` backwards, and the spellings of other tools.
+    """A function that decodes values of a type, in this tool's and other tools' spellings.
 
     It raises Mismatch with the path of the part that does not fit.  That a
     number is within its range is looked at where the value is `stored` in a
@@ -118,11 +118,12 @@ def decoder(of: Type, scope: Scope, *, stored: bool = True) -> Decoder:  # noqa:
 
 
 def _mismatch(found: Json, what: str, *path: str | int) -> NoReturn:
+    """Raise TypeMismatch."""
     raise TypeMismatch(path, f"here belongs {what}, not {_brief(found)}")
 
 
 def _brief(found: Json) -> str:
-    """A JSON value in a few characters."""
+    """A JSON value cut short."""
     match found:
         case {"#unserializable": what}:
             return f"{what}, which the tool that wrote it could not write"
@@ -136,7 +137,7 @@ def _brief(found: Json) -> str:
 
 
 def _inside(key: str | int, decode: Callable[[Json], _T], found: Json) -> _T:
-    """The value that `decode` makes of `found`, the part under `key` of a larger JSON value.
+    """Apply `decode` to the part of a JSON value under `key`, which errors then name.
 
     A TypeMismatch in it is raised again with `key` at the front of its path.
     """
@@ -147,6 +148,7 @@ def _inside(key: str | int, decode: Callable[[Json], _T], found: Json) -> _T:
 
 
 def _each(decode: Decoder, found: list[Json]) -> list[Value]:
+    """Decode the items of a list."""
     values: list[Value] = []
     try:
         for part in found:
@@ -160,12 +162,14 @@ def _each(decode: Decoder, found: list[Json]) -> list[Value]:
 
 
 def _bool(found: Json) -> bool:
+    """Decode a Boolean."""
     if not isinstance(found, bool):
         _mismatch(found, "true or false")
     return found
 
 
 def _number(found: Json) -> int:
+    """Decode a number."""
     if isinstance(found, dict) and set(found) == {"#bigint"}:
         text = found["#bigint"]
         if not isinstance(text, str) or len(text) > DIGITS or not re.fullmatch("-?[0-9]+", text):
@@ -177,6 +181,8 @@ def _number(found: Json) -> int:
 
 
 def _bounded(lo: int, hi: int, why: str) -> Decoder:
+    """A decoder for numbers from `lo` to `hi`."""
+
     def decode(found: Json) -> int:
         number = _number(found)
         if not lo <= number <= hi:
@@ -187,6 +193,7 @@ def _bounded(lo: int, hi: int, why: str) -> Decoder:
 
 
 def _count(found: Json) -> int:
+    """Decode a positive count of a bag."""
     number = _number(found)
     if number < 0:
         raise TypeMismatch((), f"here belongs a count, not {number}")
@@ -194,6 +201,7 @@ def _count(found: Json) -> int:
 
 
 def _name_decoder(kind: str, names: tuple[str, ...], spelled: Callable[[Json], Json]) -> Decoder:
+    """A decoder for names, of an enum or sort; `spelled` normalizes other tools' spellings."""
     ordinals = {name: ordinal for ordinal, name in enumerate(names)}
 
     def decode(found: Json) -> int:
@@ -246,6 +254,7 @@ def _option_decoder(of: Type, some: Decoder) -> Decoder:
 
 
 def _record_decoder(name: str, fields: tuple[Field, ...], inner: Inner) -> Decoder:
+    """A decoder for records."""
     parts = [(field.name, inner(field.type)) for field in fields]
 
     def decode(found: Json) -> tuple[Value, ...]:
@@ -263,6 +272,7 @@ def _record_decoder(name: str, fields: tuple[Field, ...], inner: Inner) -> Decod
 
 
 def _union_decoder(name: str, cases: tuple[Case, ...], inner: Inner) -> Decoder:
+    """A decoder for unions."""
     ordinal = _name_decoder(name, tuple(case.name for case in cases), _enum_name)
     payloads = [_payload_decoder(case, inner) for case in cases]
 
@@ -301,7 +311,7 @@ def _payload_decoder(case: Case, inner: Inner) -> Decoder:
 
 
 def _sequence(what: str, found: Json, decode: Callable[[list[Json]], list[Value]]) -> tuple[Value, ...]:
-    """NOTE(spellings): a list, or a tuple."""
+    """Decode a list, or another tool's tuple (NOTE(spellings))."""
     if isinstance(found, dict) and isinstance(found.get("#tup"), list):
         return tuple(_inside("#tup", decode, found["#tup"]))
     if not isinstance(found, list):
@@ -310,6 +320,7 @@ def _sequence(what: str, found: Json, decode: Callable[[list[Json]], list[Value]
 
 
 def _tuple(parts: list[Decoder], found: Json) -> tuple[Value, ...]:
+    """Decode a tuple."""
     what = f"a tuple of {len(parts)}"
 
     def decode(items: list[Json]) -> list[Value]:
@@ -321,14 +332,14 @@ def _tuple(parts: list[Decoder], found: Json) -> tuple[Value, ...]:
 
 
 def _listed(key: str, decode: Decoder, found: Json) -> list[Value]:
-    """The members of an object like `{"#set": [...]}`."""
+    """Decode the members of an object like `{"#set": [...]}`."""
     if not isinstance(found, dict) or not isinstance(found.get(key), list):
         _mismatch(found, f'{{"{key}": [...]}}')
     return _inside(key, partial(_each, decode), found[key])
 
 
 def _pairs(key: Decoder, value: Decoder, found: Json) -> dict[Value, Value]:
-    """A map's entries."""
+    """Decode the entries of a map."""
     result: dict[Value, Value] = {}
 
     def decode(pair: Json) -> None:
@@ -344,10 +355,12 @@ def _pairs(key: Decoder, value: Decoder, found: Json) -> dict[Value, Value]:
 
 
 def _bag(pairs: dict[Value, Value]) -> frozenset[tuple[Value, Value]]:
+    """The bag with these counts."""
     return frozenset(pair for pair in pairs.items() if pair[1])
 
 
 def _map_decoder(of: Map, scope: Scope, inner: Inner) -> Decoder:
+    """A decoder for maps."""
     key, value = inner(of.key), inner(of.value)
     keys = members(of.key, scope)
 

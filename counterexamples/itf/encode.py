@@ -38,22 +38,22 @@ Encoder = Callable[[Value], Json]
 
 
 def exact(number: int) -> Json:
-    """A number of any size, as the format writes it."""
+    """A number of any size in ITF's encoding."""
     return {"#bigint": str(number)}
 
 
 def plain(number: int) -> Json:
-    """A number for programs that read JSON: plain where JSON is sure to keep it."""
+    """A number as a JSON number, where JSON readers represent it exactly."""
     return number if -EXACT < number < EXACT else exact(number)
 
 
 def encode(of: Type, value: Value, scope: Scope) -> Json:
-    """A value as ITF writes it; for many of one type, build an `encoder` once."""
+    """A value in ITF's encoding; build an `encoder` once to encode many."""
     return encoder(of, scope)(value)
 
 
 def encoder(of: Type, scope: Scope, number: Encoder = exact) -> Encoder:  # noqa: C901 - one case a type
-    """What writes the values of a type as ITF does, and numbers as `number` does.
+    """A function that encodes values of a type in ITF, and numbers by `number`.
 
     An option is a variant `None` or `Some`, as in Quint; a bag is a map from its members to their counts.
     """
@@ -103,9 +103,11 @@ def encoder(of: Type, scope: Scope, number: Encoder = exact) -> Encoder:  # noqa
 
 
 def _record_encoder(fields: tuple[Field, ...], inner: Callable[[Type], Encoder]) -> Encoder:
+    """An encoder for records."""
     parts = [(field.name, inner(field.type)) for field in fields]
     return lambda value: {name: part(each) for (name, part), each in zip(parts, value, strict=True)}
 
 
 def _variant(tag: str, value: Json) -> Json:
+    """The ITF encoding of a variant."""
     return {"tag": tag, "value": value}

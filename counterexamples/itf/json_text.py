@@ -20,7 +20,7 @@ _DECODER = json.JSONDecoder()
 
 
 def parse(source: Source) -> Json:
-    """The value of a JSON text. Raises SpecError with the place where it is not JSON, or has a key twice."""
+    """The value of a JSON text. Raises SpecError for malformed JSON or a repeated key."""
     text = source.text
 
     def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -47,7 +47,7 @@ def parse(source: Source) -> Json:
 
 
 def find(text: str, path: Path) -> Span:
-    """The place of the value at a path in a JSON text that is known to be well formed."""
+    """The span of the value at a path in a well-formed JSON text."""
     at = _skip(text, 0)
     for key in path:
         at = _skip(text, at + 1)
@@ -66,16 +66,17 @@ def find(text: str, path: Path) -> Span:
 
 
 def spell(path: Path) -> str:
-    """A path as people write it: `states[3].isr`."""
+    """A path as text: `states[3].isr`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def _refuse(source: Source, span: Span | None, message: str) -> NoReturn:
+    """Raise SpecError."""
     raise SpecError([Diagnostic("R0801", source, span, message)]) from None
 
 
 def _repeated_key(text: str) -> Span | None:
-    """The first name in a well-formed beginning of JSON that its object has already."""
+    """The span of the first repeated key in an object."""
     open_: list[set[str] | None] = []  # the names so far of each object; None of a list
     is_name = False
     for mark in _MARK.finditer(text):
@@ -101,11 +102,12 @@ def _repeated_key(text: str) -> Span | None:
 
 
 def _no_number(text: str) -> Span | None:
-    """The first NaN or infinity outside strings."""
+    """The span of the first NaN or infinity outside strings."""
     return next((Span(*mark.span()) for mark in _NO_NUMBER.finditer(text) if mark[1]), None)
 
 
 def _numbers() -> Iterator[int]:
+    """The numbers from 0 on."""
     index = 0
     while True:
         yield index
@@ -113,5 +115,6 @@ def _numbers() -> Iterator[int]:
 
 
 def _skip(text: str, at: int) -> int:
+    """The index after white space."""
     found = _SPACE.match(text, at)
     return found.end() if found else at

@@ -32,28 +32,28 @@ ACTION = "mbt::actionTaken"  # the variable in which Quint names the action that
 
 @frozen
 class Document:
-    """A text in ITF, read as JSON; its names and values are not yet checked against a model."""
+    """A parsed ITF text, not yet checked against a model."""
 
     source: Source
     whole: Json
 
     @property
     def model(self) -> str | None:
-        """The name of the model that it is a run of, if it has one."""
+        """The name of the model, if the text has one."""
         name = self.about.get("model")
         return name if isinstance(name, str) else None
 
     @property
     def about(self) -> dict[str, Json]:
-        """What this tool wrote about the trace; nothing in a trace of another."""
+        """The metadata that this tool wrote; empty in other tools' traces."""
         return _member(_member(self.whole, "#meta"), "modelcheck")
 
     def is_of(self, model: Model) -> bool:
-        """Whether it was written, by its own account, for exactly this text of the model."""
+        """Whether the metadata names exactly this text of the model."""
         return bool(self.about.get("text") == digest(model.source))
 
     def trace(self, model: Model, scope: Scope | None = None) -> Trace:
-        """The trace as a run of the model; not yet replayed.
+        """The trace as a run of the model, not yet replayed. Raises SpecError.
 
         A trace of another tool has no scope, so `scope` is needed; its steps are
         found by looking which step of the model leads from state to state.
@@ -63,7 +63,7 @@ class Document:
         return _Reader(self, model, scope).trace()
 
     def replayed(self, model: Model, scope: Scope | None = None) -> Certified:
-        """The trace, replayed on the model. Raises SpecError with the place of what is not so."""
+        """The replayed trace. Raises SpecError with the place of what is wrong."""
         trace = self.trace(model, scope)
         try:
             return certify(trace)
@@ -84,13 +84,14 @@ def read(text: str, model: Model, *, name: str = "trace", scope: Scope | None = 
 
 @frozen
 class _Reader:
-    """One document on its way to a trace of one model."""
+    """Reads one document as a trace of one model."""
 
     document: Document
     model: Model
     scope: Scope | None
 
     def fail(self, code: str, path: Path, message: str, help_: str = "") -> NoReturn:
+        """Raise SpecError at a path."""
         place = f"{spell(path)}: " if path else ""
         if self.document.about and not self.document.is_of(self.model):
             other = f"the trace was written for another text of {self.model.name}"
@@ -107,7 +108,7 @@ class _Reader:
         self.fail("R0807", path, message, HINT.join(refusal.hints))
 
     def span(self, path: Path) -> Span | None:
-        """The place of the value at a path; only its first sign when it is a list or an object."""
+        """The span of the value at a path; of a list or object only the first character."""
         text = self.document.source.text
         try:
             found = find(text, path)
@@ -116,6 +117,7 @@ class _Reader:
         return Span(found.start, found.start + 1) if text[found.start] in "[{" else found
 
     def trace(self) -> Trace:
+        """The trace."""
         whole, about = self.document.whole, self.document.about
         if not isinstance(whole, dict):
             self.fail("R0802", (), "a trace is an object with `vars` and `states`")
@@ -146,11 +148,12 @@ class _Reader:
         )
 
     def near(self, name: object, what: str) -> str:
+        """Advice with the nearest known name."""
         known = {thing.name for thing in getattr(self.model, what)}
         return suggest(str(name), known) or f"the model has {', '.join(sorted(known)) or 'none'}"
 
     def variables(self, found: list[Json]) -> list[str]:
-        """What the trace calls each variable of the model."""
+        """The name in the trace of each variable of the model."""
         for i, name in enumerate(found):
             if not isinstance(name, str):
                 self.fail("R0802", ("vars", i), "the name of a variable is a string")
@@ -172,6 +175,7 @@ class _Reader:
     # ----------------------------------------------------------------- scope
 
     def read_scope(self, about: Mapping[str, Json]) -> Scope:
+        """The scope in the metadata."""
         found = about.get("scope")
         if not isinstance(found, dict):
             checks = _listed([check.name for check in self.model.checks])
@@ -193,6 +197,7 @@ class _Reader:
         return replace(scope, config=self.config(scope, about))
 
     def members(self, found: Mapping[str, Json], sort: str) -> tuple[str, ...]:
+        """The members of a sort in the metadata."""
         names = found.get(sort)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             self.no_scope(found, "sorts", sort, "a list of names")
@@ -201,13 +206,14 @@ class _Reader:
         return tuple(names)
 
     def limit(self, found: Mapping[str, Json], kind: str, name: str) -> int:
+        """A bound in the metadata."""
         value = found.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             self.no_scope(found, kind, name, "a number")
         return value
 
     def no_scope(self, found: Mapping[str, Json], kind: str, name: str, what: str) -> NoReturn:
-        """Refuse a scope whose entry for a name is missing or of the wrong kind."""
+        """Raise SpecError for a missing or invalid entry of the scope."""
         if name in found:
             self.fail("R0805", (*SCOPE, kind, name), f"the scope of {name} is {what}")
         model = self.model
@@ -218,6 +224,7 @@ class _Reader:
         )
 
     def config(self, scope: Scope, about: Mapping[str, Json]) -> dict[str, Value]:
+        """The configuration in the metadata."""
         found = _member(about, "config")
         path: Path = ("#meta", "modelcheck", "config")
         known = {entry.name for entry in self.model.configs}
@@ -235,11 +242,13 @@ class _Reader:
     # ---------------------------------------------------------- states, steps
 
     def states(self, scope: Scope, names: list[str], found: list[Json]) -> Iterator[State]:
+        """The states."""
         decoders = [decoder(variable.type, scope) for variable in self.model.variables]
         for index, state in enumerate(found):
             yield self.state(names, decoders, state, ("states", index))
 
     def state(self, names: list[str], decoders: list[Decoder], found: Json, path: Path) -> State:
+        """One state."""
         if not isinstance(found, dict):
             self.fail("R0802", path, "a state is an object")
         for name in names:
@@ -256,6 +265,7 @@ class _Reader:
         return tuple(values)
 
     def steps(self, scope: Scope, states: tuple[State, ...], found: list[Json]) -> Iterator[Step]:
+        """The steps, from the metadata of states or found in the model."""
         machine = Machine(self.model, scope)
         for index in range(1, len(states)):
             meta = _member(found[index], "#meta")
@@ -270,7 +280,7 @@ class _Reader:
             yield step
 
     def step(self, scope: Scope, meta: Mapping[str, Json], path: Path, *, fails: bool = False) -> Step:
-        """A step; one that `fails` may have failed before its last parameters were known."""
+        """One step; with `fails` some of its last parameters may be missing."""
         action = next((a for a in self.model.actions if a.name == meta["action"]), None)
         if action is None:
             message = f"the model has no action {meta['action']!r}"
@@ -296,6 +306,7 @@ class _Reader:
         )
 
     def choice(self, scope: Scope, action: Action, found: Json, path: Path) -> Choice:
+        """One choice of a step."""
         if not isinstance(found, dict) or not {"name", "value"} <= set(found):
             self.fail("R0802", path, "a choice is an object with `name` and `value`")
         choices = [each for each in walk_statements(action.body) if isinstance(each, Choose)]
@@ -309,6 +320,7 @@ class _Reader:
     def ending(
         self, scope: Scope, about: Mapping[str, Json], whole: Mapping[str, Json], states: int
     ) -> Ending:
+        """The ending in the metadata."""
         loop = whole.get("loop")
         if loop is not None:
             if isinstance(loop, bool) or not isinstance(loop, int) or not 0 <= loop < states:
@@ -338,6 +350,7 @@ class _Reader:
         return result
 
     def value(self, scope: Scope, of: Type, found: Json, path: Path, *, stored: bool = False) -> Value:
+        """One value of a type."""
         try:
             return decoder(of, scope, stored=stored)(found)
         except TypeMismatch as mismatch:
@@ -345,13 +358,13 @@ class _Reader:
 
 
 def _member(of: Json, key: str) -> dict[str, Json]:
-    """An object in an object; an empty one where there is none."""
+    """The object at a key of an object; empty if there is none."""
     found = of.get(key) if isinstance(of, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def _called(name: str, known: list[str], found: list[str]) -> str | None:
-    """What a trace calls a variable of the model, None when it does not have it.
+    """The name in a trace of a variable of the model; None if it is missing.
 
     Other tools have no process fields and may have modules: `Replica.log` is
     `Replica_log` or `log` there, or `cluster::log`.
@@ -371,16 +384,16 @@ def _called(name: str, known: list[str], found: list[str]) -> str | None:
 
 
 def _has(names: Iterable[str]) -> str:
-    """What is there instead of what is not; nothing when nothing is."""
+    """A phrase with the names that are there instead; empty if there are none."""
     found = list(names)
     return f"it has {_listed(found)}, which the model does not have" if found else ""
 
 
 def _listed(names: list[str]) -> str:
-    """Some names, in one line."""
+    """Names as one line."""
     return ", ".join(f"`{name}`" for name in names[:MANY]) + (", …" if len(names) > MANY else "")
 
 
 def _member_type(domain: Type) -> Type:
-    """The type of a collection's members; the whole union, also where a name is bound to one case of it."""
+    """The type of a collection's members; for a case of a union the whole union."""
     return domain.of if isinstance(domain, Set | Bag | Seq | Option) else domain

@@ -45,7 +45,7 @@ KINDS: dict[str, type] = {
 
 
 def write(trace: Trace) -> str:
-    """A trace as JSON, a state to a line; the same trace gives the same text."""
+    """The trace as ITF text, a state per line; equal traces give equal texts."""
     names = [variable.name for variable in trace.model.variables]
     head: dict[str, Json] = {"#meta": _about(trace), "vars": names}
     if isinstance(trace.ending, Lasso):
@@ -56,11 +56,12 @@ def write(trace: Trace) -> str:
 
 
 def digest(source: Source) -> str:
-    """The first 16 hexadecimal digits of the text's SHA-256: which text a trace or a verdict is about."""
+    """The first 16 hexadecimal digits of the SHA-256 of a model's text."""
     return hashlib.sha256(source.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _states(trace: Trace) -> list[dict[str, Json]]:
+    """The states in ITF's encoding."""
     faults = trace.faults_before()
     names = [variable.name for variable in trace.model.variables]
     encoders = [encoder(variable.type, trace.scope) for variable in trace.model.variables]
@@ -73,6 +74,7 @@ def _states(trace: Trace) -> list[dict[str, Json]]:
 
 
 def _step(trace: Trace, step: Step) -> dict[str, Json]:
+    """The metadata of a step."""
     params = trace.model.action(step.action).params
     return {
         "action": step.action,
@@ -87,6 +89,7 @@ def _step(trace: Trace, step: Step) -> dict[str, Json]:
 
 
 def _about(trace: Trace) -> dict[str, Json]:
+    """The metadata of a trace."""
     end = {
         "property": trace.property,
         "ending": _ending(trace),
@@ -97,7 +100,7 @@ def _about(trace: Trace) -> dict[str, Json]:
 
 
 def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]) -> dict[str, Json]:
-    """The description of a trace: the text and the check it is of, its bounds, and how it ends."""
+    """The metadata of a trace: model text, check, bounds and ending."""
     types = {entry.name: entry.type for entry in model.configs}
     return {
         "format": "ITF",
@@ -120,6 +123,7 @@ def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]
 
 
 def _ending(trace: Trace) -> dict[str, Json]:
+    """The metadata of the ending."""
     ending: Ending = trace.ending
     kind = next(name for name, of in KINDS.items() if isinstance(ending, of))
     if not isinstance(ending, Erred):

@@ -16,7 +16,7 @@ LONG = 40  # characters of a message that are shown
 
 
 class Arrows:
-    """The arrows of one picture: steps are asked for in their order, as who sent what is remembered."""
+    """Finds the arrows of a picture; ask for steps in order, as senders of messages are remembered."""
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
@@ -33,7 +33,7 @@ class Arrows:
         old: Mapping[str, ReplicaState],
         new: Mapping[str, ReplicaState],
     ) -> Iterator[Arrow]:
-        """What a step sends, copies, decides and answers; a fault does none of it."""
+        """The arrows of a step: messages, copies, decisions and answers; none for a fault."""
         if self._cast.actions[step.action].is_fault:
             return
         yield from self._received(number, step, actors)
@@ -57,7 +57,7 @@ class Arrows:
     def posted(
         self, number: int, sender: str, step: Step, found: tuple[Change, ...]
     ) -> Iterator[tuple[str, str]]:
-        """What a step puts into a network, or a fault takes out, as words next to a lane."""
+        """The messages a step sends, or a fault drops, as notes by lane."""
         is_fault = self._cast.actions[step.action].is_fault
         for change in found:
             if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
@@ -80,14 +80,14 @@ class Arrows:
                     )
 
     def _messages(self, step: Step) -> Iterator[tuple[int, Value]]:
-        """What a step may take out of the networks, by network and message."""
+        """The messages that a step can have received, by network."""
         for of, value in self._cast.given(step):
             for index, variable in enumerate(self._trace.model.variables):
                 if variable.network is not None and _may_hold(variable.type, of):
                     yield index, value
 
     def _received(self, number: int, step: Step, actors: list[str]) -> Iterator[Arrow]:
-        """Messages that a step takes up, from who sent them."""
+        """The arrows of messages that a step receives, from their senders."""
         for index, message in self._messages(step):
             sender, sent = self._sent.get((index, message), ("", 0))
             if sent and actors and sender != actors[0]:
@@ -96,7 +96,7 @@ class Arrows:
                 yield Arrow(sender, actors[0], self._brief(of, message) + when, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
-        """What a client sends: with the name of its type where the value alone means little."""
+        """The label of a record that a client sends."""
         text = ", ".join(box.text for box in boxes)
         log = self._cast.roles.field(self._cast.sort_of[name][0], "log")
         of = element(log.type) if log is not None else None
@@ -108,7 +108,7 @@ class Arrows:
     def _answers(
         self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, ReplicaState]
     ) -> Iterator[Arrow]:
-        """The answers to clients: acknowledged records that were not acknowledged before."""
+        """The arrows of acknowledgements to clients."""
         acknowledged = self._cast.roles.whole.get("acknowledged")
         for change in found:
             if acknowledged is None or self._index(change) != acknowledged.variable:
@@ -121,7 +121,7 @@ class Arrows:
                 yield Arrow(who, CLIENT, f"{word} {told_}", ArrowKind.ANSWER)
 
     def _brief(self, of: Type, value: Value) -> str:
-        """A value in a few words: what it is, and as many of its parts as there is room for."""
+        """A value in a few words."""
         text = show(of, value, self._trace.scope)
         if len(text) <= LONG:
             return text
@@ -137,19 +137,21 @@ class Arrows:
         return f"{head}({kept}…)"
 
     def _index(self, change: Change) -> int:
+        """The index of the variable that changed."""
         return self._trace.model.variables.index(change.place.variable)
 
 
 def _entry(box: Box) -> str:
+    """An entry of a log in words."""
     return f"{box.text} ({box.under})" if box.under else box.text
 
 
 def _message(network: Type) -> Type:
-    """What a network holds."""
+    """The type of a network's messages."""
     return element(network.value if isinstance(network, Map) else network)
 
 
 def _may_hold(network: Type, of: Type) -> bool:
-    """Whether a network may hold such messages."""
+    """Whether a network can contain messages of a type."""
     message = _message(network)
     return message == of or (isinstance(message, Union) and of in message.cases)

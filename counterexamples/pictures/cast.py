@@ -26,7 +26,7 @@ EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
 class Cast:
-    """The replicas of a trace by their lanes, and the parts of its states that play a role."""
+    """The replicas of a trace, each with a lane, and the state variables with a role in pictures."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -44,12 +44,12 @@ class Cast:
 
     @property
     def replicas(self) -> tuple[str, ...]:
-        """The names of all replicas, in the order of their lanes."""
+        """The names of all replicas, in the order of lanes."""
         return tuple(self.sort_of)
 
     @property
     def membership(self) -> str:
-        """What the set is called that replicas join and leave."""
+        """The word for the set that replicas join and leave, such as ISR."""
         part = self.roles.whole.get("membership")
         if part is None:
             return ""
@@ -57,34 +57,34 @@ class Cast:
 
     @property
     def common(self) -> str:
-        """The lane of what no replica owns: the controller's, where something is decided for all."""
+        """The name of the lane for what belongs to no replica, such as the controller's."""
         return CONTROLLER if any(role in self.roles.whole for role in DECIDED) else SHARED
 
     def lane(self, of: Type, value: Value) -> str | None:
-        """The replica that a value names; None when it names none."""
+        """The replica that a value names; None if it names none."""
         sort = sort_of_type(of)
         return None if sort is None or value is None else self._lane_of.get((sort, value))
 
     def actors(self, step: Step) -> list[str]:
-        """The replicas that a step's parameters and choices name."""
+        """The replicas named by a step's parameters and choices."""
         names = [self.lane(of, value) for of, value in self.given(step)]
         return [*dict.fromkeys(name for name in names if name is not None)]
 
     def given(self, step: Step) -> list[tuple[Type, Value]]:
-        """A step's parameters and choices, with their types."""
+        """The values of a step's parameters and choices, with their types."""
         action = self.actions[step.action]
         found = [(p.type, v) for p, v in zip(action.params, step.args, strict=True)]
         return [*found, *((choice.type, choice.value) for choice in step.choices)]
 
     def says(self, number: int) -> str:
-        """What a step does, in a sentence; steps are counted from 1."""
+        """The sentence for step `number`, counted from 1."""
         step = self.trace.steps[number - 1]
         return self.machine.says(self.actions[step.action], step, self.trace.states[number - 1])
 
     # ------------------------------------------------------------- states of replicas
 
     def replica_state(self, name: str, state: State, before: State | None) -> ReplicaState:
-        """The state of a replica, with what the step before did to its log."""
+        """The drawn state of a replica, with the change of its log since `before`."""
         sort, member = self.sort_of[name]
         found = ReplicaState()
         control = self.roles.whole.get("leader")
@@ -114,7 +114,7 @@ class Cast:
         return found
 
     def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
-        """Whatever is true or false of a replica, and was not at the start."""
+        """The Boolean fields of a replica that differ from the initial state, in words."""
         first = self.trace.states[0]
         for index, name in self._switches:
             if self.trace.model.variables[index].owner == sort:
@@ -123,7 +123,7 @@ class Cast:
                     yield f"{name}: {'yes' if value else 'no'}"
 
     def _found_switches(self) -> Iterator[tuple[int, str]]:
-        """Fields that are true or false and play no other role, with their names."""
+        """The Boolean fields without another role, with their names."""
         played = {part.variable for part in self.roles.fields.values()}
         for index, variable in enumerate(self.trace.model.variables):
             owner = variable.owner
@@ -132,7 +132,7 @@ class Cast:
                 yield index, variable.name.removeprefix(f"{owner}.")
 
     def is_drawn(self, index: int, field: str) -> bool:
-        """Whether a variable, or a field of it, is seen in boxes, bars and words, or is not to be seen."""
+        """Whether a variable or field is drawn, as a box, bar or word, or hidden."""
         return (
             not {(index, ""), (index, field)}.isdisjoint(self.roles.hidden)
             or any(index == switch for switch, _ in self._switches)
@@ -141,17 +141,18 @@ class Cast:
         )
 
     def is_decided(self, index: int, field: str) -> bool:
-        """Whether a variable, or a field of it, is the leader, epoch or membership, which no process owns."""
+        """Whether a variable or field is the global leader, epoch or membership."""
         parts = [part for role, part in self.roles.whole.items() if role in DECIDED]
         return any(part.variable == index and (not part.path or part.name == field) for part in parts)
 
     def control(self, state: State) -> tuple[str, ...]:
-        """What is decided for all: the leader, the epoch, the membership."""
+        """The global leader, epoch and membership, in words."""
         scope = self.trace.scope
         parts = [self.roles.whole.get(role) for role in DECIDED]
         return tuple(f"{p.name}: {show(p.type, p.of(state), scope)}" for p in parts if p is not None)
 
     def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
+        """The entries of a replica's log as boxes, with the change since `before`."""
         if not isinstance(log.type, Seq):
             return ()
         now = log.of(state, member)
@@ -172,12 +173,13 @@ class Cast:
         return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
 
     def _box(self, of: Type, entry: Value) -> Box:
-        """An entry by the record that it holds, above the epoch it was written in; each is made once."""
+        """The box of a log entry, with its record and epoch; made once."""
         if (of, entry) not in self._boxed:
             self._boxed[of, entry] = self._made(of, entry)
         return self._boxed[of, entry]
 
     def _made(self, of: Type, entry: Value) -> Box:
+        """A new box of a log entry."""
         scope = self.trace.scope
         if not isinstance(of, Record):
             return Box(show(of, entry, scope))
@@ -192,13 +194,13 @@ class Cast:
 
     @property
     def record(self) -> str:
-        """The word before the names of records, where these are mere numbers."""
+        """The word before the names of records if these are numbers."""
         acknowledged = self.roles.whole.get("acknowledged")
         of = None if acknowledged is None else element(acknowledged.type)
         return f"{of.name.lower()} " if isinstance(of, Nat) else ""
 
     def acknowledged_values(self, state: State) -> set[Value]:
-        """The values that were acknowledged to clients."""
+        """The values acknowledged to clients in a state."""
         acknowledged = self.roles.whole.get("acknowledged")
         if acknowledged is None:
             return set()
@@ -206,7 +208,7 @@ class Cast:
         return {value for value, _ in found} if isinstance(acknowledged.type, Bag) else {*found}
 
     def acknowledged(self, state: State) -> tuple[str, ...]:
-        """What was acknowledged to clients, in words and in canonical order."""
+        """The values acknowledged to clients, in words and canonical order."""
         return tuple(self.in_words(self.acknowledged_values(state)))
 
     def in_words(self, values: set[Value]) -> Iterator[str]:
@@ -217,7 +219,7 @@ class Cast:
             yield from (show(of, value, self.trace.scope) for value in ordered(values))
 
     def box_of_acknowledged(self, name: str, value: Value) -> Box:
-        """An acknowledged value as it is in a replica's log, or would be there."""
+        """The box that an acknowledged value has, or would have, in a replica's log."""
         sort, _ = self.sort_of[name]
         log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
         of = element(acknowledged.type)
@@ -225,7 +227,7 @@ class Cast:
         return self._box(of, value) if is_entry else Box(show(of, value, self.trace.scope))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
-        """What an entry of a log is, in the type of what is acknowledged to clients."""
+        """The acknowledged values that a log entry contains."""
         acknowledged = self.roles.whole.get("acknowledged")
         wanted = None if acknowledged is None else element(acknowledged.type)
         if of == wanted:
@@ -236,12 +238,12 @@ class Cast:
 
 
 def sort_of_type(of: Type) -> str | None:
-    """The sort that a value of a type names, if it names one."""
+    """The sort that values of a type name, if any."""
     if isinstance(of, Option):
         return sort_of_type(of.of)
     return of.name if isinstance(of, Sort) else None
 
 
 def element(of: Type) -> Type:
-    """What a collection holds; of another type, itself."""
+    """The element type of a collection; another type itself."""
     return of.of if isinstance(of, Set | Bag | Seq) else of

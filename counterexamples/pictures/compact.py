@@ -24,12 +24,12 @@ RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def compact(picture: Picture, *, width: int = WIDTH, ascii_only: bool = False) -> Iterator[Line]:
-    """The lines of a picture; where columns are too few, the replicas that changed are below their step."""
+    """The picture as lines of text; if columns do not fit, changed replicas are below each step."""
     return _Compact(picture, width, ascii_only=ascii_only).lines()
 
 
 class _Compact:
-    """One text in the making."""
+    """Writes one picture as text."""
 
     def __init__(self, picture: Picture, width: int, *, ascii_only: bool) -> None:
         self._picture = picture
@@ -41,11 +41,12 @@ class _Compact:
         self._has_logs = any(s.log is not None for row in picture.rows for s in row.replicas.values())
 
     def _column(self, lane: str) -> int:
+        """The width of a lane's column."""
         cells = [size(self._cell(row.replicas[lane])) for row in self._picture.rows]
         return max(2 + len(self._safe(lane)), *cells)
 
     def lines(self) -> Iterator[Line]:
-        """All of them."""
+        """All lines."""
         picture = self._picture
         is_beside = self._text_width >= TEXT_WIDTH and self._has_logs
         yield from wrapped((), picture.title, self._width, Role.BAD if picture.is_bad else Role.GOOD)
@@ -77,10 +78,12 @@ class _Compact:
     # ------------------------------------------------------------------- steps
 
     def _label(self, row: PictureRow) -> Line:
+        """The label of a row."""
         number = "…" if row.skipped else str(row.number) if row.is_needed else f"({row.number})"
         return line(Piece(self._safe(f"{number:>{self._digits}} "), Role.DIM), SIGNS[row.kind], " ")
 
     def _loops(self, text: str) -> Line:
+        """The line about the cycle of a run."""
         return line(Piece(f"{'':>{self._digits}} ↻  {text}", Role.UNSURE))
 
     def _beside(self, index: int, row: PictureRow) -> Iterator[Line]:
@@ -98,7 +101,7 @@ class _Compact:
             yield line(" " * (self._digits + 4), Piece(other, ROLES[row.kind]))
 
     def _below(self, index: int, row: PictureRow) -> Iterator[Line]:
-        """A step, and below it the replicas that are not as before."""
+        """A step with the changed replicas below it."""
         yield from wrapped(self._label(row), row.sentence or row.action, self._width, ROLES[row.kind])
         margin = " " * (self._digits + 4)
         items: list[Line] = []
@@ -116,6 +119,7 @@ class _Compact:
             yield from packed(line(margin), items, self._width, Piece("   "))
 
     def _is_news(self, index: int, lane: str) -> bool:
+        """Whether a replica's state differs from the row before."""
         rows = self._picture.rows
         if lane not in rows[index].replicas:
             return False
@@ -126,7 +130,7 @@ class _Compact:
     # ---------------------------------------------------------------- replicas
 
     def _cell(self, replica: ReplicaState) -> Line:
-        """The state of a replica."""
+        """The state of a replica in its column."""
         down = Piece(" ") if replica.up else Piece("✕", Role.FAULT)
         leader = Piece(_leader(replica), Role.STRONG)
         name, _, number = replica.epoch.partition(" ")
@@ -138,7 +142,7 @@ class _Compact:
         return tuple(Piece(self._safe(piece.text), piece.role) for piece in (*found, *gone))
 
     def _log(self, replica: ReplicaState) -> tuple[str, Line]:
-        """The records that a replica has, with the high watermark as a bar; and those that are gone."""
+        """The records of a replica with the high watermark as a bar; and the records it lost."""
         boxes = replica.log or ()
         mark = replica.high_watermark
         text = ""
@@ -154,6 +158,7 @@ class _Compact:
         return text, (*cut, *lost)
 
     def _entry(self, box: Box) -> str:
+        """A log entry as text."""
         text = self._safe(box.text)
         text = text if len(text) <= ENTRY else text[: ENTRY - 1] + "…"
         tick = "✓" if box.acknowledged and not box.cut else ""
@@ -162,17 +167,19 @@ class _Compact:
         return text + (epoch.translate(RAISED) if is_raised else f"^{epoch}" if epoch else "") + tick
 
     def _safe(self, text: str) -> str:
+        """The text in ASCII if that is asked for."""
         return clean(text, ascii_only=self._ascii_only)
 
     # ----------------------------------------------------------------- the end
 
     def _verdict(self) -> Iterator[Line]:
+        """The lines about the violation."""
         sign = Piece("✗ ", Role.BAD) if self._picture.is_bad else Piece("✓ ", Role.GOOD)
         for number, words in enumerate(self._picture.verdict):
             yield from wrapped((sign if number == 0 else Piece("  "),), words, self._width)
 
     def _legend(self) -> Iterator[Line]:
-        """What the signs mean; only of those that are there."""
+        """The explanations of the signs that occur."""
         stands = [replica for row in self._picture.rows for replica in row.replicas.values()]
         boxes = [box for replica in stands for box in replica.log or ()]
         signs = {
@@ -194,6 +201,7 @@ class _Compact:
 
 
 def _leader(replica: ReplicaState) -> str:
+    """The sign of a leader."""
     if replica.chosen or (replica.chosen is None and replica.leads):
         return "★"
     return "☆" if replica.leads else " "

@@ -28,7 +28,7 @@ MOST_SENTENCES = 8  # of a caption
 
 
 def picture(trace: Trace, part: range | None = None, explanation: Explanation | None = None) -> Picture:
-    """The picture of a trace, or of the steps in `part`, counted from 1.
+    """The picture of a trace, or of its steps in `part`, counted from 1.
 
     Costs a comparison of two states for each step.  With no part given, the middle
     of a trace of more than some hundred steps is left out, faults and all.  With an
@@ -39,7 +39,7 @@ def picture(trace: Trace, part: range | None = None, explanation: Explanation | 
 
 
 def _explained(made: Picture, why: Explanation) -> Picture:
-    """A picture with the marks that an explanation gives."""
+    """The picture with the marks from an explanation."""
     is_needed = why.core.numbers
     rows = tuple(
         replace(row, is_needed=row.skipped > 0 or row.number == 0 or row.number in is_needed)
@@ -50,7 +50,7 @@ def _explained(made: Picture, why: Explanation) -> Picture:
 
 
 class _Drawing:
-    """One picture in the making."""
+    """Makes one picture."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -60,7 +60,7 @@ class _Drawing:
         self._recorded = _recorded(trace)
 
     def picture(self, part: range | None) -> Picture:
-        """The whole, or what is drawn of it."""
+        """The whole picture, or the part asked for."""
         trace = self._trace
         rows = [*self._rows(part)]
         if rows[-1].number == len(trace.steps):
@@ -95,7 +95,7 @@ class _Drawing:
     # --------------------------------------------------------------------- rows
 
     def _rows(self, part: range | None) -> Iterator[PictureRow]:
-        """Those that are drawn, with one for each gap between them."""
+        """The rows drawn, with one for each gap between them."""
         last = len(self._trace.steps)
         drawn = [n for n in range(last + 1) if n in part] if part is not None else [*range(last + 1)]
         if part is None and last > MOST_STEPS:
@@ -110,7 +110,7 @@ class _Drawing:
             yield self._gap(before + 1, last)
 
     def _gap(self, first: int, last: int) -> PictureRow:
-        """Steps that are not drawn, and the state after them."""
+        """The row for steps that are not drawn, with the state after them."""
         state = self._trace.states[last]
         replicas = {name: self._cast.replica_state(name, state, None) for name in self._cast.replicas}
         first = max(first, 1)
@@ -123,6 +123,7 @@ class _Drawing:
         )
 
     def _start(self) -> PictureRow:
+        """The row of the initial state."""
         state = self._trace.states[0]
         names = self._cast.replicas
         replicas = {name: self._cast.replica_state(name, state, None) for name in names}
@@ -140,6 +141,7 @@ class _Drawing:
         )
 
     def _row(self, number: int) -> PictureRow:
+        """The row of a step."""
         trace = self._trace
         step, before, after = trace.steps[number - 1], *trace.states[number - 1 : number + 1]
         action = self._cast.actions[step.action]
@@ -175,7 +177,7 @@ class _Drawing:
         )
 
     def _notes(self, found: tuple[Change, ...], down: set[str], who: str) -> Iterator[tuple[str, str]]:
-        """What a step changed and nothing else shows; what goes down with a replica is no news.
+        """The changes by a step that nothing else shows, as notes by lane.
 
         What no replica owns is next to the controller, or else next to the replica that changed it.
         """
@@ -185,7 +187,7 @@ class _Drawing:
                 yield change.place.member or common, self._note(change)
 
     def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
-        """The promises and votes that went down with a replica: what had a value, and has none."""
+        """The volatile promises and votes that a replica lost when it went down, as notes."""
         for change in found:
             if (
                 change.place.member is not None
@@ -199,7 +201,7 @@ class _Drawing:
                 yield change.place.member, f"forgets {name} {was}"
 
     def _events(self, old: ReplicaState, new: ReplicaState) -> tuple[str, ...]:
-        """What became of a replica's membership, and of its log when it went down."""
+        """What happened to a replica's membership, and to its log when it went down, in words."""
         found = []
         if old.member != new.member and self._cast.membership:
             found.append(f"{'joins' if new.member else 'leaves'} {self._cast.membership}")
@@ -209,12 +211,13 @@ class _Drawing:
         return tuple(found)
 
     def _is_drawn(self, change: Change) -> bool:
-        """Whether a change is seen in boxes, bars and marks, so that words do not have to repeat it."""
+        """Whether a change is visible in boxes, bars and marks."""
         variable = change.place.variable
         index = self._trace.model.variables.index(variable)
         return variable.network is not None or self._cast.is_drawn(index, change.path.rpartition(".")[2])
 
     def _note(self, change: Change) -> str:
+        """A change in words."""
         scope = self._trace.scope
         place = change.path.removeprefix(f"{change.place.member}.")
         match change.how:
@@ -227,7 +230,7 @@ class _Drawing:
     # ------------------------------------------------------------------ the caption
 
     def _caption(self, rows: Sequence[PictureRow]) -> str:
-        """The story in whole sentences: faults, elections, when what is lost was acknowledged, the end.
+        """The story in sentences: faults, elections, acknowledgements lost later, the end.
 
         Elections are left out where there are many.
         """
@@ -258,25 +261,25 @@ class _Drawing:
 
 
 def _are(what: str, names: Sequence[str]) -> str:
-    """In words: "record 1 is" or "records 1, 2 are"; without a word before, "v1 is"."""
+    """Names with a verb: "record 1 is", "records 1, 2 are", "v1 is"."""
     if len(names) == 1:
         return f"{what}{names[0]} is"
     return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"
 
 
 def _without_logs(row: PictureRow) -> PictureRow:
-    """A row of a picture in which nothing is ever written, so that empty logs need no room."""
+    """The row without logs, for a picture in which nothing is written."""
     replicas = {n: replace(s, log=None, high_watermark=None) for n, s in row.replicas.items()}
     return replace(row, replicas=replicas)
 
 
 def _is_forgotten(change: Change, down: set[str]) -> bool:
-    """Whether a change is what going down does to whatever is not stored."""
+    """Whether a change is only the loss of volatile state by going down."""
     return change.place.member in down and change.place.variable.storage is Storage.VOLATILE
 
 
 def _recorded(trace: Trace) -> set[str]:
-    """The ghosts that the property of a trace reads: what happened, as far as the claim asks."""
+    """The ghost variables that the trace's property reads."""
     if trace.property is None:
         return set()
     expr = trace.model.property(trace.property).expr
@@ -285,12 +288,13 @@ def _recorded(trace: Trace) -> set[str]:
 
 
 def _alike(a: ReplicaState, b: ReplicaState) -> bool:
+    """Whether two replica states are drawn the same."""
     plain = [tuple(replace(box, fresh=False) if box.fresh else box for box in s.log or ()) for s in (a, b)]
     return replace(a, log=plain[0]) == replace(b, log=plain[1])
 
 
 def _by_lane(texts: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Words by the lane that they are in."""
+    """The notes grouped by lane."""
     found: dict[str, tuple[str, ...]] = {}
     for lane, text in texts:
         found[lane] = (*found.get(lane, ()), text)

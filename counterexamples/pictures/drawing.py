@@ -90,24 +90,24 @@ NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def said(text: str) -> str:
-    """Text escaped for XML, with nothing in it that hides or moves other text."""
+    """The text escaped for XML, without control characters."""
     return escape(NOT_XML.sub("\ufffd", clean(text)))
 
 
 def width_of_bold(text: str, size: float = 13) -> float:
-    """About how wide a line of bold text is."""
+    """The approximate width of a bold line of text."""
     return 1.14 * width_of(text, size)
 
 
 def words(x: float, y: float, text: str, *classes: str, anchor: str = "start") -> str:
-    """A line of text."""
+    """The SVG of a line of text."""
     kind = f' class="{" ".join(classes)}"' if classes else ""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{x:g}" y="{y:g}"{kind}{where}>{said(text)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, radius: float = 3) -> str:
-    """A rectangle."""
+    """The SVG of a rectangle."""
     return (
         f'<rect x="{x:g}" y="{y:g}" width="{max(width, 0):g}" height="{max(height, 0):g}" '
         f'rx="{radius:g}" class="{kind}"/>'
@@ -115,13 +115,13 @@ def rect(x: float, y: float, width: float, height: float, kind: str, radius: flo
 
 
 def stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    """A straight line."""
+    """The SVG of a straight line."""
     return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
 
 
 @lru_cache(maxsize=4096)  # the same few words are in every row
 def width_of(text: str, size: float = 13) -> float:
-    """About how wide a line of text is."""
+    """The approximate width of a line of text."""
     return sum(WIDTHS.get(sign, 0.56 if sign.isascii() else 0.75) for sign in text) * size
 
 
@@ -129,12 +129,12 @@ WIDTHS = dict.fromkeys("iljtfrI.,:;|!'()[] ", 0.33) | dict.fromkeys("mwMW@%â†’â˜
 
 
 def lines(text: str, width: float, size: float = 13) -> list[str]:
-    """Text in lines of at most about that width; a word that is longer is broken."""
+    """The text wrapped at about `width`; a longer word is broken."""
     return wrap(text, max(4, int(width / (0.53 * size))), break_on_hyphens=False) or [""]
 
 
 def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
-    """The title and the lines under it, and where the next thing begins."""
+    """The SVG of the title and the lines under it, and the y where it ends."""
     parts = []
     for line in lines(picture.title, room, 19.5):
         parts.append(words(x, y, line, "title"))
@@ -148,7 +148,7 @@ def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str
 
 
 def small(text: str, x: float, y: float, room: float) -> tuple[list[str], float]:
-    """A text in small print, from its first line at y on, and where the next line would be."""
+    """The SVG of text in small print, and the y where it ends."""
     text_lines = lines(text, room, 10.5)
     parts = [words(x, y + SMALL * number, line, "small", "dim") for number, line in enumerate(text_lines)]
     return parts, y + SMALL * len(text_lines)
@@ -157,7 +157,7 @@ def small(text: str, x: float, y: float, room: float) -> tuple[list[str], float]
 def verdict(
     picture: Picture, x: float, y: float, width: float, margin: float, radius: float
 ) -> tuple[list[str], float]:
-    """What is wrong at the end in a box of its own, and how high that is; 0 where there is nothing to say.
+    """The SVG of the box with the violation, and its height; 0 if there is none.
 
     The property comes first, then what is false in it; the margins above and below the text are
     `margin` together.
@@ -178,7 +178,7 @@ def verdict(
 
 
 def legend(picture: Picture) -> list[str]:
-    """What signs mean that every picture of logs has; only of those that are there."""
+    """The SVG texts that explain the signs that occur."""
     stands = [replica for row in picture.rows for replica in row.replicas.values()]
     boxes = [box for replica in stands for box in replica.log or ()]
     marks = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
@@ -196,13 +196,14 @@ def legend(picture: Picture) -> list[str]:
 
 
 def _has_unaware(stands: Iterable[ReplicaState]) -> bool:
+    """Whether some replica's role includes "unaware", which the legend explains."""
     return any("unaware" in badge(replica) for replica in stands)
 
 
 def document(
     width: float, height: float, title: str, about: str, body: Sequence[str], *, style: str = ""
 ) -> str:
-    """A whole file, with its style, perhaps one of its own, and what a screen reader reads of it."""
+    """A whole SVG file, with style, title and description for screen readers."""
     name = sha256("".join((said(title), said(about), *body)).encode()).hexdigest()[:8]
     shapes = "\n".join(body)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" class="mc" role="img" \
@@ -220,12 +221,12 @@ aria-labelledby="t{name} d{name}" viewBox="0 0 {width:g} {height:g}" width="{wid
 
 
 def log_width(replica: ReplicaState) -> float:
-    """How wide a log is drawn."""
+    """The width of a drawn log."""
     return sum(_wide(box) for box in replica.log or ()) + 2 * INSET + 10
 
 
 def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator[str]:
-    """A log as boxes from x on, its high watermark as a bar; the front is left out where there is no room.
+    """The SVG of a log with its high watermark; its front is left out if there is no room.
 
     It takes LABEL above y and below y + TALL for words.
     """
@@ -257,16 +258,19 @@ def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator
 
 
 def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
+    """The SVG of a high watermark."""
     yield stroke(x, y - 3, x, y + TALL + 3, "bar")
     left = x - 2 if anchor == "start" else x
     yield words(left, y - 5, name if len(name) <= SHORT else "hw", "small", "mended", anchor=anchor)
 
 
 def _wide(box: Box) -> float:
+    """The width of a box."""
     return min(max(BOX, width_of(box.text) + 12, width_of(box.under, 10) + 10), WIDE)
 
 
 def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelled: bool) -> Iterator[str]:
+    """The SVG of a log entry."""
     kind = _kind(box, committed=committed)
     yield rect(x + 1, y, width - 2, TALL, kind)
     middle = x + width / 2
@@ -285,7 +289,7 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelle
 
 
 def _kind(box: Box, *, committed: bool) -> str:
-    """The class of a box: how it is filled and outlined."""
+    """The CSS class of a box: how it is filled and outlined."""
     if box.missing:
         return "missing"
     if box.cut:

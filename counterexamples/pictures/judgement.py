@@ -19,7 +19,7 @@ MOST_FAILURES = 3  # that are shown
 
 
 class Judgement:
-    """What is wrong in a trace's last state by its property: `broken` replicas, `lost` records."""
+    """The violation in a trace's last state: `broken` replicas, `lost` records."""
 
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
@@ -31,7 +31,7 @@ class Judgement:
         self._lost = ordered(lost)
 
     def judged(self, row: PictureRow) -> PictureRow:
-        """The last row, with what is wrong marked in it."""
+        """The last row with the violation marked."""
         places = self._places()
         replica = dict(row.replicas)
         for name in self.broken:
@@ -44,7 +44,7 @@ class Judgement:
         return replace(row, replicas=replica, shown=tuple(self._cast.sort_of), is_last=True)
 
     def verdict(self) -> Iterator[str]:
-        """What is wrong, in lines: the property, then its false parts with their members and values."""
+        """The violation in lines: the property, then its false parts with members and values."""
         trace = self._trace
         if trace.property is None:
             return
@@ -58,7 +58,7 @@ class Judgement:
             yield self._part(failure)
 
     def _part(self, failure: Failure) -> str:
-        """A part that is false, for which members, and the values in it."""
+        """A false part with its members and values, in words."""
         source, scope = self._trace.model.source, self._trace.scope
         whole = one_line(source.at(failure.span))
         names = ", ".join(f"{n.name} = {show(n.type, n.value, scope)}" for n in failure.names)
@@ -70,7 +70,7 @@ class Judgement:
         return f"{text}: {values}" if values else text
 
     def answered(self) -> dict[int, list[str]]:
-        """The steps that acknowledged what is lost at the end."""
+        """For each step the records it acknowledged that are lost at the end."""
         found: dict[int, list[str]] = {}
         for record in self.lost:
             number = len(self._trace.steps)
@@ -86,16 +86,16 @@ class Judgement:
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _places(self) -> set[int]:
-        """The places in logs for which the property fails."""
+        """The log indices for which the property fails."""
         named = [each for failure in self._failures for each in failure.names]
         return {each.value for each in named if isinstance(each.type, Nat | Range | Int)}
 
     def _lost_boxes(self, name: str) -> list[Box]:
-        """What is lost as it would be in a replica's log."""
+        """The lost values as boxes of a replica's log."""
         return [self._cast.box_of_acknowledged(name, value) for value in self._lost]
 
     def _lost_values(self) -> set[Value]:
-        """What was acknowledged, and is not in the log of a replica for which the property fails."""
+        """The acknowledged values missing from a log for which the property fails."""
         state = self._trace.states[-1]
         acknowledged = self._cast.acknowledged_values(state)
         if not self.broken:
@@ -112,7 +112,7 @@ class Judgement:
 
 
 def _where(trace: Trace) -> str:
-    """Of what a property is not true."""
+    """What the property is false of, in words."""
     match trace.ending:
         case BadStep() | BadAssert():
             return "Not true of the last step"

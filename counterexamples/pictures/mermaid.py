@@ -44,16 +44,17 @@ _MEANS_SOMETHING = re.compile(r"[#;%<>&\"\\`$@^~ßﬂ°¶]|:(?! )|(?<=wrap):", r
 
 
 def mermaid(picture: Picture) -> str:
-    """The diagram's text, valid for every picture. Beyond `MOST` characters Mermaid refuses it."""
+    """The picture as a Mermaid sequence diagram. Mermaid refuses more than `MOST` characters."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 
 def escaped(text: str) -> str:
-    """A text that Mermaid shows as it is, on one line."""
+    """The text escaped for one line of Mermaid."""
     return _MEANS_SOMETHING.sub(lambda sign: f"#{ord(sign[0])};", clean(text).strip()) or "#160;"
 
 
 def _lines(picture: Picture) -> Iterator[str]:
+    """The lines of the diagram."""
     names = ids(picture)
     across = _across(picture)
     yield "sequenceDiagram"
@@ -82,7 +83,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
-    """A step: what was done, the arrows, the state of the lanes that it touched."""
+    """The lines of a step: its name, arrows, and the states of the lanes it touched."""
     across = _across(picture)
     inside = [across(heading(row))]
     inside += [
@@ -107,12 +108,13 @@ def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -
 
 
 def _across(picture: Picture) -> Callable[..., str]:
-    """Notes across all lanes."""
+    """A function that makes a note across all lanes."""
     lanes = [*ids(picture).values()]
     width = min(100, max(BESIDE, ACROSS * len(lanes)))
     return lambda *lines: _note(lanes, lines, width)
 
 
 def _note(lanes: list[str], lines: tuple[str, ...], width: int) -> str:
+    """A note over lanes."""
     over = ",".join(dict.fromkeys((lanes[0], lanes[-1])))
     return f"    Note over {over}: {'<br/>'.join(map(escaped, folded(lines, width)))}"

@@ -7,7 +7,7 @@ from spec.frozen import frozen
 
 @frozen
 class PictureOptions:
-    """What is drawn otherwise: the title in place of our own, the frames in a line, the caption or none."""
+    """Options of a picture: title, frames per line, caption."""
 
     title: str | None = None
     columns: int | None = None
@@ -15,7 +15,7 @@ class PictureOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The options that differ from their defaults, as they are typed."""
+        """The options that differ from their defaults, as command-line arguments."""
         asked = {
             "--title": self.title is not None,
             "--columns": self.columns is not None,

@@ -30,7 +30,7 @@ class ArrowKind(PyEnum):
 
 @frozen
 class Box:
-    """An entry of a log: `text` names its record, `under` its epoch."""
+    """A log entry as drawn: `text` names its record, `under` its epoch."""
 
     text: str
     under: str = ""
@@ -44,7 +44,7 @@ class Box:
 
 @frozen
 class ReplicaState:
-    """The state of a replica after a step; None and empty where the model has no such part."""
+    """A replica's state as drawn; None or empty where the model has no such part."""
 
     up: bool = True
     leads: bool = False  # takes itself for the leader
@@ -61,7 +61,7 @@ class ReplicaState:
 
 @frozen
 class Arrow:
-    """From one lane to another, or to the same."""
+    """An arrow between two lanes, or within one."""
 
     start: str
     end: str
@@ -71,7 +71,7 @@ class Arrow:
 
 @frozen
 class PictureRow:
-    """A step: what was done, and in each lane that it touched the state then.
+    """A row of a picture: a step, and the state of each lane that it touched.
 
     By lane, `events` are what happened there in words, `notes` the changes that nothing
     else shows.  `acknowledged` is what was acknowledged to clients.  Row 0 is the start; a row
@@ -97,7 +97,7 @@ class PictureRow:
 
 @frozen
 class Picture:
-    """Everything that a format draws; `verdict` is what is wrong at the end, in lines."""
+    """The contents of a picture, independent of format; `verdict` is the violation in lines."""
 
     title: str
     bounds: str
@@ -119,6 +119,6 @@ class Picture:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What is drawn under the title: what the run shows, the caption, and what the run needs."""
+        """The lines under the title: the violation, the caption, and the needed settings."""
         texts = (self.claim and f"{self.claim}.", self.caption, self.needs)
         return tuple(text for text in texts if text) if self.is_captioned else ()

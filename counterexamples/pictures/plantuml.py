@@ -44,12 +44,12 @@ _HAS_NO_NUMBER = re.compile(r"[\ufffe\uffff\U00100000-\U0010ffff]")  # that Plan
 
 
 def plantuml(picture: Picture) -> str:
-    """The diagram's text, valid for every picture."""
+    """The picture as a PlantUML sequence diagram."""
     return "".join(f"{line}\n" for line in _lines(picture))
 
 
 def escaped(text: str) -> str:
-    """A text that PlantUML shows as it is, on one line."""
+    """The text escaped for one line of PlantUML."""
     text = _HAS_NO_NUMBER.sub("\N{REPLACEMENT CHARACTER}", clean(text).strip()) or "\N{NO-BREAK SPACE}"
     if not any(sign.isascii() and sign.isalnum() for sign in text):  # it takes no title without some letter
         return "".join(f"<U+{ord(sign):04X}>" for sign in text)
@@ -57,7 +57,7 @@ def escaped(text: str) -> str:
 
 
 def _number(sign: re.Match[str]) -> str:
-    """A sign as its number; some mean nothing within a line, as long as they are not doubled."""
+    """A character as its escape by number."""
     before, after = sign.string[: sign.start()][-1:], sign.string[sign.end() :][:1]
     if sign[0] in OURS or (sign[0] in HARMLESS and before and sign[0] not in (before, after)):
         return sign[0]
@@ -65,6 +65,7 @@ def _number(sign: re.Match[str]) -> str:
 
 
 def _lines(picture: Picture) -> Iterator[str]:
+    """The lines of the diagram."""
     names = ids(picture)
     across = _across(picture)
     yield "@startuml"
@@ -96,7 +97,7 @@ def _lines(picture: Picture) -> Iterator[str]:
 
 
 def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -> Iterator[str]:
-    """A step: what was done, the arrows, the state of the lanes that it touched."""
+    """The lines of a step: its name, arrows, and the states of the lanes it touched."""
     shape, colour = SHAPES[row.kind]
     if row.is_last and picture.is_bad:
         colour = WRONG
@@ -112,12 +113,13 @@ def _row(picture: Picture, row: PictureRow, index: int, names: dict[str, str]) -
 
 
 def _across(picture: Picture) -> Callable[..., str]:
-    """Notes across all lanes, of a shape and a colour."""
+    """A function that makes a note across all lanes, of a shape and a colour."""
     lanes = [*ids(picture).values()]
     width = min(100, max(BESIDE, ACROSS * len(lanes)))
     return lambda shape, colour, *lines: _note(shape, colour, lanes, lines, width)
 
 
 def _note(shape: str, colour: str, lanes: list[str], lines: tuple[str, ...], width: int) -> str:
+    """A note over lanes."""
     over = ", ".join(dict.fromkeys((lanes[0], lanes[-1])))
     return f"{shape} over {over}{colour} : {NEWLINE.join(map(escaped, folded(lines, width)))}"

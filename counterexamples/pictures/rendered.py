@@ -17,7 +17,7 @@ LARGEST = 1 << 30  # bytes of a picture
 
 
 class NoRenderer(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """No program is installed that makes a form of file of SVG."""
+    """Raised if no installed program converts SVG to the wanted format."""
 
     def __init__(self, form: str) -> None:
         self._form = form
@@ -28,7 +28,7 @@ class NoRenderer(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 def png(svg: str) -> bytes:
-    """The picture at twice its size.
+    """The SVG picture as PNG at twice its size. Raises NoRenderer.
 
     Takes the first of the known renderers that is on the path and does it.
     Raises NoRenderer when none is, OSError when none of them could do it.
@@ -37,11 +37,12 @@ def png(svg: str) -> bytes:
 
 
 def pdf(svg: str) -> bytes:
-    """The picture as one page of its size, with its shapes and its texts. Raises as `png` does."""
+    """The SVG picture as one page of PDF, with text as text. Raises NoRenderer."""
     return _rendered(svg, "PDF")
 
 
 def _rendered(svg: str, form: str) -> bytes:
+    """The SVG converted by the first program that is installed."""
     known = RENDERERS[form]
     found = {name: path for name in known if (path := shutil.which(name))}
     if not found:
@@ -69,6 +70,7 @@ Size = tuple[int, int]
 
 
 def _size(svg: str) -> Size:
+    """The width and height of an SVG."""
     found = re.search(r'width="([\d.]+)" height="([\d.]+)"', svg)
     if found is None:
         raise ValueError("this is not one of our pictures: it has no size")
@@ -76,18 +78,22 @@ def _size(svg: str) -> Size:
 
 
 def _rsvg(source: Path, target: Path, _size: Size) -> list[str]:
+    """The command line of rsvg-convert."""
     return [f"--zoom={SCALE}", "--unlimited", "--output", str(target), str(source)]
 
 
 def _inkscape(source: Path, target: Path, size: Size) -> list[str]:
+    """The command line of Inkscape."""
     return [f"--export-width={SCALE * size[0]}", f"--export-filename={target}", str(source)]
 
 
 def _resvg(source: Path, target: Path, _size: Size) -> list[str]:
+    """The command line of resvg."""
     return [f"--zoom={SCALE}", str(source), str(target)]
 
 
 def _chromium(source: Path, target: Path, size: Size) -> list[str]:
+    """The command line of Chromium."""
     return [
         *_quiet(target),
         f"--force-device-scale-factor={SCALE}",
@@ -98,6 +104,7 @@ def _chromium(source: Path, target: Path, size: Size) -> list[str]:
 
 
 def _quiet(target: Path) -> tuple[str, ...]:
+    """Chromium's options for a run without user interface or profile."""
     return (
         "--headless",
         "--no-sandbox",  # it is shown nothing but our own file
@@ -112,15 +119,17 @@ def _quiet(target: Path) -> tuple[str, ...]:
 
 
 def _rsvg_pdf(source: Path, target: Path, _size: Size) -> list[str]:
+    """The command line of rsvg-convert for PDF."""
     return ["--format=pdf", "--unlimited", "--output", str(target), str(source)]
 
 
 def _inkscape_pdf(source: Path, target: Path, _size: Size) -> list[str]:
+    """The command line of Inkscape for PDF."""
     return [f"--export-filename={target}", str(source)]
 
 
 def _chromium_pdf(source: Path, target: Path, size: Size) -> list[str]:
-    """A page as large as the picture, which an SVG file cannot ask for itself."""
+    """The command line of Chromium for PDF, by a page of the picture's size."""
     across, down = size
     page = source.with_suffix(".html")
     style = f"@page{{size:{across}px {down}px;margin:0}}body{{margin:0}}svg{{display:block}}"

@@ -17,7 +17,7 @@ from spec.model.types import Bool, Enum, Map, Record, Type
 
 @frozen
 class NamedPart:
-    """A part of a state that has a name: a variable, or a field of one that is a record."""
+    """A named part of the state: a variable, or a field of a record variable or process."""
 
     name: str
     variable: int
@@ -27,12 +27,12 @@ class NamedPart:
     ghost: bool = False
 
     def spelt(self, model: Model) -> str:
-        """As the model's text may write it: `quorum.isr`, `Replica.log`."""
+        """The name in the model's syntax: `quorum.isr`, `Replica.log`."""
         whole = model.variables[self.variable].name
         return f"{whole}.{self.name}" if self.path else whole
 
     def of(self, state: State, member: int | None = None) -> Value:
-        """Its value; of a process field, that of a member."""
+        """The value of the part in a state; for a process field, that of a member."""
         value = state[self.variable]
         if member is not None:
             value = value[member]
@@ -43,7 +43,7 @@ class NamedPart:
 
 @frozen
 class Roles:
-    """Which part of a state plays each role in a picture.
+    """The part of the state for each role in pictures: log, leader, epoch and so on.
 
     `fields` has the fields of processes, by sort and role; `whole` has the other parts, by role.
     """
@@ -57,7 +57,7 @@ class Roles:
     )  # variables, and fields of them or "", that are not drawn
 
     def field(self, sort: str, role: str) -> NamedPart | None:
-        """What plays a role in the processes of a sort."""
+        """The process field of a sort with a role."""
         return self.fields.get((sort, role))
 
 
@@ -76,7 +76,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def roles(model: Model) -> Roles:
-    """The roles of a model's parts: as it declares them, or else by their names."""
+    """The roles of a model's parts, as declared in `display`, else found by name."""
     networks = {index for index, variable in enumerate(model.variables) if variable.network}
     parts = [part for part in parts_of(model) if part.variable not in networks]
     sorts = tuple(sort.name for sort in model.sorts if any(p.owner == sort.name for p in parts))
@@ -98,13 +98,13 @@ def roles(model: Model) -> Roles:
 
 
 def _is_displayed_by(part: NamedPart, shown: Shown) -> bool:
-    """Whether an entry of the `display` block is about just this part."""
+    """Whether an entry of the `display` block refers to the part."""
     field = part.name if part.path else None
     return shown.variable == part.variable and shown.field == field
 
 
 def _named(parts: list[NamedPart], owner: str | None, role: str) -> NamedPart | None:
-    """The part with the first of a role's names that may play it; a ghost may only be a variable's."""
+    """The first part with one of a role's usual names; a ghost may only be a global variable."""
     might = ROLES[role]
     if not (might.of_state if owner is None else might.of_process):
         return None
@@ -114,12 +114,12 @@ def _named(parts: list[NamedPart], owner: str | None, role: str) -> NamedPart | 
 
 
 def _companion(parts: list[NamedPart], log: NamedPart) -> NamedPart | None:
-    """How much of a `cached` log is on disk, which the language keeps track of."""
+    """The implicit part with the length of a `cached` log that is on disk."""
     return next((p for p in parts if p.owner == log.owner and p.name == f"{log.name}.flushed"), None)
 
 
 def parts_of(model: Model) -> Iterator[NamedPart]:
-    """Every variable, and every field of a variable that is a record."""
+    """Every variable, and every field of a record variable."""
     for index, variable in enumerate(model.variables):
         of, owner = variable.type, variable.owner
         if owner is not None and isinstance(of, Map):
@@ -132,7 +132,7 @@ def parts_of(model: Model) -> Iterator[NamedPart]:
 
 
 def leads(part: NamedPart, value: Value, member: int) -> bool:
-    """Whether a member whose `leads` has that value takes itself for the leader."""
+    """Whether a value of a `leads` field means that the member considers itself the leader."""
     match part.type:
         case Bool():
             return bool(value)

@@ -46,18 +46,18 @@ SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.AC
 
 @frozen
 class StoryFrame:
-    """A state, the last of `rows`, and the steps that led to it since the frame before."""
+    """A frame: the state after the last of `rows`, and the steps since the frame before."""
 
     rows: tuple[PictureRow, ...]
 
     @property
     def last(self) -> PictureRow:
-        """The step whose end state it shows."""
+        """The row whose state the frame shows."""
         return self.rows[-1]
 
 
 def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
-    """The key frames of a picture; where there are too many, those of the least weight go first."""
+    """The key frames of a picture; if they are too many, the least important are dropped."""
     rows = picture.rows
     weights = {index: _weight(picture, index) for index in range(len(rows))}
     kept = sorted(sorted(weights, key=lambda index: (-weights[index], -index))[:most])
@@ -67,7 +67,7 @@ def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
 
 
 def _weight(picture: Picture, index: int) -> int:
-    """How much a step asks for a frame of its own; 0 is not at all."""
+    """The importance of a row as a frame; 0 for none."""
     row = picture.rows[index]
     if index in {0, len(picture.rows) - 1}:
         return 9
@@ -92,17 +92,17 @@ def _weight(picture: Picture, index: int) -> int:
 
 
 def _stores(rows: Iterable[PictureRow]) -> bool:
-    """Whether a replica has anything in its log, in one of the rows."""
+    """Whether some replica has log entries in one of the rows."""
     return any(replica.log for row in rows for replica in row.replicas.values())
 
 
 def storyboard(picture: Picture, across: int | None = None) -> str:
-    """The key frames of a picture as SVG, `across` in a line. The same picture gives the same bytes."""
+    """The key frames as SVG, `across` per line. Equal pictures give equal bytes."""
     return _Board(picture, across).text()
 
 
 class _Board:
-    """One storyboard in the making."""
+    """Draws one storyboard."""
 
     def __init__(self, picture: Picture, across: int | None) -> None:
         self._picture = picture
@@ -120,7 +120,7 @@ class _Board:
         self._parts: list[str] = []
 
     def text(self) -> str:
-        """The whole file."""
+        """The whole SVG file."""
         picture, room = self._picture, self._width - 2 * EDGE
         self._parts, y = heading(picture, EDGE, 30.0, room)
         y += 6
@@ -134,7 +134,7 @@ class _Board:
         return document(self._width, y + 4, f"{picture.title}: storyboard", picture.caption, self._parts)
 
     def _line(self, first: int, y: float) -> float:
-        """A line of frames of one height; where it ends."""
+        """Draw the frames of one line; return the y where it ends."""
         shown = self._frames[first : first + self._across]
         head = max(self._head(frame) for frame in shown)
         body = sum(self._tall[name] for name in self._picture.replicas)
@@ -165,6 +165,7 @@ class _Board:
     # ------------------------------------------------------------------- the steps
 
     def _sentences(self, frame: StoryFrame) -> Iterator[tuple[PictureRow, list[str]]]:
+        """The rows of a frame with their sentences, wrapped."""
         for row in frame.rows:
             sign = SIGNS[row.kind][0]
             number = f"{row.number}. " if row.number and not row.skipped else ""
@@ -178,14 +179,16 @@ class _Board:
             )
 
     def _head(self, frame: StoryFrame) -> float:
+        """The height of a frame's sentences."""
         total = sum(len(texts) for _, texts in self._sentences(frame))
         return 14 + LINE * (total + 2 * self._is_turn(frame))
 
     def _is_turn(self, frame: StoryFrame) -> bool:
-        """Whether the point of no return is within a frame, and not in the last one."""
+        """Whether the violation becomes unavoidable within a frame other than the last."""
         return not frame.last.is_last and any(is_turn(self._picture, row) for row in frame.rows)
 
     def _sentence_lines(self, frame: StoryFrame, x: float, y: float) -> Iterator[str]:
+        """The SVG of a frame's sentences."""
         at = y + 20
         for row, texts in self._sentences(frame):
             for line in texts:
@@ -198,13 +201,13 @@ class _Board:
     # ---------------------------------------------------------------- the replicas
 
     def _height(self, name: str) -> float:
-        """The height of a replica in every frame, so that it never moves."""
+        """The height of a replica, the same in every frame."""
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
         more = max(self._lines_more(frame.last, name) for frame in self._frames)
         return 26 + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
 
     def _beside(self, row: PictureRow, name: str) -> list[str]:
-        """The further words about a replica, in lines, each of as many parts as fit."""
+        """The notes about a replica, wrapped."""
         found: list[str] = []
         for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
             longer = f"{found[-1]} · {part}" if found else ""
@@ -215,7 +218,7 @@ class _Board:
         return found
 
     def _lines_more(self, row: PictureRow, name: str) -> int:
-        """For how many of these lines there is no room next to the words of the replica or of its log."""
+        """The number of note lines that do not fit next to the replica or its log."""
         texts, replica = self._beside(row, name), row.replicas[name]
         if not texts:
             return 0
@@ -228,7 +231,7 @@ class _Board:
         return len(texts) - fits
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
-        """Each at its place, with a mark on its side while it is a member."""
+        """The SVG of the replicas, with a mark on members."""
         room = self._wide - 20 - BAND
         for name, replica in row.replicas.items():
             tall = self._tall[name]
@@ -256,14 +259,14 @@ class _Board:
             y += tall
 
     def _changed(self, row: PictureRow) -> list[str]:
-        """What a step changed, for a model without replicas."""
+        """The changes of a step in words, for a model without replicas."""
         notes = [note for each in row.notes.values() for note in each]
         return [line for note in notes for line in lines(note, self._wide - 20, 11.5)]
 
     # ------------------------------------------------------------------ the client
 
     def _answers(self, row: PictureRow) -> list[tuple[str, str]]:
-        """What was acknowledged to clients, and which of it is lost at the end."""
+        """The acknowledged records, each with a mark if it is lost at the end."""
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.acknowledged if record not in lost]
         word = self._picture.record
@@ -273,6 +276,7 @@ class _Board:
         return found or [("nothing acknowledged yet", "dim")]
 
     def _foot(self, frame: StoryFrame) -> float:
+        """The height of the client's line."""
         if not any(row.acknowledged for row in self._picture.rows):
             return 4
         return 12 + LINE * sum(
@@ -280,6 +284,7 @@ class _Board:
         )
 
     def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
+        """The SVG of the client's line."""
         if not any(each.acknowledged for each in self._picture.rows):
             return
         yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
@@ -290,6 +295,7 @@ class _Board:
                 at += LINE
 
     def _legend(self) -> str:
+        """The legend as text."""
         entries = legend(self._picture)
         if any(replica.member for row in self._picture.rows for replica in row.replicas.values()):
             entries.append(f"blue side: in {self._picture.membership}")
@@ -297,7 +303,7 @@ class _Board:
 
 
 def _short(text: str, room: float) -> str:
-    """What a replica is, without the last of it where there is no room."""
+    """The words about a replica, cut to the room."""
     parts = text.split(" · ")
     while len(parts) > 1 and width_of(" · ".join(parts), SMALL_SIZE) > room:
         parts.pop()

@@ -49,12 +49,12 @@ KINDS = {Kind.FAULT: ("fault", "⚡ fault", "flash"), Kind.REPAIR: ("repair", "�
 
 
 def svg(picture: Picture) -> str:
-    """The sequence diagram of a picture."""
+    """The picture as an SVG sequence diagram."""
     return _Diagram(picture).text()
 
 
 class _Diagram:
-    """One diagram in the making; `_lane` is the position of each lifeline, `_room` the width next to it."""
+    """Draws one diagram; `_lane` has the position of each lifeline, `_room` the width next to it."""
 
     def __init__(self, picture: Picture) -> None:
         self._picture = picture
@@ -70,6 +70,7 @@ class _Diagram:
         self._parts: list[str] = []
 
     def _wanted(self, name: str) -> float:
+        """The width that a lane needs."""
         if name not in self._picture.replicas:
             beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
             longest = max((len(word) for each in beside for word in each.split()), default=0)
@@ -78,7 +79,7 @@ class _Diagram:
         return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
 
     def text(self) -> str:
-        """The whole file."""
+        """The whole SVG file."""
         picture = self._picture
         y = self._heading()
         for row in picture.rows:
@@ -98,6 +99,7 @@ class _Diagram:
     # ------------------------------------------------------------------ heading
 
     def _heading(self) -> float:
+        """Draw the heading; return the y where it ends."""
         self._parts, y = heading(self._picture, EDGE, 30.0, self._width - 2 * EDGE)
         y += 8
         for name, x in self._lane.items():
@@ -109,7 +111,7 @@ class _Diagram:
     # --------------------------------------------------------------------- rows
 
     def _row(self, row: PictureRow, y: float) -> float:
-        """One step from y on; where the next begins."""
+        """Draw a step at y; return the y where it ends."""
         texts = lines(row.sentence, SENTENCES - 34)
         name = (
             []
@@ -139,7 +141,7 @@ class _Diagram:
         return y + height
 
     def _no_return(self, y: float) -> float:
-        """The line below which nothing avoids what is wrong at the end."""
+        """Draw the line after which the violation is unavoidable; return the y where it ends."""
         for x in self._lane.values():
             self._parts.append(stroke(x, y, x, y + 26, "life"))
         self._parts.append(rect(EDGE - 8, y + 3, self._width - 2 * EDGE + 16, 20, "turn", 3))
@@ -147,6 +149,7 @@ class _Diagram:
         return y + 26
 
     def _sentence(self, row: PictureRow, y: float, texts: list[str], name: list[str]) -> None:
+        """Draw a step's sentence and name."""
         at = y + 18
         number = str(row.number) if row.is_needed else f"({row.number})"
         self._parts.append(
@@ -164,7 +167,7 @@ class _Diagram:
             at += 13
 
     def _lives(self, row: PictureRow, y: float, height: float) -> None:
-        """The lifelines: broken while a replica is down, in a band while it is a member."""
+        """Draw the lifelines: broken for replicas that are down, with a band for members."""
         for name, x in self._lane.items():
             replica = row.replicas.get(name)
             if replica is not None and replica.member:
@@ -173,7 +176,7 @@ class _Diagram:
             self._parts.append(stroke(x, y, x, y + height, kind))
 
     def _beside(self, lane: str, row: PictureRow) -> tuple[float, list[Shape]]:
-        """The things next to a lifeline, and how high they are."""
+        """The shapes next to a lifeline, and their height."""
         beside = _Beside(self._room[lane])
         replica = row.replicas.get(lane) if lane in row.shown else None
         if replica is not None:
@@ -198,6 +201,7 @@ class _Diagram:
     # ------------------------------------------------------------------- arrows
 
     def _arrow(self, arrow: Arrow, y: float) -> Iterator[str]:
+        """The SVG of an arrow."""
         start, end = (self._lane.get(name) for name in (arrow.start, arrow.end))
         if start is None or end is None:
             return
@@ -218,13 +222,13 @@ class _Diagram:
     # ------------------------------------------------------------------- the end
 
     def _verdict(self, y: float) -> float:
-        """What is wrong at the end, in a box of its own."""
+        """Draw the box with the violation; return the y where it ends."""
         parts, height = verdict(self._picture, EDGE - 8, y + 8, self._width - 2 * EDGE + 16, 18, 3)
         self._parts += parts
         return y + height + 16 if parts else y + 8
 
     def _legend(self, y: float) -> float:
-        """What the signs mean; only of those that are there."""
+        """Draw the legend of the signs that occur; return the y where it ends."""
         texts = legend(self._picture)
         marks = {arrow.mark for row in self._picture.rows for arrow in row.arrows}
         stands = [replica for row in self._picture.rows for replica in row.replicas.values()]
@@ -240,19 +244,20 @@ class _Diagram:
         return self._small(" · ".join(texts), y)
 
     def _small(self, text: str, y: float) -> float:
+        """Draw a text in small print; return the y where it ends."""
         parts, end = small(text, EDGE - 8, y + 14, self._width - 2 * EDGE)
         self._parts += parts
         return end - 10
 
 
 def _point(x: float, y: float, sign: int) -> str:
-    """The head of an arrow; no marker, since these are known by name and a page may have a picture twice."""
+    """The SVG of an arrow head (no marker: a page may contain a picture twice)."""
     back = -POINT * sign
     return f'<path d="M{x:g} {y:g}l{back:g} -4.5v9z" class="point"/>'
 
 
 def _within(text: str, room: float) -> str:
-    """The label of an arrow, without the parts of a message where there is no room for them."""
+    """The label of an arrow, without a message's fields if there is no room."""
     if width_of(text, 11) <= room:
         return text
     name = text.partition("(")[0]
@@ -260,12 +265,12 @@ def _within(text: str, room: float) -> str:
 
 
 def _at_most(texts: list[str], most: int = 2) -> list[str]:
-    """The first lines of a text, with a mark where there are more."""
+    """The first lines of a text, with an ellipsis if there are more."""
     return texts if len(texts) <= most else [*texts[: most - 1], texts[most - 1][:-1] + "…"]
 
 
 class _Beside:
-    """The things next to a lifeline in one row, from above."""
+    """The things next to a lifeline in one row, from top to bottom."""
 
     def __init__(self, room: float) -> None:
         self._room = room
@@ -273,30 +278,33 @@ class _Beside:
         self.shapes: list[Shape] = []
 
     def say(self, text: str, *classes: str) -> None:
-        """Words, in as many lines as they need."""
+        """Add words, wrapped."""
         is_mono = "mono" in classes
         for line in lines(text, self._room, 11.5 if is_mono else 12.5) if text else ():
             self.shapes.append(partial(_said, line, self.height, classes))
             self.height += 13 if is_mono else 14
 
     def log(self, replica: ReplicaState) -> None:
-        """A log."""
+        """Add a log."""
         self.shapes.append(partial(_logged, replica, self.height + LABEL, self._room))
         self.height += TALL + 2 * LABEL
 
     def frame(self) -> None:
-        """A frame around all that is there so far."""
+        """Add a frame around everything so far."""
         self.shapes.append(partial(_framed, self.height + 3, self._room))
         self.height += 8
 
 
 def _said(text: str, down: float, classes: tuple[str, ...], x: float, y: float) -> Iterator[str]:
+    """The SVG of words at an offset."""
     yield words(x, y + down + 11, text, *classes)
 
 
 def _logged(replica: ReplicaState, down: float, room: float, x: float, y: float) -> Iterator[str]:
+    """The SVG of a log at an offset."""
     return draw_log(x, y + down, replica, room)
 
 
 def _framed(height: float, room: float, x: float, y: float) -> Iterator[str]:
+    """The SVG of a frame."""
     yield rect(x - 6, y - 4, room + 8, height + 4, "broken", 5)

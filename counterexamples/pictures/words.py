@@ -26,7 +26,7 @@ KINDS = {Kind.FAULT: ("⚡", "fault"), Kind.REPAIR: ("✚", "repair")}
 
 
 def badge(replica: ReplicaState) -> str:
-    """What a replica is, in a few words: the leader, down, the leader it follows."""
+    """A replica's role in a few words: leader, down, follower of which leader."""
     found = ["✕ down"] if not replica.up else []
     if replica.chosen and not replica.up:
         found.append("still the leader")
@@ -44,14 +44,14 @@ def badge(replica: ReplicaState) -> str:
 
 
 def entry(box: Box) -> str:
-    """An entry of a log: `1·e2✓`, the record, its epoch, and that it was acknowledged to a client."""
+    """A log entry as text: `1·e2✓`, the record, its epoch, and a mark if it was acknowledged."""
     return (f"{box.text}·{box.under}" if box.under else box.text) + (
         "✓" if box.acknowledged and not box.cut else ""
     )
 
 
 def stands(replica: ReplicaState, picture: Picture) -> Iterator[str]:
-    """The state of a replica, in lines: what it is, its log, what is gone from it."""
+    """A replica's state in lines: role, log, and lost records."""
     parts = [badge(replica)]
     if picture.membership and replica.member is not None:
         parts.append(f"{'in' if replica.member else 'not in'} {picture.membership}")
@@ -72,7 +72,7 @@ def stands(replica: ReplicaState, picture: Picture) -> Iterator[str]:
 
 
 def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The notes in the lanes that a row touched: lanes side by side, and the lines that all of them have.
+    """The notes for the lanes that a row touched: adjacent lanes with the same lines are joined.
 
     A replica is described where it changed, and at the start and the end.
     """
@@ -90,13 +90,13 @@ def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], 
 
 
 def events_in(row: PictureRow, lane: str) -> tuple[str, ...]:
-    """What happened in a lane that the state of its replica does not show."""
+    """The events in a lane that its replica's state does not show."""
     decided = row.control if lane == CONTROLLER else ()
     return (*decided, *row.events.get(lane, ()), *row.notes.get(lane, ()))
 
 
 def _stands(picture: Picture, index: int, lane: str) -> tuple[str, ...]:
-    """The state of a replica after a row, where it is shown."""
+    """A replica's state after a row in lines, if it is shown."""
     row = picture.rows[index]
     if lane not in row.replicas:
         return ()
@@ -107,11 +107,12 @@ def _stands(picture: Picture, index: int, lane: str) -> tuple[str, ...]:
 
 
 def has_changed(now: ReplicaState, before: ReplicaState) -> bool:
-    """Whether a replica's state differs from before, whatever the step before did to its log."""
+    """Whether a replica's state differs from before, apart from what happened to its log."""
     return _bare(now) != _bare(before)
 
 
 def _bare(replica: ReplicaState) -> ReplicaState:
+    """The state without what the step did to the log."""
     if replica.log is None:
         return replica
     kept = (replace(box, fresh=False) for box in replica.log if not box.cut)
@@ -119,7 +120,7 @@ def _bare(replica: ReplicaState) -> ReplicaState:
 
 
 def heading(row: PictureRow) -> str:
-    """A step in a line: its number, whether it is a fault or a repair, and what was done."""
+    """A step in one line: its number, fault or repair, and its name."""
     sentence = row.sentence or row.action
     if row.skipped:
         return f"… {sentence} …"
@@ -129,12 +130,12 @@ def heading(row: PictureRow) -> str:
 
 
 def is_turn(picture: Picture, row: PictureRow) -> bool:
-    """Whether nothing avoids what is wrong at the end once a row is done, though it did before."""
+    """Whether a row's step makes the violation unavoidable."""
     return row.number == picture.no_return and not row.is_last
 
 
 def repeats_from(picture: Picture) -> int | None:
-    """The row that begins what is repeated for ever, one past the last where the run just stays."""
+    """The index of the row that begins the cycle; one past the last if the run stays there."""
     if picture.loop is None:
         return None
     later = (index for index, row in enumerate(picture.rows) if row.number > picture.loop)
@@ -142,13 +143,13 @@ def repeats_from(picture: Picture) -> int | None:
 
 
 def folded(lines: Sequence[str], width: int) -> Iterator[str]:
-    """The lines, the long ones broken between words."""
+    """The lines, with long ones wrapped."""
     for line in lines:
         yield from wrap(clean(line), width, break_on_hyphens=False) or [""]
 
 
 def ids(picture: Picture) -> dict[str, str]:
-    """What each lane is called in a source: its own name where no grammar can mind it; at least one."""
+    """An identifier for each lane in a diagram's source: its name if that is safe."""
     plain = {CLIENT, CONTROLLER}
     return {
         lane: lane if lane in plain or _IS_PLAIN(lane) else f"lane{number}"

@@ -16,7 +16,7 @@ Json = Any
 
 
 class PageTypes:
-    """The types that a page meets, each once, by number."""
+    """The types that a page needs, each numbered once."""
 
     def __init__(self, scope: ir.Scope) -> None:
         self._scope = scope
@@ -24,7 +24,7 @@ class PageTypes:
         self.data: list[Json] = []
 
     def number(self, of: t.Type) -> int:
-        """The number of a type."""
+        """The number of a type, which is added if it is new."""
         if of not in self._numbers:
             made = self._made(of)
             self._numbers[of] = len(self.data)
@@ -32,6 +32,7 @@ class PageTypes:
         return self._numbers[of]
 
     def _made(self, of: t.Type) -> Json:  # noqa: C901 - a dispatch over a union
+        """A type as JSON data."""
         match of:
             case t.Bool():
                 return {"is": "bool"}
@@ -64,11 +65,12 @@ class PageTypes:
                 assert_never(of)
 
     def _fields(self, fields: tuple[t.Field, ...]) -> Json:
+        """Fields as JSON data."""
         return [[field.name, self.number(field.type)] for field in fields]
 
 
 def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
-    """A check's model in its own words, and what of its states is drawn."""
+    """The model of a check as JSON data for the page: texts, types, and roles in pictures."""
     scope, budget = check.scope, check.budget
     return {
         "model": model.name,
@@ -91,10 +93,12 @@ def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
 
 
 def _text(model: ir.Model, node: Node) -> str:
+    """The text of a node of the model."""
     return " ".join(model.source.text[node.span.start : node.span.end].split())
 
 
 def _action(model: ir.Model, action: ir.Action) -> Json:
+    """An action as JSON data."""
     guards = {
         index: [part.name, _text(model, part.test)]
         for index, part in enumerate(action.head)
@@ -105,6 +109,7 @@ def _action(model: ir.Model, action: ir.Action) -> Json:
 
 
 def _property(model: ir.Model, check: ir.Check, prop: ir.Property) -> Json:
+    """A property as JSON data."""
     plain = prop.says is not None and all(isinstance(part, str) for part in prop.says)
     says = "".join(map(str, prop.says or ())) if plain else None
     text = None if prop.expr is None else _text(model, prop.expr)
@@ -113,6 +118,7 @@ def _property(model: ir.Model, check: ir.Check, prop: ir.Property) -> Json:
 
 
 def _variable(variable: ir.Variable, types: PageTypes) -> Json:
+    """A variable as JSON data."""
     owner = variable.owner
     return {
         "name": variable.name,
@@ -127,7 +133,7 @@ def _variable(variable: ir.Variable, types: PageTypes) -> Json:
 
 
 def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
-    """The parts of a state that play a role in pictures, as `Cast` finds them."""
+    """The parts of the state with roles in pictures, as JSON data."""
     found = roles(model)
     played = {part.variable for part in found.fields.values()}
     switches = [
@@ -161,4 +167,5 @@ def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
 
 
 def _part(part: NamedPart, types: PageTypes) -> Json:
+    """A part of the state as JSON data."""
     return {"name": part.name, "variable": part.variable, "path": part.path, "type": types.number(part.type)}

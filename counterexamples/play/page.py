@@ -24,7 +24,7 @@ SHOWN = ("picture.js", "runs.js", "traces.js", "page.js")
 
 
 def play_page(code: bytes, description: Json) -> str:
-    """The page, as the text of an HTML file; the same model gives the same bytes.
+    """The HTML page to play a model; equal models give equal bytes.
 
     `code` is the kernel as WebAssembly or a table of states as JSON, `description` what `described` and
     either say of it.  The page's content security policy lets it run its own scripts, workers that it
@@ -56,7 +56,7 @@ def play_page(code: bytes, description: Json) -> str:
 
 
 def _version(description: Json) -> str:
-    """By what an address knows the model, its scope and its words: the same steps have the same numbers."""
+    """A hash of the model, scope and texts for the page's address: step numbers depend on these."""
     kernel = description["kernel"]
     parts = [
         description[name] for name in ("model", "check", "scope", "config", "actions", "properties", "itf")
@@ -67,7 +67,7 @@ def _version(description: Json) -> str:
 
 
 def _clean(part: Json) -> Json:
-    """The same, with nothing in its texts that moves or hides others."""
+    """The data with control characters removed from all texts."""
     match part:
         case str():
             return clean(part)

@@ -32,7 +32,7 @@ LABEL = 11  # columns of what a line of the card is about
 def card(
     outcome: Outcome, *, width: int, strict: bool = False, remarks: Sequence[str] = ()
 ) -> Iterator[Line]:
-    """The lines of the card of one check; `remarks` are what else the reader should know."""
+    """The lines of a check's result card, with further `remarks`."""
     yield from _title(outcome, strict=strict)
     if outcome.check.says:
         yield from wrapped(line("  "), outcome.check.says, width, Role.DIM)
@@ -62,19 +62,21 @@ def brief(outcome: Outcome, *, strict: bool = False) -> Line:
 
 
 def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:
+    """The title line."""
     found = assess(outcome, strict=strict)
     name = f"{outcome.model.name} · {outcome.check.name}"
     yield line(Piece(name, Role.STRONG), Piece(": "), Piece(found.words, found.role))
 
 
 def _partial(outcome: Outcome, width: int) -> Iterator[Line]:
+    """The lines on an incomplete search."""
     if outcome.findings.end.partial:
         text = f"PARTIAL: {outcome.findings.end.value}. What follows is about the part that was searched."
         yield from wrapped(line("  "), text, width, Role.UNSURE)
 
 
 def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> Iterator[Line]:
-    """A property: its mark, its name, its verdict, and whether that is as expected."""
+    """The lines of a property: mark, name, verdict, and whether it is as expected."""
     match result.verdict:
         case Holds():
             mark, role = "✓", Role.GOOD
@@ -91,11 +93,12 @@ def _result(outcome: Outcome, result: Result, name_width: int, width: int) -> It
 
 
 def _differs(outcome: Outcome, result: Result) -> bool:
-    """Whether the check expects the verdict, but with other details."""
+    """Whether the verdict is as expected except for details."""
     return any(mismatch.about == result.property for mismatch in outcome.mismatches)
 
 
 def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
+    """A text after a mark."""
     yield from wrapped(line("  ", Piece(f"{mark} ", role)), text, width, role)
 
 
@@ -103,7 +106,7 @@ def _mark(mark: str, role: Role, text: str, width: int) -> Iterator[Line]:
 
 
 def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, list[str]]]:
-    """For what the verdicts are, and how they were come by, each under its name.
+    """The scope of the verdicts, and how they were obtained, as labelled texts.
 
     Without what was `measured`, the seconds and bytes, the same search gives the same card.
     """
@@ -141,6 +144,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
 
 
 def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
+    """The lines of the card on the scope of the verdicts and how they were obtained."""
     for label, items in facts(outcome):
         if items:
             start = line("    ", Piece(f"{label:<{LABEL}}", Role.DIM))
@@ -148,7 +152,7 @@ def _facts(outcome: Outcome, width: int) -> Iterator[Line]:
 
 
 def _asked(outcome: Outcome, budget: Budget) -> str:
-    """How many faults were asked about, and whether more would make a difference."""
+    """The faults asked about, and whether more could change the verdicts, in words."""
     words, layers = budget_words(budget), outcome.findings.stats.layers
     verdicts = [result.verdict for result in outcome.findings.results]
     settled = any(isinstance(verdict, Holds) and verdict.extent.faults is None for verdict in verdicts)
@@ -158,14 +162,14 @@ def _asked(outcome: Outcome, budget: Budget) -> str:
 
 
 def _layers(layers: tuple[Layer, ...]) -> list[str]:
-    """How many states each number of faults reaches, or fewer faults."""
+    """The number of states with each number of faults, in words."""
     parts = [f"{'≤ ' if layer.faults else ''}{layer.faults}: {layer.states:,}" for layer in layers]
     half = MOST_LAYERS // 2
     return parts if len(parts) <= MOST_LAYERS else [*parts[:half], "…", *parts[-half:]]
 
 
 def _cut(outcome: Outcome) -> list[str]:
-    """How many steps would have left the scope, and at which bound."""
+    """The number of steps cut at each bound, in words."""
     scope, cut = outcome.check.scope, outcome.findings.stats.cut
     parts = [f"{count(n, 'step')} at {name} = {scope.limit(name)}" for name, n in cut.items() if n]
     if parts:
@@ -174,7 +178,7 @@ def _cut(outcome: Outcome) -> list[str]:
 
 
 def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
-    """What is suspicious in the model: parts that might as well not be there, claims that hold of nothing."""
+    """The lines on suspicious parts of the model: unused ones, and vacuous properties."""
     model, stats = outcome.model, outcome.findings.stats
     role = Role.BAD if strict else Role.UNSURE
     start = line("    ", Piece(f"{'note':<{LABEL}}", role))

@@ -22,7 +22,7 @@ LIMITS = Limits(states=200_000, seconds=10)
 
 
 def forever(model: Model, check: Check) -> dict[str, Json]:
-    """By the names of such properties: what the check finds of each, and the run that breaks it, if any.
+    """For each liveness property the result for the page, with the violating run, if any.
 
     A run of some steps breaks none of them, so the page cannot judge them on its own.  Costs a
     check of these properties alone, up to the limits, and nothing where there are none.
@@ -40,6 +40,7 @@ def forever(model: Model, check: Check) -> dict[str, Json]:
 
 
 def _told(verdict: object) -> Json:
+    """A verdict as data for the page."""
     match verdict:
         case Holds():
             return _only("The check has found that no fair run of this scope and its faults breaks it.")
@@ -61,16 +62,17 @@ def _told(verdict: object) -> Json:
 
 
 def _only(words: str) -> Json:
+    """A text as data for the page."""
     return {"verdict": words, "run": None, "loop": 0, "circle": []}
 
 
 def _goes_on(run: Trace, loop: int) -> str:
-    """How the run continues forever."""
+    """How the run continues forever, in words."""
     return "may stay there" if loop == len(run.steps) else f"repeats itself from after step {loop} on"
 
 
 def _circle(run: Trace, loop: int) -> list[str]:
-    """The steps that repeat, in words."""
+    """The repeated steps in words."""
     machine = Machine(run.model, run.scope)
     pairs = zip(run.steps[loop:], run.states[loop:], strict=False)
     return [machine.says(run.model.action(step.action), step, before) for step, before in pairs]

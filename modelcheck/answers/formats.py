@@ -25,7 +25,7 @@ from spec.frozen import frozen
 
 @frozen
 class RunView:
-    """A run and how it is to be shown: which of its steps, with an explanation or not, how wide."""
+    """A run with options to show it: steps, explanation, width."""
 
     trace: Trace
     part: range | None = None
@@ -36,14 +36,14 @@ class RunView:
     options: PictureOptions = PictureOptions()
 
     def picture(self) -> Picture:
-        """Its picture; an explanation costs a search."""
+        """The picture of the run; an explanation costs a search."""
         made = picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
         if (title := self.options.title) is not None:
             made = replace(made, title=title, claim="")
         return replace(made, is_captioned=self.options.is_captioned)
 
     def storyboard(self) -> str:
-        """Its key frames, as SVG; costs what its picture does."""
+        """The key frames of the run as SVG."""
         return storyboard(self.picture(), self.options.columns)
 
 
@@ -52,7 +52,7 @@ Content = str | bytes | tuple[Line, ...]
 
 @frozen
 class Format:
-    """A format; files of it have the first suffix; `parts` if it can leave out steps.
+    """An output format for runs: file suffixes, and whether it can show a part of the steps.
 
     `takes` are the options of pictures that change what is drawn.
     """
@@ -66,15 +66,18 @@ class Format:
 
 
 def _text(asked: RunView) -> Content:
+    """The run as text."""
     lines = (*story(asked.trace, width=asked.width, part=asked.part),)
     return (*lines, *why(asked.trace, asked.width, in_full=True)) if asked.is_explained else lines
 
 
 def _compact(asked: RunView) -> Content:
+    """The picture of the run as text."""
     return tuple(compact(asked.picture(), width=asked.width, ascii_only=asked.ascii_only))
 
 
 def _html(asked: RunView) -> Content:
+    """The run as an HTML page."""
     from modelcheck.answers.html_report import trace_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
     return trace_page(asked.trace, command=asked.command)
@@ -108,7 +111,7 @@ FORMATS = {
 
 
 def format_of(name: str) -> str | None:
-    """The format that a file of that name has, by the longest suffix that fits."""
+    """The format for a file name, by the longest suffix that fits; None if none does."""
     found = [
         (len(suffix), form)
         for form, each in FORMATS.items()
@@ -119,7 +122,7 @@ def format_of(name: str) -> str | None:
 
 
 def unused(options: PictureOptions, forms: Iterable[str]) -> str | None:
-    """An option that changes nothing in any of some formats, and which formats it is for, as a sentence."""
+    """A sentence about an option without effect in these formats; None if there is none."""
     takes = {option for form in forms for option in FORMATS[form].takes}
     for option in options.given:
         if option not in takes:
@@ -130,12 +133,12 @@ def unused(options: PictureOptions, forms: Iterable[str]) -> str | None:
 
 
 def as_file(content: Content) -> str | bytes:
-    """The content of a file, above our mark."""
+    """The content of a file, with modelcheck's mark."""
     return plain(content) if isinstance(content, tuple) else content
 
 
 def remarks(name: str, asked: RunView, content: Content) -> Iterator[str]:
-    """What the reader of a picture should know of it, and cannot see in it."""
+    """Remarks about a picture for its reader, such as left-out steps."""
     steps = len(asked.trace.steps)
     if asked.part is None and FORMATS[name].parts and name != "text" and steps > MOST_STEPS:
         yield f"{MOST_STEPS:,} of {steps:,} steps are drawn; --steps A..B draws those that you want"

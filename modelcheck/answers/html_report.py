@@ -24,7 +24,7 @@ AS_EXPECTED = "the check comes out as its author expects"  # of a run that is ba
 
 
 def trace_page(trace: Trace, *, command: str = "") -> str:
-    """A page about one run."""
+    """The HTML page about one run."""
     about = f"{trace.model.name} · {trace.check}" if trace.check else trace.model.name
     claims = trace.property and not isinstance(trace.ending, Stops)
     title = f"{about}: {trace.property}" if claims else about
@@ -33,7 +33,7 @@ def trace_page(trace: Trace, *, command: str = "") -> str:
 
 
 def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:
-    """A page about checks: their cards, and every run that they show; `commands` give each again."""
+    """The HTML page about checks: cards and runs; `commands` repeat each."""
     items: list[PageItem] = []
     cards = []
     for outcome, command in zip(outcomes, commands, strict=True):
@@ -46,11 +46,12 @@ def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, stric
 
 
 def item(trace: Trace, title: str, verdict: str, role: Role, command: str, budget: str = "") -> PageItem:
-    """A run with its explanation, which costs up to some thousand states."""
+    """A run as a page item with its explanation, which costs up to a few thousand states."""
     return PageItem(title, verdict, role, trace, explain(trace, LOOKED_AT), command, budget)
 
 
 def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
+    """The page's title."""
     if len(outcomes) == 1:
         return f"{outcomes[0].model.name} · {outcomes[0].check.name}"
     codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
@@ -60,11 +61,12 @@ def _title(outcomes: Sequence[Outcome], *, strict: bool) -> str:
 
 
 def _role(trace: Trace) -> Role:
+    """The colour of a run."""
     return Role.GOOD if isinstance(trace.ending, Example) else Role.BAD
 
 
 def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
-    """Every run that an outcome shows, by the property that it is of; an error of the model by no name."""
+    """Every run that an outcome shows, by property; an error of the model has no name."""
     about, budget = f"{outcome.model.name} · {outcome.check.name}", budget_words(outcome.check.budget)
     error = outcome.findings.error
     if error is not None:
@@ -92,6 +94,7 @@ def _shown(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
 
 
 def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: bool) -> Card:
+    """The card of an outcome."""
     found = assess(outcome, strict=strict)
     return Card(
         f"{outcome.model.name} · {outcome.check.name}",
@@ -106,6 +109,7 @@ def _card(outcome: Outcome, places: Mapping[str, int], command: str, *, strict: 
 
 
 def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
+    """The verdicts on a card."""
     for result in outcome.findings.results:
         words = verdict_words(outcome.model, result)
         if is_expected(outcome, result):
@@ -116,7 +120,7 @@ def _verdicts(outcome: Outcome, places: Mapping[str, int]) -> Iterator[Verdict]:
 
 
 def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]:
-    """The obstacles of a proof, by claim: steps that may not be reachable."""
+    """The steps that prevent a proof, by claim; they may be unreachable."""
     about = f"{outcome.model.name} · {outcome.check.name}"
     for cell, steps in shown_steps(outcome):
         title = f"{about}: {cell.claim} {cell.place}, not a run"
@@ -124,6 +128,7 @@ def _obstacles(outcome: Outcome, command: str) -> Iterator[tuple[str, PageItem]]
 
 
 def _standing_of(result: Result) -> Role:
+    """The colour of a result."""
     match result.verdict:
         case Holds():
             return Role.GOOD
@@ -134,7 +139,7 @@ def _standing_of(result: Result) -> Role:
 
 
 def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a reader must know of a search that was not, or not as expected, or of a model with idle parts."""
+    """Remarks on incomplete searches, unmet expectations, and unused parts."""
     found = outcome.findings
     if found.end.partial:
         yield "Partial", (f"{found.end.value}. The results apply only to the part that was searched.",)

@@ -21,7 +21,7 @@ FALSE_AT_THE_START = "it is false there, in the scope of the check too, so nothi
 
 
 def reach_words(model: Model) -> list[str]:
-    """The scopes that a proof is for, as far as the assumptions of the model allow them."""
+    """The scopes that a proof covers, as far as assumptions restrict them."""
     sorts = [f"any number of {sort.name}" for sort in model.sorts]
     nats = [f"{nat.name} without bound" for nat in model.nats]
     numbers = [f"any {entry.name} that the model allows" for entry in model.configs if _is_number(entry.type)]
@@ -30,18 +30,19 @@ def reach_words(model: Model) -> list[str]:
 
 
 def switch_words(outcome: Outcome) -> list[str]:
-    """The switches that a proof is for: those that are no numbers."""
+    """The switches (other than numbers) that a proof is for."""
     numbers = {entry.name for entry in outcome.model.configs if _is_number(entry.type)}
     switches = switches_set(outcome.model, outcome.check)
     return setting_words(each for each in switches if each[0] not in numbers)
 
 
 def _is_number(of: t.Type) -> bool:
+    """Whether a type is a number."""
     return isinstance(of, t.Range)
 
 
 def proof_words(proof: Proof) -> list[str]:
-    """How much is proved, of what, and whether that was sure to be decided."""
+    """How much is proved, in words, and whether the obligations are decidable."""
     if proof.found is not None:
         needed = count(len(proof.found), "lemma") if proof.found else "no lemma"
         return [f"an inductive invariant, with {needed}", "checked again", proof.solver]
@@ -58,7 +59,7 @@ def proof_words(proof: Proof) -> list[str]:
 
 
 def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
-    """For each claim and each step whether it is kept: a row for each claim, and a mark for each action."""
+    """The table of claims and actions, with a mark for each obligation."""
     proof = outcome.findings.proof
     if proof is None:
         return
@@ -85,7 +86,7 @@ def matrix(outcome: Outcome, width: int) -> Iterator[Line]:
 
 
 def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
-    """What is not proved, and the smallest steps that show why, from states that may not be reachable."""
+    """The lines on unproved obligations, with small steps that violate them."""
     proof = outcome.findings.proof
     stuck = (
         [] if proof is None else [cell for cell in proof.dropped if cell.kept is not ObligationStatus.PROVED]
@@ -104,7 +105,7 @@ def obstacles(outcome: Outcome, width: int) -> Iterator[Line]:
 
 
 def _starts_false(outcome: Outcome, cell: ObligationCell) -> bool:
-    """Whether the claim is false in a state in which the model may start, in the scope of the check."""
+    """Whether the claim is false in an initial state of the check's scope."""
     prop = next((prop for prop in outcome.model.properties if prop.name == cell.claim), None)
     if cell.action is not None or prop is None:
         return False
@@ -116,13 +117,13 @@ def _starts_false(outcome: Outcome, cell: ObligationCell) -> bool:
 
 
 def shown_steps(outcome: Outcome) -> list[tuple[ObligationCell, Trace]]:
-    """The obstacles of a proof, each with what cannot be proved because of it."""
+    """The unproved obligations with their steps."""
     dropped = () if outcome.findings.proof is None else outcome.findings.proof.dropped
     return [(cell, cell.shown) for cell in dropped if cell.shown is not None]
 
 
 def _obstacle(cell: ObligationCell, steps: Trace, width: int) -> Iterator[Line]:
-    """The story of such steps, with what they mean after its first line."""
+    """The lines about one unproved obligation."""
     before = len(steps.steps)
     where = "the state" if before == 1 else f"the first {before} states"
     said = (

@@ -16,7 +16,7 @@ from modelcheck.contract.result import Outcome
 
 
 def register() -> None:
-    """Have the notebook that this program runs in, if it is one, draw runs and outcomes.
+    """Register HTML formatters for runs and outcomes, if this is a notebook.
 
     Notebooks of IPython ask their formatters by the type of a value; a program without one loads nothing.
     """
@@ -31,7 +31,7 @@ def register() -> None:
 
 
 def as_html(outcome: Outcome) -> str:
-    """The verdict card, and below it the runs, unfolded where there is only one."""
+    """The card of an outcome with its runs as HTML."""
     runs = traces(outcome.findings)
     is_open = " open" if len(runs) == 1 else ""
     shown = (

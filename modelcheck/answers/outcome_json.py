@@ -37,7 +37,7 @@ Json = dict[str, Any]
 
 
 def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) -> Json:
-    """An outcome as plain values; traces are in the Informal Trace Format, explained if asked for."""
+    """The outcome as JSON data; traces are in ITF, with explanations on request."""
     model, check, findings = outcome.model, outcome.check, outcome.findings
     found = assess(outcome, strict=strict)
     types = {entry.name: entry.type for entry in model.configs}
@@ -87,7 +87,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
 
 
 def _sample(sample: Sample | None) -> Json:
-    """The random runs, where nothing was searched."""
+    """A simulation as JSON data."""
     if sample is None:
         return {}
     data = {"runs": sample.runs, "depth": sample.depth, "seed": sample.seed}
@@ -95,7 +95,7 @@ def _sample(sample: Sample | None) -> Json:
 
 
 def _proof(proof: Proof) -> Json:
-    """What is proved together, and the matrix of claims and actions; `action` is null at the start."""
+    """A proof as JSON data; `action` is null at the start."""
     return {
         "claims": list(proof.claims),
         "solver": proof.solver,
@@ -106,6 +106,7 @@ def _proof(proof: Proof) -> Json:
 
 
 def _cell(cell: ObligationCell) -> Json:
+    """An obligation as JSON data."""
     return {
         "claim": cell.claim,
         "action": cell.action,
@@ -118,7 +119,7 @@ def _cell(cell: ObligationCell) -> Json:
 
 
 def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
-    """The explanation of a run, with the sentences that it makes of what it holds."""
+    """The explanation of a run as JSON data."""
     found = explain(trace) if explained and trace is not None else None
     if found is None:
         return {}
@@ -132,7 +133,7 @@ def _why(trace: Trace | None, explained: bool) -> Json:  # noqa: FBT001 - as it 
 
 
 def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 - as it was asked for
-    """The distinct ways to violate a property, where they were asked for, and how far that goes."""
+    """The distinct ways as JSON data."""
     if found is None:
         return {}
     data = {
@@ -147,15 +148,17 @@ def _distinct(found: Distinct | None, explained: bool) -> Json:  # noqa: FBT001 
 
 
 def _way(run: Trace) -> Json:
+    """One way as JSON data."""
     return {"faults": run.faults, "steps": len(run.steps), "trace": trace_json(run)}
 
 
 def _faults(total: int | None, kinds: Any) -> Json:  # noqa: ANN401 - a mapping or None
-    """How many faults; null means any number."""
+    """A fault budget as JSON data; null is unlimited."""
     return {"total": total, "kinds": None if kinds is None else dict(kinds)}
 
 
 def _result(outcome: Outcome, result: Result) -> Json:
+    """A result as JSON data."""
     data: Json = {
         "name": result.property,
         "kind": result.kind.value,
@@ -187,20 +190,22 @@ def _result(outcome: Outcome, result: Result) -> Json:
 
 
 def _unshown(unshown: Unshown | None) -> Json:
-    """Why there is no trace, where there is a run."""
+    """Why a run is not shown, as JSON data."""
     return {} if unshown is None else {"unshown": asdict(unshown)}
 
 
 def _extent(extent: Extent) -> Json:
+    """An extent as JSON data."""
     return {"faults": _faults(extent.faults, extent.kinds)}
 
 
 def trace_json(trace: Trace | None) -> Json | None:
-    """A run as the Informal Trace Format has it."""
+    """A run in ITF as JSON data."""
     return None if trace is None else dict(json.loads(write(trace)))
 
 
 def _stats(outcome: Outcome) -> Json:
+    """The counters as JSON data."""
     stats = outcome.findings.stats
     layers = [
         {
@@ -230,7 +235,7 @@ def _stats(outcome: Outcome) -> Json:
 
 
 def _untested(outcome: Outcome, part: UntestedPart) -> Json:
-    """A part of a property that holds of nothing, and its place."""
+    """A vacuous part of a property as JSON data."""
     source = outcome.model.source
     file, line, column = source.place(part.span.start)
     return {

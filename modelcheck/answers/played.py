@@ -19,18 +19,18 @@ Json = Any
 
 
 def played(model: Model, check: Check) -> str:
-    """The page, as the text of an HTML file. Costs what good code for the check does. Raises TooWide."""
+    """The HTML page to play a check. Costs compiling optimised code. Raises TooWide."""
     return play_page(*playable(model, check))
 
 
 def played_beforehand(model: Model, check: Check, most: int = MOST_STATES) -> tuple[str, Precomputed]:
-    """A page that needs no kernel, since about `most` states are stored in it; and those states."""
+    """The HTML page to play a check from a table of about `most` states, and the table."""
     code, description, made = playable_beforehand(model, check, most)
     return play_page(code, description), made
 
 
 def playable(model: Model, check: Check) -> tuple[bytes, Json]:
-    """The kernel of a check as WebAssembly, and all that a page has to know of it. Raises TooWide."""
+    """The WebAssembly kernel of a check, and the description for its page. Raises TooWide."""
     types = PageTypes(check.scope)
     kernel = web_kernel(Task(model, check.scope, check.budget, (), check=check.name), types)
     starts = [kernel.packed(state) for state in Machine(model, check.scope).initial()]
@@ -38,7 +38,7 @@ def playable(model: Model, check: Check) -> tuple[bytes, Json]:
 
 
 def playable_beforehand(model: Model, check: Check, most: int) -> tuple[bytes, Json, Precomputed]:
-    """The same with a table of the first states in place of the kernel, and what is in it."""
+    """The same with a table of the first states instead of the kernel."""
     types = PageTypes(check.scope)
     made = precomputed(model, check, types, most)
     starts = [(number,) for number in range(made.starts)]
@@ -49,6 +49,7 @@ def playable_beforehand(model: Model, check: Check, most: int) -> tuple[bytes, J
 def _description(
     model: Model, check: Check, types: PageTypes, used: Json, starts: Sequence[Sequence[int]]
 ) -> Json:
+    """The description of a check for its page."""
     made = described(model, check, types)
     made |= {
         "forever": forever(model, check),

@@ -29,7 +29,7 @@ NO, YES, ERROR = "012"  # whether a property is true of a state
 
 @frozen
 class Precomputed:
-    """The states as data for a page: `used` describes them, `table` has them, the `starts` of runs first."""
+    """A table of states for a page: `used` describes it, `starts` are the initial ones."""
 
     used: Json
     table: Json
@@ -37,12 +37,12 @@ class Precomputed:
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return len(self.table["states"])
 
 
 def precomputed(model: Model, check: Check, types: PageTypes, most: int = MOST_STATES) -> Precomputed:
-    """The first states of a check, about that many, and all steps from those whose steps there is room for.
+    """The first states of a check, about `most`, with the steps that fit.
 
     Costs what the reference engine takes for them, some thousands of states a second.  Raises ModelError
     where the model cannot start.
@@ -52,7 +52,7 @@ def precomputed(model: Model, check: Check, types: PageTypes, most: int = MOST_S
 
 @dataclass(slots=True)
 class _FoundStates:
-    """What was found of the states, by their numbers."""
+    """The states found, with what is known about them, by number."""
 
     states: list[Json] = field(default_factory=list)
     spent: list[list[int]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class _FoundStates:
 
 
 class _Table:
-    """The states of one check in the making."""
+    """Builds the table of one check."""
 
     def __init__(self, model: Model, check: Check, types: PageTypes) -> None:
         self._machine = Machine(model, check.scope)
@@ -83,6 +83,7 @@ class _Table:
         self._waiting: list[tuple[int, int, int, bytes, State]] = []  # by faults, steps and number
 
     def made(self, most: int) -> Precomputed:
+        """The table of about `most` states."""
         starts = [self._number(0, 0, self._budget.empty, state) for state in self._machine.initial()]
         records, room = 0, RECORDS_FOR_EACH * most
         while self._waiting and len(self._numbers) < most and records < room:
@@ -117,10 +118,11 @@ class _Table:
         return Precomputed(used, table, len({*starts}))
 
     def _named(self, name: str, of: Type) -> Json:
+        """A name with its type as JSON data."""
         return {"name": name, "type": self._types.number(of)}
 
     def _number(self, faults: int, steps: int, spent: bytes, state: State) -> int:
-        """The number of a state, which is examined where it is new, and waits for its steps."""
+        """The number of a state; a new one is examined and queued."""
         key, found = (spent, state), self._found
         number = self._numbers.setdefault(key, len(self._numbers))
         if number == len(found.states):
@@ -135,18 +137,20 @@ class _Table:
         return number
 
     def _truth(self, prop: ir.Property, state: State) -> str:
+        """The value of a property in a state, as a letter."""
         try:
             return YES if self._machine.holds(prop, state) else NO
         except ModelError:
             return ERROR
 
     def _dead(self, state: State) -> str:
+        """Whether a state is a deadlock, as a letter."""
         return YES if self._deadlock is not None and self._truth(self._deadlock, state) == NO else NO
 
     # ------------------------------------------------------------------- the records of a state
 
     def _records(self, state: State, spent: bytes, faults: int, steps: int) -> Iterator[Json]:
-        """The records of a state, action by action; after an error only faults are tried, as in a search."""
+        """The records of a state by action; after an error only of faults, as in a search."""
         has_failed = False
         affordable = self._budget.affordable(spent)
         for action in self._actions:
@@ -166,6 +170,7 @@ class _Table:
     def _record(
         self, action: ir.Action, each: Taken | CutOff, state: State, spent: bytes, cost: tuple[int, int]
     ) -> Json:
+        """The record of one step as JSON data."""
         step = each.step
         record: Json = {"action": action.name, "params": [plain(value) for value in step.args]}
         if action.says is not None:
@@ -183,6 +188,7 @@ class _Table:
         return record | {"outcome": "taken", "to": to, "broken": [*broken, *each.broken]}
 
     def _keeps(self, prop: ir.Property, state: State, each: Taken) -> bool:
+        """Whether a step satisfies a property."""
         try:
             return self._machine.step_holds(prop, state, each.step, each.state)
         except ModelError:
@@ -190,7 +196,7 @@ class _Table:
 
 
 def plain(value: Value) -> Json:
-    """A value as a page has it: sets and bags as lists in canonical order."""
+    """A value as JSON data: sets and bags as sorted lists."""
     match value:
         case tuple():
             return [plain(each) for each in value]

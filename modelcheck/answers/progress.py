@@ -28,7 +28,7 @@ CLEAR = "\r\x1b[2K"  # back to the start of the line, and erase it
 
 
 class ProgressLine:
-    """A reporter for a terminal; on anything else it prints nothing. Call `clear` before other output."""
+    """A reporter that shows progress in a line of a terminal. Call `clear` before other output."""
 
     def __init__(self, stream: TextIO, title: str, *, columns: int) -> None:
         self._stream = stream
@@ -41,23 +41,23 @@ class ProgressLine:
         self._mentioned = monotonic()
 
     def begin(self, title: str) -> None:
-        """Name the new subject at once."""
+        """Show a new title."""
         self._title, self._violated, self._beside = title, [], []
         self._draw(title)
 
     def show(self, words: str) -> None:
-        """Show this at once, until there is something to report."""
+        """Show words until there is progress."""
         self._draw(words)
 
     def mention(self, title: str) -> None:
-        """Name the current subject, unless another one was named just now."""
+        """Show a title, unless another was shown just now."""
         now = monotonic()
         if now - self._mentioned > EVERY:
             self._mentioned = now
             self.begin(title)
 
     def tell(self, event: Event) -> None:
-        """Write the line anew."""
+        """Update the line."""
         match event:
             case Progress():
                 self._draw(self._words(event))
@@ -100,18 +100,19 @@ class ProgressLine:
                 assert_never(event)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._is_terminal:
             self._stream.write(CLEAR)
             self._stream.flush()
 
     def _say(self, words: str) -> None:
-        """A line that stays, on a terminal."""
+        """Print a permanent line."""
         if self._is_terminal:
             self.clear()
             self._stream.write(f"{self._plain(words)}\n")
 
     def _words(self, event: Progress) -> str:
+        """Progress in words."""
         so_far = [count(event.faults, "fault"), f"depth {event.depth}"]
         now = [f"{event.waiting:,} waiting", memory_words(event.memory)]
         paced = self._paced(so_far, event.states, "state", event.seconds, now)
@@ -121,16 +122,18 @@ class ProgressLine:
     def _paced(
         self, so_far: Sequence[str], done: int, what: str, seconds: float, now: Sequence[str] = ()
     ) -> str:
-        """How far it is, how much of something was done and how fast, and how long that took."""
+        """Progress with amount, rate and time, in words."""
         rate = done / seconds if seconds > 0 else 0
         parts = [*so_far, count(done, what), f"{rate:,.0f}/s", *now, seconds_words(seconds)]
         return " · ".join([self._title, *parts])
 
     def _draw(self, words: str) -> None:
+        """Draw the line."""
         if self._is_terminal:
             self._stream.write(CLEAR + self._plain(words)[: self._columns - 1])
             self._stream.flush()
 
     def _plain(self, words: str) -> str:
+        """The words as they fit the terminal."""
         ascii_only = not (self._stream.encoding or "").lower().startswith("utf")
         return words.replace("·", "-") if ascii_only else words

@@ -24,7 +24,7 @@ LIBRARIES = ("z3-solver", "llvmlite")
 
 
 def reproducer(model: Model, check: Check, found: Disagreement) -> dict[str, Any]:
-    """The model's text, the question, the answer of each engine, and the versions of all that took part."""
+    """The data for a bug report about a disagreement: model, check, both findings, versions."""
     first, second = found.engines
     return {
         "format": "modelcheck disagreement 1",
@@ -45,7 +45,7 @@ def reproducer(model: Model, check: Check, found: Disagreement) -> dict[str, Any
 
 
 def save_reproducer(model: Model, check: Check, found: Disagreement) -> Path:
-    """Write it into the current folder, or where that may not be written into one for temporary files."""
+    """Write the data to the current folder, or a temporary one; returns the path."""
     text = json.dumps(reproducer(model, check, found), indent=2) + "\n"
     path = Path(f"modelcheck-disagreement-{model.name}-{check.name.replace(' ', '-')}.json")
     try:
@@ -58,6 +58,7 @@ def save_reproducer(model: Model, check: Check, found: Disagreement) -> Path:
 
 
 def _versions() -> dict[str, str]:
+    """The versions of modelcheck and its dependencies."""
     found = {}
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):

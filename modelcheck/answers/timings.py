@@ -13,7 +13,7 @@ PHASES = ("start", "read", "write", "compile", "load", "search", "replay", "tell
 
 
 class Timings:
-    """Seconds by phase; a reporter that hears what engines have spent, and passes on everything else."""
+    """Measures seconds by phase; as a reporter it also collects engines' phases."""
 
     def __init__(self, inner: Reporter | None = None) -> None:
         self.inner: Reporter = inner or Silent()
@@ -22,7 +22,7 @@ class Timings:
         self._since = perf_counter()
 
     def tell(self, event: Event) -> None:
-        """Take note of what was spent, or pass it on."""
+        """Record a phase's time, or pass the event on."""
         if isinstance(event, PhaseDone):
             self._spent[event.phase] += event.seconds
         else:
@@ -30,7 +30,7 @@ class Timings:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count what is done inside to a phase, but for what is counted to another meanwhile."""
+        """A context whose time counts for a phase, except time counted for others meanwhile."""
         began, known = perf_counter(), sum(self._spent.values())
         try:
             yield
@@ -39,7 +39,7 @@ class Timings:
             self._spent[name] += perf_counter() - began - others
 
     def words(self) -> str:
-        """All phases that took some time, and together: `search 0.31 · tell 0.05 = 0.4 s`."""
+        """The phases with their seconds, and the sum: `search 0.31 · tell 0.05 = 0.4 s`."""
         total = self._spent["start"] + perf_counter() - self._since
         rest = total - sum(self._spent.values())
         parts = [*self._spent.items(), ("rest", rest)]

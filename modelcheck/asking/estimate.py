@@ -25,7 +25,7 @@ LIMITS = Limits(states=4_000_000, seconds=20)  # of each of the smaller checks
 
 @frozen
 class SampledScope:
-    """What a search of a smaller scope came to."""
+    """The size and time of a search at a smaller scope."""
 
     bound: int
     states: int
@@ -35,7 +35,7 @@ class SampledScope:
 
 @frozen
 class Estimate:
-    """How many states to expect with a nat at its bound, and how long they take, by the points searched."""
+    """The expected number of states and time for a nat at its bound, from searches below it."""
 
     nat: str
     bound: int
@@ -43,29 +43,29 @@ class Estimate:
 
     @property
     def states(self) -> int:
-        """The states at the bound, by the curve through the last points."""
+        """The states at the bound, by a curve through the last three points."""
         return round(exp(curve(self.points[-NEEDED:], self.bound)))
 
     @property
     def seconds(self) -> float:
-        """The time that they take where each takes as long as in the largest search."""
+        """The time, if each state takes as long as in the largest search."""
         last = self.points[-1]
         return self.states * last.seconds / last.states
 
     @property
     def memory(self) -> int:
-        """The bytes that they take, by what the largest search took more than the smallest, roughly."""
+        """The bytes, extrapolated roughly from the largest and smallest search."""
         least, last = min(point.memory for point in self.points), self.points[-1]
         return least + round(self.states * (last.memory - least) / last.states)
 
     @property
     def ahead(self) -> int:
-        """How many steps of the nat lie between the largest search and the bound."""
+        """The distance of the bound from the largest search."""
         return self.bound - self.points[-1].bound
 
 
 def estimate(model: Model, asked: Check, reporter: Reporter) -> Estimate | None:
-    """The estimate from the nat that needs to be lowered least; None where none has enough smaller scopes.
+    """The estimate for the nat that has to be lowered least; None if none has enough smaller scopes.
 
     Costs one search for each smaller bound, within LIMITS; scopes in which
     the model cannot start are left out. Raises KeyboardInterrupt, and SpecError where a nat has no bound.
@@ -82,7 +82,7 @@ def estimate(model: Model, asked: Check, reporter: Reporter) -> Estimate | None:
 
 
 def card(title: str, found: Estimate | None) -> Iterator[Line]:
-    """The estimate, what it was made of, and how far such estimates were off."""
+    """The lines on an estimate: the result, its data, and the error of such estimates."""
     if found is None:
         words = f"no estimate: no nat has {NEEDED} smaller bounds that can be searched in a moment"
         yield line(Piece(title, Role.STRONG), ": ", Piece(words, Role.UNSURE))
@@ -97,12 +97,12 @@ def card(title: str, found: Estimate | None) -> Iterator[Line]:
 
 
 def _rounded(number: int) -> int:
-    """With two digits that mean something."""
+    """The number rounded to two significant digits."""
     return round(number, 2 - len(str(number)))
 
 
 def _points(model: Model, asked: Check, nat: str, bound: int, reporter: Reporter) -> Iterator[SampledScope]:
-    """Searches with the nat at 1, 2 … below its bound, up to the first that is too large."""
+    """Searches with the nat at 1, 2, … below its bound, up to the first that is too large."""
     for lower in range(1, bound):
         scope = replace(asked.scope, nats={**asked.scope.nats, nat: lower})
         smaller = replace(asked, scope=scope, only=(), expect=())

@@ -11,7 +11,7 @@ from spec.model.ir import Check, Model, Property
 
 
 def pick_model(models: tuple[Model, ...], name: str | None) -> Model:
-    """The model of that name, the base protocol without one. Raises SpecError when there is none."""
+    """The model with a name; the base protocol without one. Raises SpecError."""
     if name is None:
         return models[0]
     found = next((model for model in models if model.name == name), None)
@@ -19,19 +19,19 @@ def pick_model(models: tuple[Model, ...], name: str | None) -> Model:
 
 
 def pick_check(model: Model, name: str) -> Check:
-    """The check of that name. Raises SpecError when the model has none."""
+    """The check with a name. Raises SpecError."""
     found = next((check for check in model.checks if check.name == name), None)
     return found or _unknown("--check", f"{model.name} has no check", name, model.checks)
 
 
 def pick_property(model: Model, name: str) -> Property:
-    """The property of that name. Raises SpecError when the model has none."""
+    """The property with a name. Raises SpecError."""
     found = next((prop for prop in model.properties if prop.name == name), None)
     return found or _unknown("--property", f"{model.name} has no property", name, model.properties)
 
 
 def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model, Check]]:
-    """Every check of the models with one of the names, all checks without names, in the order of the text."""
+    """The checks with these names (all without names), each with its model, in textual order."""
     found = [(model, check) for model in models for check in model.checks]
     found.sort(key=lambda pair: pair[1].span.start)
     for name in names:
@@ -42,7 +42,7 @@ def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model
 
 
 def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[NamedPart, ...]:
-    """The parts of a state of those names: `isr`, `quorum.isr`, `Replica.log`, `log`, or a role in pictures.
+    """The parts of the state with these names: `isr`, `quorum.isr`, `Replica.log`, `log`, or a role.
 
     Raises SpecError for a name that no part has, or several.
     """
@@ -51,7 +51,7 @@ def pick_parts(model: Model, option: str, names: Iterable[str]) -> tuple[NamedPa
 
 
 def _parts(model: Model, parts: list[NamedPart], option: str, name: str) -> tuple[NamedPart, ...]:
-    """The part of that name, else the only one that ends in it, else those that play a role of that name."""
+    """The part with a name, else the only one whose name ends in it, else those with that role."""
     spelt = {part.spelt(model): part for part in parts}
     ending = [full for full in spelt if full.endswith(f".{name}")]
     if name in spelt or len(ending) == 1:
@@ -70,6 +70,7 @@ def _parts(model: Model, parts: list[NamedPart], option: str, name: str) -> tupl
 
 
 def _unknown(option: str, what: str, name: str, known: Sequence[Model | Check | Property]) -> NoReturn:
+    """Raise SpecError for an unknown name."""
     names = [each.name for each in known]
     help_ = suggest(name, names) or (f"it has {', '.join(names)}" if names else "")
     raise mistyped(option, name, f"{what} `{name}`", help_, "R0902")

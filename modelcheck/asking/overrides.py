@@ -19,7 +19,7 @@ from spec.source import Source, Span
 
 @frozen
 class Overrides:
-    """Settings as typed: `k=v` texts for scope and configuration, texts for faults and for a release.
+    """Changes to a check as typed: `k=v` texts for scope and configuration, faults, a release.
 
     Of a release every config entry has its default there, where the model gives one;
     what `config` sets comes before.
@@ -35,7 +35,7 @@ class Overrides:
 
 
 def apply(model: Model, check: Check, given: Overrides) -> Check:
-    """The check with what was typed in place of its own.
+    """The check with the changes.
 
     When anything differs it loses its `says` text and its expectations.
     Raises SpecError for a name the model does not have and a value that does not fit.
@@ -55,7 +55,7 @@ def apply(model: Model, check: Check, given: Overrides) -> Check:
 
 
 def free_check(model: Model, given: Overrides) -> Check:
-    """A check made of nothing but what was typed, for a model that has none.
+    """A check made only from the changes, for a model without checks.
 
     Raises SpecError when a sort, a nat or a network has no bound.
     """
@@ -85,7 +85,7 @@ def one_check(
     *,
     bounded: bool = True,
 ) -> tuple[Model, Check]:
-    """The one check that is meant, on the model that is meant, with what was typed in place of its own.
+    """The model and the check that the options select, with the changes.
 
     Raises SpecError where the file has several and none is named, and where the check leaves a nat
     without a bound and must be `bounded`; `use` names what belongs to one check.
@@ -126,13 +126,13 @@ def _one_check(
 def put(
     models: tuple[Model, ...], model: Model, check: Check, of: str | None, given: Overrides
 ) -> tuple[Model, Check]:
-    """A check, on the model that is named instead if any, with what was typed in place of its own."""
+    """The check moved to the model named (if any), with the changes."""
     asked = model if of is None else pick_model(models, of)
     return asked, apply(asked, check if asked is model else _moved(check, asked), given)
 
 
 def only(model: Model, check: Check, names: Sequence[str]) -> Check:
-    """The check of only some properties, without what it expects; of all where none is named.
+    """The check with only some properties and without expectations; unchanged without names.
 
     Raises SpecError for a name that the model does not have.
     """
@@ -144,7 +144,7 @@ def only(model: Model, check: Check, names: Sequence[str]) -> Check:
 
 
 def _moved(check: Check, model: Model) -> Check:
-    """A check put to another variant, with its value for each switch that both have.
+    """The check on another variant, with the switches that both have.
 
     It loses its `says` text and its expectations.
     """
@@ -154,6 +154,7 @@ def _moved(check: Check, model: Model) -> Check:
 
 
 def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
+    """The scope with the bounds that were typed."""
     sorts, nats, networks = dict(base.sorts), dict(base.nats), dict(base.networks)
     unbounded = set(base.unbounded)
     names = {variable.name for variable in model.variables if variable.network}
@@ -185,13 +186,13 @@ def _refuse_bounded(model: Model, nat: str) -> None:
 
 
 def members(sort: str, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The first names, and further ones of the same form."""
+    """The names of `count` members: the given ones, then further ones of the same form."""
     further = member_names(sort, count + len(names))
     return (*names, *(name for name in further if name not in names))[:count]
 
 
 def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
-    """The configuration of a release, as far as the model knows its defaults."""
+    """The scope with the configuration defaults of a release, as far as the model knows them."""
     if given.release is None:
         return scope
     option = Source("--release", given.release)
@@ -205,6 +206,7 @@ def _of_release(model: Model, scope: Scope, given: Overrides) -> Scope:
 
 
 def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
+    """The scope with the configuration values that were typed."""
     types = {entry.name: entry.type for entry in model.configs}
     config = dict(scope.config)
     for option, name, text in _pairs("--config", given):
@@ -215,7 +217,7 @@ def _config(model: Model, scope: Scope, given: Sequence[str]) -> Scope:
 
 
 def _value(option: Source, of: Type, text: str, scope: Scope) -> Value:
-    """The value of a scalar type, or of an option of one, that a text names."""
+    """The value of a scalar type, or an option of one, in a text."""
     match of:
         case Bool():
             return _one_of(option, ("false", "true"), text) == 1
@@ -236,7 +238,7 @@ def _value(option: Source, of: Type, text: str, scope: Scope) -> Value:
 
 
 def _budget(model: Model, text: str, own: Budget) -> Budget:
-    """`any`, a number, or `crash=1,isolate=any`: which faults, and how many.
+    """The fault budget in `any`, a number, or `crash=1,isolate=any`.
 
     A number is of the kinds that the check allows of its `own`, where it names some.
     """
@@ -255,7 +257,7 @@ def _budget(model: Model, text: str, own: Budget) -> Budget:
 
 
 def _pairs(option: str, given: Iterable[str]) -> Iterable[tuple[Source, str, str]]:
-    """The sides of each `k=v`; one text may have several, with commas between."""
+    """The key and value of each `k=v`; a text may have several, separated by commas."""
     for text in given:
         source = Source(option, text)
         for part in text.split(","):
@@ -266,17 +268,19 @@ def _pairs(option: str, given: Iterable[str]) -> Iterable[tuple[Source, str, str
 
 
 def _one_of(option: Source, names: Sequence[str], text: str) -> int:
+    """The index of a name in a list."""
     if text not in names:
         _wrong(option, f"`{text}` is none of {', '.join(names)}", suggest(text, names))
     return names.index(text)
 
 
 def as_typed(value: str | int | bool) -> str:  # noqa: FBT001 - a value
-    """A value as one types it."""
+    """A value as it is typed on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _number(option: Source, text: str, least: int, most: int) -> int:
+    """Parse a number within bounds."""
     if not (text.removeprefix("-").isdecimal() and len(text) < 20 and least <= int(text) <= most):
         _wrong(option, f"`{text}` is not a whole number from {least} to {most}")
     return int(text)
@@ -285,15 +289,18 @@ def _number(option: Source, text: str, least: int, most: int) -> int:
 def _unknown(
     option: Source, message: str, name: str, known: Iterable[str] | Mapping[str, object]
 ) -> NoReturn:
+    """Raise SpecError for an unknown name."""
     names = sorted(known)
     help_ = suggest(name, names) or (f"known are {', '.join(names)}" if names else "")
     raise SpecError([Diagnostic("R0902", option, _find(option, name), message, help=help_)])
 
 
 def _wrong(option: Source, message: str, help_: str = "") -> NoReturn:
+    """Raise SpecError for an option."""
     raise SpecError([Diagnostic("R0903", option, Span(0, len(option.text)), message, help=help_)])
 
 
 def _find(option: Source, name: str) -> Span:
+    """The span of a name in an option."""
     at = max(0, option.text.find(name))
     return Span(at, at + len(name))

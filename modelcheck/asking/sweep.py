@@ -34,7 +34,7 @@ FAULTS = "faults"  # may be varied as the names of the model may
 
 @frozen
 class Axis:
-    """A name that is varied, and its values as typed."""
+    """A varied name, with its values as typed."""
 
     name: str
     values: tuple[str, ...]
@@ -42,7 +42,7 @@ class Axis:
 
 @frozen
 class SweepPoint:
-    """A check on a model, with one value of each axis in place of its own."""
+    """A check of a model with one value of each axis."""
 
     values: tuple[str, ...]
     model: Model
@@ -51,7 +51,7 @@ class SweepPoint:
 
 @frozen
 class SweepAnswer:
-    """What a search found; or why there was none, and how bad that is."""
+    """The outcome of a search, or why there is none, with the exit code."""
 
     outcome: Outcome | None
     problem: str = ""
@@ -60,7 +60,7 @@ class SweepAnswer:
 
 @frozen
 class Orders:
-    """How each point is searched."""
+    """The options for the search of each point."""
 
     limits: Limits = field(default_factory=Limits)
     symmetry: bool = False
@@ -68,12 +68,12 @@ class Orders:
 
 
 class Crew(Protocol):
-    """Those who answer points, many at a time."""
+    """The interface of what answers points in parallel."""
 
     def answers(
         self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = ...
     ) -> Iterator[tuple[int, SweepAnswer]]:
-        """Each point's number and answer, as they come; fewer where it is interrupted.
+        """The index and answer of each point, as they are ready; fewer after an interrupt.
 
         `waits` is called now and then while none comes.
         """
@@ -81,7 +81,7 @@ class Crew(Protocol):
 
 
 def axis(text: str, option: str = "--vary") -> Axis:
-    """`NAME=V,V,…`, where `2..5` means 2,3,4,5. Raises SpecError when it is not of that form."""
+    """The axis in `NAME=V,V,…`, where `2..5` means 2,3,4,5. Raises SpecError."""
     name, sign, values = (side.strip() for side in text.partition("="))
     found = tuple(each for part in values.split(",") for each in _range(part.strip(), option))
     if not sign or not name or not all(found) or len(set(found)) < len(found):
@@ -90,6 +90,7 @@ def axis(text: str, option: str = "--vary") -> Axis:
 
 
 def _range(part: str, option: str) -> Sequence[str]:
+    """The values in `2..5`, or the single value."""
     first, dots, last = part.partition("..")
     if not dots or not first.isdecimal() or not last.isdecimal():
         return (part,)
@@ -110,7 +111,7 @@ def points(
     of: str | None = None,
     properties: Sequence[str] = (),
 ) -> list[SweepPoint]:
-    """Each check at each point of the grid, the last axis fastest; one made up where there is none.
+    """Each check at each point of the grid, the last axis varying fastest; without checks a free one.
 
     What checks expect is minded where nothing is varied, and forgotten else.
     Raises SpecError for a name that the model does not have, a value that does not fit, and too many points.
@@ -134,7 +135,7 @@ def points(
 
 
 def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: Overrides) -> Overrides:
-    """What was typed for all points, followed by the values of this one."""
+    """The changes for all points, with the values of one."""
     switches = {entry.name for entry in model.configs}
     for each, value in zip(axes, values, strict=True):
         if each.name in switches:
@@ -149,7 +150,7 @@ def _settings(model: Model, axes: Sequence[Axis], values: Sequence[str], given: 
 def answer(
     point: SweepPoint, orders: Orders, *, engine: Engine | None = None, family: Family | None = None
 ) -> SweepAnswer:
-    """The answer of one search with one thread; by some engine, or whichever is the fastest that can."""
+    """The answer of one search with one thread, by a given engine or the fastest that can."""
     try:
         outcome = check(
             point.model,
@@ -174,7 +175,7 @@ def answer(
 
 
 class Answering:
-    """Answers the points of a sweep by their numbers, those of a family with one kernel."""
+    """Answers the points of a sweep by index, sharing kernels within a family."""
 
     def __init__(self, points: Sequence[SweepPoint], orders: Orders) -> None:
         self._points, self._orders = tuple(points), orders
@@ -182,13 +183,13 @@ class Answering:
         self._engine: Engine | None = None  # of this process
 
     def __call__(self, number: int) -> SweepAnswer:
-        """The answer of the point of a number."""
+        """The answer of the point with an index."""
         self._engine = self._engine or engine("explicit", series=True)
         return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
 
 
 def shared_out(limits: Limits, searches: int) -> Limits:
-    """The limits of each of several searches, as many at a time as there are cores, in the free memory."""
+    """The limits of each of several parallel searches, with memory divided."""
     free = available()
     if limits.memory is not None or free is None:
         return limits
@@ -196,12 +197,12 @@ def shared_out(limits: Limits, searches: int) -> Limits:
 
 
 class Processes:
-    """A process for each core of this machine."""
+    """Answers points in a process per core of this machine."""
 
     def answers(
         self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
     ) -> Iterator[tuple[int, SweepAnswer]]:
-        """As they come; the memory that is free is shared out."""
+        """The index and answer of each point, as they are ready; memory is divided."""
         orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())
         with Workers(Answering(points, orders), models) as workers:
@@ -209,4 +210,5 @@ class Processes:
 
 
 def _wrong(text: str, message: str, option: str = "--vary") -> None:
+    """Raise SpecError for an axis."""
     raise mistyped(option, text, message)

@@ -17,7 +17,7 @@ MEND_START = "without an initial state everything holds of nothing; let the choi
 
 
 def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
-    """Assumptions that do not hold, each with its place in the model, and its subject."""
+    """The error about assumptions that are false, each with its place and the values involved."""
     return SpecError(
         Diagnostic(
             "R0907",
@@ -31,7 +31,7 @@ def broken_assumptions(model: Model, check: Check, unmet: Unmet) -> SpecError:
 
 
 def refuse_unstartable(model: Model, check: Check) -> None:
-    """Raise SpecError where the model cannot start within the check."""
+    """Raise SpecError if the model has no initial state within the check."""
     machine = Machine(model, check.scope)
     if assumes := machine.assumption_failures():
         raise broken_assumptions(model, check, Unmet(model, assumes))
@@ -42,21 +42,21 @@ def refuse_unstartable(model: Model, check: Check) -> None:
 
 
 def cannot_start(model: Model, error: ModelError) -> SpecError:
-    """An error that the model makes before there is any state."""
+    """The error about an error of the model in its initialization."""
     message = f"the model cannot start: {error.message}"
     advice = MEND_START if error.code == NO_START else ""
     return SpecError([Diagnostic(error.code, model.source, error.span, message, help=advice)])
 
 
 def _settings(model: Model, check: Check, names: frozenset[str]) -> Iterator[str]:
-    """The bounds and switches of those names as a check writes them; all, where none is named."""
+    """The bounds and switches with those names as a check writes them; all without names."""
     everything = [*bounds_set(check.scope), *switches_set(model, check)]
     named = [each for each in everything if each[0] in names]
     yield from setting_words(named or everything)
 
 
 def _named(expr: Expr) -> Iterator[str]:
-    """The configs, sorts and nats that an expression speaks of."""
+    """The configs, sorts and nats in an expression."""
     for part in walk(expr):
         if isinstance(part, Config):
             yield part.name

@@ -35,7 +35,7 @@ from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("certificate", metavar="CERTIFICATE", help="a file that `check --engine prove --certificate` wrote")
     add("file", nargs="?", metavar="FILE", help=f"{MODEL} (default: the one that the certificate names)")
@@ -74,6 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _read(name: str) -> Certificate:
+    """The certificate in a file. Raises SpecError."""
     text = read_text(name, largest=200_000_000)
     try:
         return read(text)
@@ -90,18 +91,19 @@ def _model_path(certificate: Certificate, folder: Path) -> str:
 
 
 def _meant(certificate: Certificate, file: str) -> tuple[Model, Check]:
+    """The model and check that a certificate names."""
     model = pick_model(load(file), certificate.model)
     return model, pick_check(model, certificate.check)
 
 
 def _tell(output: Output, exit_: Exit, words: str) -> None:
-    """A line of the answer, with the mark of what it comes to."""
+    """Print a line of the result, with its mark."""
     mark, role = MARKS[exit_]
     output.lines([line("  ", Piece(f"{mark} ", role), words)])
 
 
 def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
-    """Each obligation by each solver there is: one has to prove it, and none may say otherwise."""
+    """The result of asking every installed solver each obligation: one must prove it, none refute it."""
     solvers = programs()
     if not solvers:
         _tell(output, Exit.UNKNOWN, str(NoSolver()))
@@ -129,7 +131,7 @@ def _solved(certificate: Certificate, seconds: float, output: Output) -> Exit:
 
 
 def _reached(certificate: Certificate, model: Model, check: Check, output: Output) -> Exit:
-    """The claims in every state that is reached in the scope of the check."""
+    """The result of checking the claims in every reachable state of the check's scope."""
     names = tuple(claim.name for claim in certificate.claims)
     try:
         outcome = run_check(model, replace(check, only=names, expect=()), engine="explicit")

@@ -11,7 +11,7 @@ from modelcheck.commands.parsers import add_commands
 
 
 def completion(shell: str, whole: argparse.ArgumentParser) -> str:
-    """A script that teaches a shell (bash, zsh or tcsh) all groups and commands, their options and values.
+    """The completion script for a shell (bash, zsh or tcsh).
 
     `whole` has the options of modelcheck itself; groups and commands are added to it.
     Costs the import of every command.
@@ -23,7 +23,7 @@ def completion(shell: str, whole: argparse.ArgumentParser) -> str:
 
 
 def _complete_paths(action: argparse.Action) -> None:
-    """Let the shell offer files or folders where an option takes one."""
+    """Make an option complete file or folder names."""
     word = str(action.metavar or "")
     if "DIR" in word or "FOLDER" in word:
         action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

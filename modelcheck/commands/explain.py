@@ -12,7 +12,7 @@ from spec.diagnostics import suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument("code", nargs="?", metavar="CODE", help="a code such as R0101 (default: list all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -20,7 +20,7 @@ from spec.load import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
     add("--to", required=True, choices=TARGETS, help="select the target language")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Write the model out; the notes and the command that runs it go to standard error."""
+    """Export the model; notes and the command to run the result go to standard error."""
     given = given_by(args)
     model, check = one_check(load(args.file), args.check, args.of, given, "an export")
     check = only(model, check, args.property)
@@ -62,13 +62,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _shown(exported: Exported) -> str:
-    """All files as one text: the main one as it is, each other one behind its name."""
+    """All exported files as one text, each but the main one after its name."""
     first, *others = exported.files.items()
     return first[1] + "".join(f"\n-------- {name}\n{text}" for name, text in others)
 
 
 def _save(folder: Path, exported: Exported, files: Files) -> None:
-    """Write all files, or none where one of them may not be written."""
+    """Write all files, or none if one may not be written."""
     with suppress(OSError):  # the next line says what is wrong
         folder.mkdir(parents=True, exist_ok=True)
     kinds = {folder / name: name.rpartition(".")[2] for name in exported.files}

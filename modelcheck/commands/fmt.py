@@ -15,7 +15,7 @@ from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="model files (.rsm); `-` reads stdin")
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Format each file; one with mistakes is reported and not changed, the others are still done."""
+    """Format each file; one with mistakes is reported and skipped."""
     worst: int = Exit.EXPECTED
     wrong: list[SpecError] = []
     for name in args.files:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _text(name: str) -> str:
-    """The text of a file. Raises SpecError for what is none, and so for the name of a protocol."""
+    """The text of a file. Raises SpecError."""
     if is_meant(name):
         message = "this protocol comes with modelcheck: it is formatted, and no file to write to"
         help_ = f"`modelcheck library show {name} --source` prints it"

@@ -30,7 +30,7 @@ KINDS = {kind.name.lower(): kind for kind in PartKind}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Ask about every part; the exit code is 3 where something is not known."""
+    """Check every mutant; exit 3 if some result is unknown."""
     refuse_unused(args)
     files = Files(output, [args.file], force=args.force)
     models = load(args.file)
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _asked(asking: NecessitySearch, limits: Limits, progress: ProgressLine) -> list[CheckStanding]:
-    """The answers of the unchanged checks; not all of them where it is interrupted."""
+    """The results of the unchanged checks, possibly incomplete after an interrupt."""
     progress.begin("the unchanged checks")
     try:
         found = dict(asking.checks(limits, progress))
@@ -91,7 +91,7 @@ def _rows(
     limits: Limits,
     progress: ProgressLine,
 ) -> dict[int, NecessityRow]:
-    """What is found of each part, shown in the order of the text as far as it is there."""
+    """The result for each part, printed in textual order as they are ready."""
     rows: dict[int, NecessityRow] = {}
     table = _NecessityTable(asking.parts, asking.source)
     answers = asking.rows(asked, limits, progress)  # refuses what cannot be asked
@@ -115,6 +115,7 @@ def _rows(
 
 
 def _tell(args: argparse.Namespace, output: Output, table: _NecessityTable, row: NecessityRow) -> None:
+    """Print a row."""
     output.lines(table.row(row, output.width))
     if args.trace and row.run is not None:
         output.write("\n")
@@ -123,7 +124,7 @@ def _tell(args: argparse.Namespace, output: Output, table: _NecessityTable, row:
 
 
 class _NecessityTable:
-    """A row for each part: its place, its change, the result."""
+    """Prints the table: for each part its place, mutation and result."""
 
     def __init__(self, parts: Sequence[ProtocolPart], source: Source) -> None:
         self._part = min(WIDEST, max(4, *(len(part.name) for part in parts)))
@@ -131,25 +132,27 @@ class _NecessityTable:
         self._mutant = max(6, *(len(part.kind.value) for part in parts))
 
     def head(self) -> Line:
-        """The names of the columns."""
+        """The headings."""
         return line(Piece(self._cells("line", "part", "mutant") + "found", Role.DIM))
 
     def row(self, row: NecessityRow, width: int) -> Iterator[Line]:
-        """What is found of a part."""
+        """The lines of a row."""
         mark, role = {True: ("✓", Role.GOOD), False: ("–", Role.DIM), None: ("?", Role.UNSURE)}[row.needed]
         cells = self._cells(str(row.line), _short(row.part.name), row.part.kind.value)
         yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(row), width)
 
     def _cells(self, number: str, part: str, mutant: str) -> str:
+        """The first cells of a row."""
         return f"{number:>{self._line}}  {part:<{self._part}}  {mutant:<{self._mutant}}  "
 
 
 def _short(name: str) -> str:
+    """A name cut short."""
     return name if len(name) <= WIDEST else f"{name[: WIDEST - 1]}…"
 
 
 def _found(row: NecessityRow) -> str:
-    """What the checks say of a part."""
+    """What the checks show about a part, in words."""
     run = row.run
     if run is not None and row.needed_by is not None:
         costs = f"{count(run.faults, 'fault')}, {count(len(run.steps), 'step')}"
@@ -172,7 +175,7 @@ def _found(row: NecessityRow) -> str:
 def _summary(
     asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int, checks: int, width: int
 ) -> Iterator[Line]:
-    """How many parts have each result, and which checks were not asked."""
+    """The number of parts with each result, and the checks that were not run."""
     needed = [row.needed for row in rows]
     words = {True: "needed", False: "that no check needs", None: "not known"}
     parts = [f"{needed.count(known)} {word}" for known, word in words.items() if known in needed]

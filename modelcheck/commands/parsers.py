@@ -10,7 +10,7 @@ from modelcheck.commands.registry import FOLLOWUPS, TABLE, Command
 
 
 def add_arguments(name: str, command: Command, parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a command, with those that others add to it. Costs the import of its module."""
+    """Add a command's arguments, and those that others add to it. Costs importing its module."""
     import_module(command.module).add_arguments(parser)
     followups = [import_module(module) for module in FOLLOWUPS.get(name, ())]
     for each in followups:
@@ -19,7 +19,7 @@ def add_arguments(name: str, command: Command, parser: argparse.ArgumentParser) 
 
 
 def add_commands(whole: argparse.ArgumentParser) -> tuple[argparse.ArgumentParser, ...]:
-    """Add all groups and commands to a parser; gives the parsers of the commands.
+    """Add all groups and commands to a parser; returns the commands' parsers.
 
     Costs the import of every command.
     """
@@ -27,6 +27,7 @@ def add_commands(whole: argparse.ArgumentParser) -> tuple[argparse.ArgumentParse
 
 
 def _added(whole: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of all commands."""
     parsers = whole.add_subparsers()
     for name, entry in TABLE.items():
         parser = parsers.add_parser(name, help=entry.summary, description=entry.summary)

@@ -32,7 +32,7 @@ _RATED = _LOSSES | _SERVICES | {PropertyKind.REACHABLE, PropertyKind.ALWAYS_EVEN
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
     what = parser.add_argument_group("question")
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Explore, solve, tell."""
+    """Compute the mean time to loss, and print it."""
     model, check = one_check(load(args.file), args.check, args.of, given_by(args), "a chain")
     refuse_unstartable(model, check)
     rates = rates_of(model, check, args.rate)
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _wanted(args: argparse.Namespace, model: Model, check: Check) -> LossQuestion:
-    """What a loss is and what the service is: as asked for, else what the check has."""
+    """The loss and service to compute for: as asked, else as in the check."""
     own = looked_at(model, check)
     losses = [pick_property(model, name) for name in args.loss] or [p for p in own if p.kind in _LOSSES]
     services = [pick_property(model, name) for name in args.available]
@@ -147,12 +147,14 @@ def _wanted(args: argparse.Namespace, model: Model, check: Check) -> LossQuestio
 
 
 def _insist_on_states(model: Model, found: Iterable[Property]) -> None:
+    """Raise SpecError for a property that is not of states."""
     for prop in found:
         if prop.kind not in _RATED:
             _refuse(model, f"`{prop.name}` is no property of states", "name an invariant, for example")
 
 
 def _refuse(model: Model, message: str, help_: str) -> NoReturn:
+    """Raise SpecError."""
     raise SpecError([Diagnostic("R0921", model.source, None, message, help=help_)])
 
 
@@ -160,6 +162,7 @@ def _refuse(model: Model, message: str, help_: str) -> NoReturn:
 
 
 def _time(text: str) -> float:
+    """Parse a time."""
     for unit, size in UNITS.items():
         number = text.removesuffix(unit)
         if number != text and number.replace(".", "", 1).isdigit() and float(number) > 0:
@@ -170,6 +173,7 @@ def _time(text: str) -> float:
 
 
 def _number(text: str) -> int:
+    """Parse a number."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a number from 1 on, and not {text!r}")
     return int(text)

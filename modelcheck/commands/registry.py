@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class Command:
-    """A command: one sentence for `--help`, the module that runs it, and its name before there were groups.
+    """A command: its help sentence, its module, and its former name.
 
     The module has `add_arguments(parser)` and `run(args, output)`, which returns the exit code.
     """
@@ -24,7 +24,7 @@ class Command:
 
 @frozen
 class CommandGroup:
-    """Commands about one subject."""
+    """A group of commands with one subject."""
 
     summary: str
     commands: Mapping[str, Command]
@@ -153,6 +153,7 @@ FOLLOWUPS = {"check": ("modelcheck.commands.kafka.check_reproduction",)}  # see 
 
 
 def _flat(table: Mapping[str, Command | CommandGroup]) -> dict[str, Command]:
+    """The commands by full name."""
     found: dict[str, Command] = {}
     for name, entry in table.items():
         if isinstance(entry, CommandGroup):
@@ -168,7 +169,7 @@ ALIASES = {each.formerly: name for name, each in (COMMANDS | SCRIPTS).items() if
 
 @frozen
 class FormerCall:
-    """A command line that begins with a former name: that name, today's, and the words behind it."""
+    """A command line with a former name: that name, the new one, and the other words."""
 
     formerly: str
     name: str
@@ -176,12 +177,12 @@ class FormerCall:
 
     @property
     def notice(self) -> str:
-        """The new name, in one line."""
+        """The message with the new name."""
         return f"modelcheck: `{self.formerly}` is now `{self.name}`"
 
 
 def renamed(given: Sequence[str]) -> FormerCall | None:
-    """A command line by today's names, if it begins with a former one.
+    """A command line with a former name, rewritten to the new one; None if it has none.
 
     >>> renamed(["at-rest", "--json", "DIR"])
     FormerCall(formerly='at-rest', name='kafka inspect', words=['--json', 'DIR'])

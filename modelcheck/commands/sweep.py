@@ -33,7 +33,7 @@ UNANSWERED = SweepAnswer(None, "not answered")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Answer every point; the exit code is the worst of theirs."""
+    """Check every point; returns the worst exit code."""
     progress = ProgressLine(output.err, "sweep", columns=output.width)
     progress.show(f"sweep: reading {args.file}")
     try:
@@ -78,6 +78,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) -> int:
+    """Check every point, printing each row."""
     at_work = loaded(args.engine, CREWS[args.engine])(**keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
@@ -116,7 +117,7 @@ def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) 
 
 
 class _SweepTable:
-    """A row for each point: its check, its values, how large it is, what is found."""
+    """Prints the table: for each point its check, values, size and result."""
 
     def __init__(self, axes: Sequence[Axis], asked: Sequence[SweepPoint]) -> None:
         self._axes = axes
@@ -129,12 +130,12 @@ class _SweepTable:
         self._widths = [max(map(len, column)) for column in columns]
 
     def head(self) -> Line:
-        """The names of the columns."""
+        """The headings."""
         names = ["check"] * self._is_named + [each.name for each in self._axes]
         return line(Piece(self._cells(names, "states", "time") + "found", Role.DIM))
 
     def row(self, point: SweepPoint, answer: SweepAnswer, width: int) -> Iterator[Line]:
-        """What is found at a point."""
+        """The lines of a point."""
         values = [_name(point)] * self._is_named + list(point.values)
         if answer.outcome is None:
             label = line(self._cells(values, "", ""), Piece("– ", Role.DIM))
@@ -146,16 +147,18 @@ class _SweepTable:
         yield from wrapped(line(cells, Piece(f"{mark} ", role)), _found(answer.outcome), width)
 
     def _cells(self, values: Sequence[str], states: str, time: str) -> str:
+        """The cells of a row."""
         first = "".join(f"{value:<{width}}  " for value, width in zip(values, self._widths, strict=True))
         return f"{first}{states:>13}  {time:>8}  "
 
 
 def _name(point: SweepPoint) -> str:
+    """The name of a point's check."""
     return f"{point.model.name} · {point.check.name}"
 
 
 def _found(outcome: Outcome) -> str:
-    """Which properties are violated, and by how much; else what the outcome comes to."""
+    """The violated properties with their cost, else the result."""
     results = outcome.findings.results
     violated = [_costs(each.property, each.verdict) for each in results if isinstance(each.verdict, Violated)]
     found = assess(outcome)
@@ -163,6 +166,7 @@ def _found(outcome: Outcome) -> str:
 
 
 def _costs(name: str, verdict: Violated) -> str:
+    """A violation with its faults and steps, in words."""
     if verdict.unshown is not None:
         return f"{name} (no run shown)"
     if verdict.trace is None:
@@ -171,7 +175,7 @@ def _costs(name: str, verdict: Violated) -> str:
 
 
 def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[str, object]:
-    """A point and its answer as plain values."""
+    """A point and its result as JSON data."""
     values = {each.name: value for each, value in zip(axes, point.values, strict=True)}
     where = {"model": point.model.name, "check": point.check.name, "values": values}
     if answer.outcome is None:
@@ -180,7 +184,7 @@ def _json(axes: Sequence[Axis], point: SweepPoint, answer: SweepAnswer) -> dict[
 
 
 def _summary(answers: Sequence[SweepAnswer]) -> str:
-    """How many points have each result."""
+    """The number of points with each result."""
     words = {Exit.EXPECTED: "hold", Exit.VIOLATED: "violated", Exit.UNKNOWN: "unknown", Exit.WRONG: "wrong"}
     codes = [answer.exit for answer in answers if answer.outcome is not None]
     parts = [f"{codes.count(code)} {word}" for code, word in words.items() if code in codes]

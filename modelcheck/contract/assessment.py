@@ -18,7 +18,7 @@ MARKS = {  # before a line with the result of something
 
 @frozen
 class Assessment:
-    """An exit code, and why, in a few words."""
+    """An exit code with its reason in a few words."""
 
     exit: Exit
     words: str
@@ -26,7 +26,7 @@ class Assessment:
 
 
 def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
-    """The assessment of an outcome, by its worst result.
+    """The exit code of an outcome, by its worst result.
 
     `strict` counts what holds of nothing, and unused parts of the model too.
     """
@@ -50,7 +50,7 @@ def assess(outcome: Outcome, *, strict: bool = False) -> Assessment:
 
 
 def surprises(outcome: Outcome) -> tuple[Result, ...]:
-    """The properties that are violated and not expected to be."""
+    """The results that are violated unexpectedly."""
     return tuple(
         result
         for result in outcome.findings.results
@@ -59,7 +59,7 @@ def surprises(outcome: Outcome) -> tuple[Result, ...]:
 
 
 def is_expected(outcome: Outcome, result: Result) -> bool | None:
-    """Whether a verdict is the one that the check expects; None when it expects none.
+    """Whether a verdict is as expected; None if the check expects none.
 
     Details (how many faults, in how many steps) are part of the outcome's mismatches.
     """

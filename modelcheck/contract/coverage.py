@@ -18,7 +18,7 @@ DECLARED = re.compile(r"//\s*unused:\s*\S")  # in a comment, with the reason beh
 
 
 def never_used(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
-    """What none of the checks of a file uses, in the order of the text, but for what it declares so.
+    """The parts of a file that no check uses, in textual order, except those declared unused.
 
     That is of the file that each check is in, and not of those that this extends.  Switches
     are included where there are several checks.  Costs a look at each action and guard.
@@ -34,7 +34,7 @@ def never_used(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
 
 
 def untested(outcome: Outcome) -> tuple[UntestedPart, ...]:
-    """The parts of properties that a check puts to no test, but for what the text declares so."""
+    """The parts of properties that a check never exercises, except those declared so."""
     source, own = outcome.model.source, _spans_of(outcome)
     return tuple(
         part
@@ -44,7 +44,7 @@ def untested(outcome: Outcome) -> tuple[UntestedPart, ...]:
 
 
 def vacuous(outcome: Outcome) -> tuple[Result, ...]:
-    """The properties that hold of nothing, but for what the text declares so."""
+    """The properties that hold vacuously, except those declared so."""
     source, own = outcome.model.source, _spans_of(outcome)
     return tuple(
         result
@@ -56,7 +56,7 @@ def vacuous(outcome: Outcome) -> tuple[Result, ...]:
 
 
 def not_tested(outcome: Outcome) -> tuple[str, ...]:
-    """The properties that hold of nothing, all of them or in part."""
+    """The names of properties that hold vacuously, in whole or in part."""
     names = [result.property for result in vacuous(outcome)]
     names += [part.property for part in untested(outcome)]
     return tuple(dict.fromkeys(names))
@@ -68,6 +68,7 @@ def is_declared(source: Source, *spans: Span) -> bool:
 
 
 def _lines(source: Source, span: Span) -> Iterator[str]:
+    """The lines where a declaration `// unused` for a span may be."""
     number, _ = source.position(span.start)
     yield source.line(number)
     if number > 1 and source.line(number - 1).lstrip().startswith("//"):
@@ -75,7 +76,7 @@ def _lines(source: Source, span: Span) -> Iterator[str]:
 
 
 def _spans_of(outcome: Outcome) -> tuple[Span, ...]:
-    """The place of the check; none if the command line made it up."""
+    """The place of the check; none if the command line made it."""
     return (outcome.check.span,) if outcome.check.span.end else ()
 
 
@@ -83,12 +84,13 @@ def _spans_of(outcome: Outcome) -> tuple[Span, ...]:
 
 
 def _is_excused(part: UnusedPart) -> bool:
-    """Whether it is declared, or of a file that this one extends."""
+    """Whether a part is declared unused, or is in an imported file."""
     name, _, _ = part.source.place(part.span.start)
     return name != part.source.name or is_declared(part.source, part.span)
 
 
 def _actions(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    """The actions that are never taken."""
     taken: dict[Span, bool] = {}
     idle: dict[Span, Action] = {}
     for outcome in outcomes:
@@ -103,6 +105,7 @@ def _actions(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
 
 
 def _guards(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    """The guards that are never false."""
     refused: set[Span] = set()
     idle: dict[Span, str] = {}
     for outcome in outcomes:
@@ -120,6 +123,7 @@ def _guards(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
 
 
 def _configs(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    """The configuration entries to which all checks give the same value, if there are several checks."""
     if len({outcome.check.name for outcome in outcomes}) < SEVERAL:
         return
     values: dict[Span, set[object]] = {}
@@ -137,7 +141,7 @@ def _configs(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
 
 
 def unused_words(parts: Iterable[UnusedPart]) -> Iterator[str]:
-    """What is not used in a sentence for each kind, each part with its line."""
+    """Sentences on unused parts, one for each kind, with line numbers."""
     by_kind: dict[UnusedKind, list[UnusedPart]] = {}
     for part in parts:
         by_kind.setdefault(part.kind, []).append(part)
@@ -146,6 +150,7 @@ def unused_words(parts: Iterable[UnusedPart]) -> Iterator[str]:
 
 
 def _named(part: UnusedPart) -> str:
+    """A part with its line."""
     _, line, _ = part.source.place(part.span.start)
     fair = " (fair)" if part.is_fair else ""
     return f"{part.name}{fair} (line {line})"

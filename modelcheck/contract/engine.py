@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @frozen
 class Limits:
-    """When to give up: a number of states, seconds, bytes of memory in use. None: never."""
+    """The limits of a search: states, seconds, bytes of memory; None is unlimited."""
 
     states: int | None = None
     seconds: float | None = None
@@ -29,7 +29,7 @@ class Limits:
 
 @frozen
 class Keep:
-    """A folder in which a search is saved at intervals, and when it stops.
+    """A folder in which checkpoints of a search are saved, at intervals and at its end.
 
     With `resume` the search continues from the checkpoint in the folder.
     """
@@ -41,7 +41,7 @@ class Keep:
 
 @frozen
 class Witness:
-    """A condition of states, as a `reachable`, that one satisfies where a part is put to the test."""
+    """A condition, as a `reachable`: if a state satisfies it, a part of a property is exercised."""
 
     part: UntestedPart
     condition: Property
@@ -49,7 +49,7 @@ class Witness:
 
 @frozen
 class Family:
-    """Questions about one model of one size that differ in what they ask, in faults and in configuration.
+    """The questions about one model of one size that share a kernel: properties, faults, configuration.
 
     An engine may make one thing for all of them: `properties` and `faults` are those
     of any of them, `configs` the entries that they set differently, `counted` the kinds
@@ -66,7 +66,7 @@ class Family:
 
 @frozen
 class Task:
-    """A question to an engine: a whole run is this value and nothing else.
+    """A question to an engine, with everything that affects the answer.
 
     `stop_early` allows to stop when every property is decided; without it the
     search continues, so that all counts are of the whole extent; with `at_first` it may
@@ -97,7 +97,7 @@ class Task:
 
     @property
     def question(self) -> Task:
-        """The task without its limits: what an engine makes ready for one serves the other."""
+        """The task without limits, to compare tasks by what must be prepared for them."""
         return replace(self, limits=Limits())
 
     @property
@@ -107,13 +107,13 @@ class Task:
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The kinds of faults that are counted in each state, and up to how many."""
+        """The kinds of faults counted in states, with their limits."""
         return self.budget.counted if self.family is None else self.family.counted
 
 
 @frozen
 class Refusal:
-    """Something an engine cannot do, and the engine that can, if any."""
+    """Something an engine cannot do, and an engine that can, if any."""
 
     what: str
     instead: str | None = None
@@ -136,31 +136,31 @@ def not_without_bounds(task: Task) -> list[Refusal]:
 
 
 class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """There is no search that could continue."""
+    """Raised if there is no search to resume."""
 
 
 class CannotStart(SpecError):  # noqa: N818 - an answer to the user, not a bug
-    """Something that an engine needs is missing; the message names it, with advice. Nothing was searched."""
+    """Raised if an engine lacks something it needs; the message names it, with advice."""
 
     def __init__(self, message: str) -> None:
         super().__init__([Diagnostic("R0912", Source("modelcheck", ""), None, message)])
 
 
 class Prepared(Generic[T]):
-    """What an engine made ready for the last task: `refusals` has it made, and `run` uses it."""
+    """A cache of what an engine prepared for the last task, shared by `refusals` and `run`."""
 
     def __init__(self) -> None:
         self._last: tuple[Task, T] | None = None
 
     def of(self, task: Task, make: Callable[[Task], T]) -> T:
-        """What is made ready for a task; made again only where more than its limits differ from the last."""
+        """What `make` prepares for a task, made anew if the question changed."""
         if self._last is None or self._last[0] != task.question:
             self._last = task.question, make(task)
         return self._last[1]
 
 
 class Engine(Protocol):
-    """Decides the properties of one model within one scope and budget.
+    """The interface of engines: decides the properties of a task.
 
     An engine is deterministic for a given task (but for limits of time and
     memory), never prints, and answers Unknown rather than guess.  Every
@@ -176,5 +176,5 @@ class Engine(Protocol):
         ...
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """The findings; partial, with all that was found so far, when a limit or Ctrl-C ends the search."""
+        """The findings; partial if a limit or Ctrl-C ends the search."""
         ...

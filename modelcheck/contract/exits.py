@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """How a command ended, as scripts see it."""
+    """The exit codes of commands."""
 
     EXPECTED = 0  # everything is as expected
     VIOLATED = 1  # a property is violated, or an expectation is not met
@@ -20,6 +20,6 @@ WORST_FIRST = (Exit.BUG, Exit.VIOLATED, Exit.WRONG, Exit.UNKNOWN, Exit.EXPECTED)
 
 
 def worst(codes: Iterable[int]) -> Exit:
-    """The worst of some exit codes."""
+    """The worst of the exit codes."""
     found = set(codes)
     return next(code for code in WORST_FIRST if code in found)

@@ -23,7 +23,7 @@ from spec.model.ir import Check, Expect, ExpectCount, ExpectTaken, ExpectVerdict
 
 
 def mismatches(check: Check, findings: Findings) -> tuple[Mismatch, ...]:
-    """Every expectation that was not met; and every violation that nothing in the check expects.
+    """Every expectation that is not met, and every unexpected violation.
 
     Random runs, and those of a solver, can only go against a verdict.  Nothing goes against
     how many faults and steps it takes, where the run at hand may not have the fewest.
@@ -36,15 +36,17 @@ def mismatches(check: Check, findings: Findings) -> tuple[Mismatch, ...]:
 
 
 def _is_fewest(verdict: Verdict) -> bool:
+    """Whether a verdict's run surely has the fewest faults."""
     return not isinstance(verdict, Violated) or verdict.fewest
 
 
 def _plain(expected: ExpectVerdict) -> ExpectVerdict:
-    """The verdict alone, without details that could differ."""
+    """The expected verdict without details."""
     return replace(expected, faults=None, steps=None, any_faults=False)
 
 
 def _all(check: Check, findings: Findings) -> Iterator[Mismatch | None]:
+    """The mismatch of every expectation, or None where it is met."""
     results = {result.property: result for result in findings.results}
     for expectation in check.expect:
         yield _one(expectation, results, findings)
@@ -57,11 +59,12 @@ def _all(check: Check, findings: Findings) -> Iterator[Mismatch | None]:
 
 
 def needs_counts(check: Check) -> bool:
-    """Whether a check expects counts, so that a search must not stop at the last verdict."""
+    """Whether a check expects counts, so that the search must be complete."""
     return any(not isinstance(expectation, ExpectVerdict) for expectation in check.expect)
 
 
 def _one(expectation: Expect, results: Mapping[str, Result], findings: Findings) -> Mismatch | None:
+    """The mismatch of an expectation; None if it is met."""
     match expectation:
         case ExpectVerdict():
             if expectation.property not in results:
@@ -80,12 +83,14 @@ def _one(expectation: Expect, results: Mapping[str, Result], findings: Findings)
 
 
 def _compare(wish: Expect, expected: int, found: int | None) -> Mismatch | None:
+    """The mismatch of a count; None if it is met."""
     if found is None:
         return Mismatch(wish, "the search did not come to an end", is_known=False)
     return None if found == expected else Mismatch(wish, str(found))
 
 
 def _meets(verdict: Verdict, expected: ExpectVerdict) -> bool:
+    """Whether a verdict is as expected."""
     match verdict:
         case Holds(extent=extent):
             return expected.holds and (not expected.any_faults or extent.faults is None)
@@ -102,7 +107,7 @@ def _meets(verdict: Verdict, expected: ExpectVerdict) -> bool:
 
 
 def _count(findings: Findings, what: str, faults: int | None) -> int | None:
-    """A count, of the whole or up to a number of faults; None when the search did not get there."""
+    """A counter of the search, up to a number of faults; None if it did not get there."""
     stats = findings.stats
     if faults is None:
         return _whole(stats, what) if findings.end is End.COMPLETE else None
@@ -112,6 +117,7 @@ def _count(findings: Findings, what: str, faults: int | None) -> int | None:
 
 
 def _whole(stats: Stats, what: str) -> int:
+    """A counter of the whole search."""
     return sum(stats.cut.values()) if what == "cut" else int(getattr(stats, what))
 
 
@@ -119,12 +125,12 @@ def _whole(stats: Stats, what: str) -> int:
 
 
 def plural(number: int, noun: str) -> str:
-    """A number and what it counts."""
+    """A number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def wish(expected: ExpectVerdict) -> str:
-    """What is expected of a property, in words: "p is violated with 1 fault in 10 steps"."""
+    """An expected verdict in words: "p is violated with 1 fault in 10 steps"."""
     if expected.holds:
         return f"{expected.property} holds{' for any number of faults' if expected.any_faults else ''}"
     faults = "" if expected.faults is None else f" with {plural(expected.faults, 'fault')}"
@@ -133,7 +139,7 @@ def wish(expected: ExpectVerdict) -> str:
 
 
 def wished(expected: Expect) -> str:
-    """Whatever is expected, in the words of its mismatch."""
+    """An expectation in words."""
     match expected:
         case ExpectVerdict():
             return wish(expected)
@@ -170,4 +176,5 @@ def said(verdict: Verdict) -> str:
 
 
 def _run(trace: Trace) -> str:
+    """The faults and steps of a run in words."""
     return f"with {plural(trace.faults, 'fault')} in {plural(len(trace.steps), 'step')}"

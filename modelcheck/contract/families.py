@@ -13,7 +13,7 @@ from spec.model.ir import Check, Model, Property
 def families(
     questions: Sequence[tuple[Model, Check]], *, with_witnesses: bool = False
 ) -> list[Family | None]:
-    """The family of each question; None for one that is alone in it."""
+    """The family of each question; None for a question without others."""
     groups: dict[object, list[int]] = defaultdict(list)
     for number, (model, check) in enumerate(questions):
         groups[_size(model, check)].append(number)
@@ -29,12 +29,12 @@ def families(
 
 
 def looked_at(model: Model, check: Check) -> tuple[Property, ...]:
-    """The properties a check looks at, in the order of the model."""
+    """The properties that a check checks, in the order of the model."""
     return tuple(p for p in model.properties if check.only is None or p.name in check.only)
 
 
 def _size(model: Model, check: Check) -> object:
-    """What the questions of a family have in common, and what decides how variables are laid out."""
+    """A key that is equal for questions that can share a family."""
     scope = check.scope
     sorts = tuple((name, len(members)) for name, members in scope.sorts.items())
     bounds = tuple(scope.nats.items()), tuple(scope.networks.items()), scope.unbounded
@@ -42,6 +42,7 @@ def _size(model: Model, check: Check) -> object:
 
 
 def _family(model: Model, checks: Sequence[Check], with_witnesses: bool) -> Family:  # noqa: FBT001 - as it was asked
+    """The family of checks of a model."""
     asked = {prop.name for check in checks for prop in looked_at(model, check)}
     properties = tuple(prop for prop in model.properties if prop.name in asked)
     configs = [entry.name for entry in model.configs]

@@ -10,14 +10,14 @@ from spec.source import Span
 
 @frozen
 class Construct:
-    """A construct of a model: what it is, and its place, where that is known."""
+    """A construct of a model, with its place if known."""
 
     what: str
     span: Span | None = None
 
 
 class Inexpressible(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """A model has constructs that another language, or a solver, cannot express.
+    """Raised if a model has constructs that a target language or solver cannot express.
 
     All are in `constructs`; give a string for one whose place is not known.
     """
@@ -30,7 +30,7 @@ class Inexpressible(Exception):  # noqa: N818 - an answer to the user, not a bug
         return ", ".join(each.what for each in self.constructs)
 
     def at(self, span: Span) -> Inexpressible:
-        """The same, with this place for each construct that has none."""
+        """The exception with this place for constructs that have none."""
         return Inexpressible(
             *(replace(each, span=span) if each.span is None else each for each in self.constructs)
         )

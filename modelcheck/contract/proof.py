@@ -11,7 +11,7 @@ START = "an initial state exists"  # the claim without which all others hold of 
 
 
 class ObligationStatus(Enum):
-    """What is known of one obligation."""
+    """The status of a proof obligation."""
 
     PROVED = "proved"
     FAILED = "failed"
@@ -20,7 +20,7 @@ class ObligationStatus(Enum):
 
 @frozen
 class ObligationCell:
-    """One obligation: that a claim is true at the start (no action), or after a step from where all are.
+    """The status of a proof obligation: a claim at the start (no action), or after an action.
 
     `shown` is a step from a state where all claims are true to one where this is
     not; such a state may not be reachable.  `smt` is the text that was put to the
@@ -40,7 +40,7 @@ class ObligationCell:
 
     @property
     def place(self) -> str:
-        """Where it is to be proved, in words."""
+        """The obligation's place in words: the start, or an action."""
         if self.claim == START:
             return "in every scope"
         return "at the start" if self.action is None else f"after {self.action}"
@@ -48,7 +48,7 @@ class ObligationCell:
 
 @frozen
 class Proof:
-    """All obligations of the claims that were proved together; each was assumed for all the others.
+    """The obligations of claims that were proved together, each assuming all claims.
 
     Where the `init` block of the model chooses, one more is that there is an initial state (START).
 

@@ -11,7 +11,7 @@ from spec.frozen import frozen
 
 @frozen
 class Progress:
-    """How far a search is; reported about twice a second. `memory` is in bytes, of the whole process."""
+    """An event about twice a second: the progress of a search. `memory` is the process's, in bytes."""
 
     faults: int
     depth: int
@@ -24,14 +24,14 @@ class Progress:
 
 @frozen
 class LayerDone:
-    """A layer has been searched: all states with its number of faults."""
+    """An event: a layer is complete, all states with its number of faults."""
 
     layer: Layer
 
 
 @frozen
 class RunFound:
-    """A property is decided by a run: violated, or (a `reachable`) reached. Some engines show it at once."""
+    """An event: a run decides a property: a violation, or an example of a `reachable`."""
 
     property: str
     faults: int
@@ -41,7 +41,7 @@ class RunFound:
 
 @frozen
 class Checkpointed:
-    """A checkpoint was written; or could not be, and why."""
+    """An event: a checkpoint was written, or why not."""
 
     states: int
     problem: str | None = None
@@ -49,7 +49,7 @@ class Checkpointed:
 
 @frozen
 class RunsDone:
-    """How many random runs are done, of how many; reported about twice a second."""
+    """An event about twice a second: the number of random runs done."""
 
     done: int
     wanted: int
@@ -59,7 +59,7 @@ class RunsDone:
 
 @frozen
 class Shrinking:
-    """How large a run still is, and how many smaller ones were tried; reported about twice a second."""
+    """An event about twice a second: the size of the shrunk run, and the runs tried."""
 
     faults: int
     steps: int
@@ -69,7 +69,7 @@ class Shrinking:
 
 @frozen
 class Proving:
-    """How far a proof is: runs of how many steps it is about, what it has learned, and its questions."""
+    """An event: the progress of a proof."""
 
     steps: int
     clauses: int
@@ -79,7 +79,7 @@ class Proving:
 
 @frozen
 class AnswersDone:
-    """How many questions of a kind (`what`) are answered, of how many, and how many states that took."""
+    """An event: the number of questions of kind `what` answered, and states visited for them."""
 
     what: str
     done: int
@@ -90,7 +90,7 @@ class AnswersDone:
 
 @frozen
 class SecondEngineProgress:
-    """The depth up to which the second engine has searched; or a run that it has found."""
+    """An event: the depth that the second engine has searched, or a run it found."""
 
     engine: str
     depth: int
@@ -99,7 +99,7 @@ class SecondEngineProgress:
 
 @frozen
 class NotCached:
-    """What was compiled cannot be kept for the next run: where, and why."""
+    """An event: compiled code cannot be cached in `folder`, because of `problem`."""
 
     folder: str
     problem: str
@@ -107,7 +107,7 @@ class NotCached:
 
 @frozen
 class PhaseDone:
-    """A phase, one of `timings.PHASES`, has taken `seconds`."""
+    """An event: a phase of `timings.PHASES` took `seconds`."""
 
     phase: str
     seconds: float
@@ -129,7 +129,7 @@ Event = (
 
 
 class Stopped(Exception):  # noqa: N818 - an end like any other
-    """The search ends here."""
+    """Raised to end a search."""
 
     def __init__(self, end: End) -> None:
         self.end = end
@@ -137,10 +137,10 @@ class Stopped(Exception):  # noqa: N818 - an end like any other
 
 
 class Reporter(Protocol):
-    """Receives what a search reports; must be quick, the search waits."""
+    """The interface of what receives a search's events; it must be quick, as the search waits."""
 
     def tell(self, event: Event) -> None:
-        """Take note of an event. For `Progress` it may raise `Stopped`, which ends the search."""
+        """Receive an event; for `Progress` it may raise `Stopped` to end the search."""
         ...
 
 

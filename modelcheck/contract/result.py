@@ -14,7 +14,7 @@ from spec.source import Source, Span
 
 @frozen
 class Extent:
-    """What a verdict is for: the scope, and how many faults a run may have; `faults` of None: any number.
+    """What a verdict covers: the scope, and the number of faults; None is any number.
 
     `scope` of None: every scope, whatever the number of members and the bounds.
     `kinds`, when not None, are the only faults that were allowed and the most
@@ -28,7 +28,7 @@ class Extent:
 
 @frozen
 class Unshown:
-    """Why a run is not shown although there is one; it is known that none has fewer than `least` faults."""
+    """The reason why an existing run is not shown; it has at least `least` faults."""
 
     why: str
     least: int = 0
@@ -39,7 +39,7 @@ class Unshown:
 
 @frozen
 class Holds:
-    """True for all of the extent.
+    """The verdict that a property is true in all of the extent.
 
     `beyond` counts the states from which the only way to what a `recoverable`
     asks for leaves the scope, and those where a run would miss the goal of a
@@ -59,7 +59,7 @@ class Holds:
 
 @frozen
 class Violated:
-    """False, and `trace` shows it, if `fewest` with the fewest faults and then the fewest steps.
+    """The verdict that a property is false, shown by `trace`; if `fewest`, by the cheapest run.
 
     Without a trace is a `reachable` that the whole extent does not have; and what is known to be
     false although the search for a run that shows it was cut short: then there is `unshown`.
@@ -73,7 +73,7 @@ class Violated:
 
 @frozen
 class Unknown:
-    """Not decided, and why; `extent` is the part that was searched to the end without a violation, if any."""
+    """The verdict that a property is undecided, and why; `extent` was searched without a violation."""
 
     reason: str
     extent: Extent | None = None
@@ -83,7 +83,7 @@ Verdict = Holds | Violated | Unknown
 
 
 def run_of(verdict: Verdict) -> Trace | None:
-    """The run that decides a verdict and is shown, if one is."""
+    """The run that a verdict shows, if any."""
     match verdict:
         case Holds(example=trace) | Violated(trace=trace):
             return trace
@@ -93,7 +93,7 @@ def run_of(verdict: Verdict) -> Trace | None:
 
 @frozen
 class Result:
-    """The verdict on one property; `by_faults` gives it for runs with at most 0, 1, 2 … faults."""
+    """The verdict on a property; `by_faults` is whether it holds with at most 0, 1, 2, … faults."""
 
     property: str
     kind: PropertyKind
@@ -103,7 +103,7 @@ class Result:
 
 @frozen
 class Layer:
-    """The states whose cheapest path has `faults` faults, and the counts of everything up to them."""
+    """The states reached with exactly `faults` faults at least, and the counters up to them."""
 
     faults: int
     new: int
@@ -115,7 +115,7 @@ class Layer:
 
 @frozen
 class UntestedPart:
-    """A part of a property that may hold of nothing, by its place in the text.
+    """A part of a property that may hold vacuously, by its place in the text.
 
     It is a quantifier whose set has no member in any state that the property asks it of; or a
     condition (of `implies`) that is true in none.
@@ -128,7 +128,7 @@ class UntestedPart:
 
 @frozen
 class Stats:
-    """What a search saw.
+    """The counters of a search.
 
     `states` are distinct; `transitions` are the steps enabled in them, summed;
     `levels` counts the initial one; `cut` counts steps beyond the scope by the
@@ -154,7 +154,7 @@ class Stats:
 
 
 class End(Enum):
-    """Why a search ended."""
+    """The reasons why a search ended."""
 
     COMPLETE = "the whole extent was searched"
     DECIDED = "every property is decided"
@@ -169,13 +169,13 @@ class End(Enum):
 
     @property
     def partial(self) -> bool:
-        """Whether more could have been found with more patience."""
+        """Whether a longer search could have found more."""
         return self not in {End.COMPLETE, End.DECIDED, End.ERROR}
 
 
 @frozen
 class Sample:
-    """Random runs instead of a search: how many were finished, of how many steps at most, and the seed.
+    """A simulation: the number of finished runs, their greatest length, and the seed.
 
     `run` is the last one, where none shows anything.
     """
@@ -188,7 +188,7 @@ class Sample:
 
 @frozen
 class SecondEngineReport:
-    """What a second engine did while the first one searched.
+    """What a second engine did during the search.
 
     It answered `answered`, and found runs as good as the first one's for `agreed`;
     of everything else no run of up to `depth` steps decides anything.  `problem` is
@@ -204,7 +204,7 @@ class SecondEngineReport:
 
 @frozen
 class Findings:
-    """All that an engine found; `error` is the run to an error of the model, if it makes one.
+    """The result of an engine; `error` is the run to an error of the model, if any.
 
     With `symmetry`, states that differ by a renaming of members of those sorts
     were counted as one.  With `sample`, only random runs were looked at, and
@@ -228,7 +228,7 @@ class Findings:
 
 @frozen
 class Mismatch:
-    """An expectation that was not met, and what was found instead, in words.
+    """An expectation that is not met, and the actual result in words.
 
     A check expects of each property that nothing violates it, unless it declares otherwise.
     `is_known` is false where the search did not come far enough to tell.
@@ -240,12 +240,12 @@ class Mismatch:
 
     @property
     def about(self) -> str | None:
-        """The property that the expectation is about; None for a count."""
+        """The property of the expectation; None for a count."""
         return self.wish.property if isinstance(self.wish, ExpectVerdict) else None
 
     @property
     def is_plain(self) -> bool:
-        """Whether no more was expected than that a property holds, within the budget of the check."""
+        """Whether the expectation is only that a property holds within the check's budget."""
         return isinstance(self.wish, ExpectVerdict) and self.wish.holds and not self.wish.any_faults
 
 
@@ -254,7 +254,7 @@ MOST_WAYS = 10  # distinct ones to violate a property that are shown where no nu
 
 @frozen
 class Distinct:
-    """The distinct ways in which a property is violated, as runs of which each step is needed.
+    """The distinct ways to violate a property, as runs in which every step is needed.
 
     `looked_at` runs to violations, with up to `most_faults` faults, were reduced to these, in a
     search of `states` states.  It came as far as runs with `faults` faults and `steps` steps;
@@ -272,7 +272,7 @@ class Distinct:
 
 
 class UnusedKind(Enum):
-    """What a part is, and how it is not used."""
+    """The kind of an unused part."""
 
     ACTION = "never happens"
     GUARD = "never refuses"
@@ -281,7 +281,7 @@ class UnusedKind(Enum):
 
 @frozen
 class UnusedPart:
-    """A part of a text that none of some checks uses; `name` is `write`, `write.leads` or `copies`."""
+    """A part of a model that no check uses; `name` is `write`, `write.leads` or `copies`."""
 
     kind: UnusedKind
     name: str
@@ -292,7 +292,7 @@ class UnusedPart:
 
 @frozen
 class Outcome:
-    """A check, its findings, and where they are not what the check expects.
+    """A check with its findings and unmet expectations.
 
     `distinct` are the distinct ways to violate properties, where they were asked for.
     `unused` are parts of the model that it does not use and should, as a check that is asked alone.
@@ -306,32 +306,32 @@ class Outcome:
     unused: tuple[UnusedPart, ...] = ()
 
     def ways(self, name: str) -> Distinct | None:
-        """The distinct ways to violate a property, if they were looked for."""
+        """The distinct ways to violate a property, if they were searched."""
         return next((each for each in self.distinct if each.property == name), None)
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the user ended the search, or that for distinct ways."""
+        """Whether the user interrupted the search."""
         ends = [self.findings.end.value, *(each.unfinished for each in self.distinct)]
         return End.INTERRUPTED.value in ends
 
     def result(self, name: str) -> Result:
-        """The result for a property. Raises KeyError when it was not looked at."""
+        """The result for a property. Raises KeyError if it was not checked."""
         for result in self.findings.results:
             if result.property == name:
                 return result
         raise KeyError(name)
 
     def verdict(self, name: str) -> Verdict:
-        """The verdict on a property. Raises KeyError when it was not looked at."""
+        """The verdict on a property. Raises KeyError if it was not checked."""
         return self.result(name).verdict
 
     def trace(self, name: str) -> Trace | None:
-        """The run that decides a property, if one does. Raises KeyError when it was not looked at."""
+        """The run that decides a property, if any. Raises KeyError if it was not checked."""
         return run_of(self.verdict(name))
 
     def __repr__(self) -> str:
-        """The outcome in a line: the model and its runs would fill pages."""
+        """The outcome in one line."""
         violated = [each.property for each in self.findings.results if isinstance(each.verdict, Violated)]
         unknown = [each.property for each in self.findings.results if isinstance(each.verdict, Unknown)]
         found = [f"violated: {', '.join(violated)}"] if violated else []

@@ -31,7 +31,7 @@ Within = Callable[[ir.Expr], ir.Expr]  # that the evaluation comes somewhere, an
 
 
 def witnesses(properties: Sequence[ir.Property]) -> tuple[Witness, ...]:
-    """The witnesses for all parts of some properties; costs a look at each expression.
+    """The witnesses for all parts of properties. Costs a look at each expression.
 
     There are none where they are more than an engine can ask about besides the properties.
     """
@@ -57,7 +57,7 @@ def _of_property(prop: ir.Property) -> Iterator[Witness]:
 
 
 def _parts(expr: ir.Expr, within: Within) -> Iterator[tuple[Span, bool, ir.Expr]]:
-    """Each part that may hold of nothing: where it is, whether it is a quantifier, and its condition."""
+    """Each part that may hold vacuously: its span, whether it is a quantifier, and the condition to reach."""
     match expr:
         case ir.And(parts=parts):
             for number, part in enumerate(parts):
@@ -88,6 +88,7 @@ def _parts(expr: ir.Expr, within: Within) -> Iterator[tuple[Span, bool, ir.Expr]
 
 
 def _of_bind(expr: ir.Bind, within: Within) -> Iterator[tuple[Span, bool, ir.Expr]]:
+    """The parts of a quantifier."""
     yield from _parts(expr.domain, within)
     if expr.where is not None:
         yield from _parts(expr.where, lambda each: within(_some(expr, None, each)))
@@ -107,27 +108,29 @@ def _of_bind(expr: ir.Bind, within: Within) -> Iterator[tuple[Span, bool, ir.Exp
 
 
 def _itself(expr: ir.Expr) -> ir.Expr:
+    """The expression itself."""
     return expr
 
 
 def _no(expr: ir.Expr) -> ir.Expr:
+    """The negation of an expression."""
     return ir.Apply(Op.NOT, (expr,), type=BOOL, span=expr.span)
 
 
 def _after(within: Within, before: Sequence[ir.Expr]) -> Within:
-    """Where evaluation comes once some conditions were true."""
+    """The context in which evaluation continues after some conditions were true."""
     if not before:
         return within
     return lambda each: within(ir.And((*before, each), type=BOOL, span=each.span))
 
 
 def _some(bind: ir.Bind, where: ir.Expr | None, body: ir.Expr) -> ir.Expr:
-    """That it is so for some member."""
+    """The expression that a condition holds for some member."""
     return replace(bind, quantifier=Quantifier.EXISTS, where=where, body=body, type=BOOL)
 
 
 def _some_key(expr: ir.MapOf, body: ir.Expr) -> ir.Expr:
-    """That it is so for some key."""
+    """The expression that a condition holds for some key."""
     assert isinstance(expr.type, Map)
     keys = ir.Members(expr.type.key, type=Set(expr.type.key), span=expr.span)
     return ir.Bind(Quantifier.EXISTS, expr.slot, expr.name, keys, None, body, type=BOOL, span=expr.span)
@@ -137,7 +140,7 @@ def _some_key(expr: ir.MapOf, body: ir.Expr) -> ir.Expr:
 
 
 def _of_one_state(expr: ir.Expr) -> ir.Expr | None:
-    """A condition of one state; None where it is of a step and of both its states."""
+    """The condition as one of a single state; None if it depends on both states of a step."""
     reads = set(_reads(expr, is_old=False))
     if "step" in reads or len(reads) > 1:
         return None
@@ -145,7 +148,7 @@ def _of_one_state(expr: ir.Expr) -> ir.Expr | None:
 
 
 def _reads(expr: ir.Expr, *, is_old: bool) -> Iterator[str]:
-    """Which states are read, and whether the step is."""
+    """The kinds of things an expression reads: the state before, the state after, or the step."""
     match expr:
         case ir.Did():
             yield "step"
@@ -159,4 +162,5 @@ def _reads(expr: ir.Expr, *, is_old: bool) -> Iterator[str]:
 
 
 def _without_old(expr: ir.Expr) -> ir.Expr:
+    """The expression without `old`."""
     return _without_old(expr.of) if isinstance(expr, ir.Old) else with_parts(expr, _without_old)

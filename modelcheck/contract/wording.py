@@ -26,7 +26,7 @@ Setting = tuple[str, str]  # a bound or a switch: its name, and its value as a c
 
 
 def verdict_words(model: Model, result: Result) -> str:
-    """A verdict in a few words: "survives 0 and 1 faults; violated with 2 (crash, isolate), in 5 steps"."""
+    """A verdict in words: "survives 0 and 1 faults; violated with 2 (crash, isolate), in 5 steps"."""
     match result.verdict:
         case Holds() as holds:
             return _holds(model, result.kind, holds)
@@ -45,17 +45,18 @@ def verdict_words(model: Model, result: Result) -> str:
 
 
 def way_words(found: Distinct, number: int) -> str:
-    """Which of the ways a run is: "durable, way 2 of 3"."""
+    """The number of a way in words: "durable, way 2 of 3"."""
     return f"{found.property}, way {number} of {len(found.runs)}"
 
 
 def _known(model: Model, unshown: Unshown, extent: Extent) -> str:
-    """A violation without its run."""
+    """A violation without a shown run, in words."""
     survived = f"{_survives(unshown.least)}; " if unshown.least else ""
     return f"{survived}violated {fault_words(model, extent)}".rstrip()
 
 
 def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
+    """The verdict that a property holds, in words."""
     if holds.unshown is not None:
         return f"reached {fault_words(model, holds.extent)}".rstrip() + f"; {holds.unshown}"
     if kind is PropertyKind.REACHABLE and holds.example is not None:
@@ -71,7 +72,7 @@ def _holds(model: Model, kind: PropertyKind, holds: Holds) -> str:
 
 
 def untested_words(model: Model, parts: Iterable[UntestedPart]) -> Iterator[str]:
-    """Which parts of properties hold of nothing: "`m in sent` never has a member, in agreed and decided"."""
+    """Vacuous parts of properties in words: "`m in sent` never has a member, in agreed and decided"."""
     by_part: dict[tuple[Span, bool], list[str]] = {}
     for part in parts:
         by_part.setdefault((part.span, part.is_quantifier), []).append(part.property)
@@ -81,12 +82,13 @@ def untested_words(model: Model, parts: Iterable[UntestedPart]) -> Iterator[str]
 
 
 def _beyond(holds: Holds) -> str:
-    """How many states, or orbits of states."""
+    """The number of states, or orbits, in words."""
     states = count(holds.beyond, "state")
     return f"{states} up to renaming {' and '.join(holds.renamed)}" if holds.renamed else states
 
 
 def _violated(violated: Violated) -> str:
+    """A violation in words."""
     trace = violated.trace
     if trace is None:
         raise AssertionError("a violation without a run is worded elsewhere")
@@ -101,7 +103,7 @@ def _violated(violated: Violated) -> str:
 
 
 def _survives(faults: int) -> str:
-    """What comes before the first violation."""
+    """The faults survived before the first violation, in words."""
     match faults:
         case 1:
             return "holds without faults"
@@ -112,13 +114,13 @@ def _survives(faults: int) -> str:
 
 
 def _extent(model: Model, extent: Extent) -> str:
-    """For which scopes and how many faults: nothing for the scope asked about, and without any fault."""
+    """What a verdict covers in words; empty for the scope asked about without faults."""
     anywhere = "in every scope" if extent.scope is None else ""
     return ", ".join(filter(None, (anywhere, fault_words(model, extent))))
 
 
 def fault_words(model: Model, extent: Extent) -> str:
-    """For how many faults: nothing for a model without any."""
+    """The number of faults covered, in words; empty for a model without faults."""
     if not any(action.kind.value == "fault" for action in model.actions):
         return ""
     if extent.kinds is not None:
@@ -129,17 +131,18 @@ def fault_words(model: Model, extent: Extent) -> str:
 
 
 def _kinds(kinds: Mapping[str, int | None]) -> str:
+    """Limits by kind of fault, in words."""
     return ", ".join(f"any {name}" if most is None else f"{name} ≤ {most}" for name, most in kinds.items())
 
 
 def engine_words(findings: Findings) -> str:
-    """Who answered: an engine, or two."""
+    """The engine, or two, that answered, in words."""
     beside = findings.beside
     return f"{findings.engine} and {beside.engine}" if beside and beside.answered else findings.engine
 
 
 def second_engine_words(findings: Findings) -> Iterator[str]:
-    """What the second engine did, if there was one."""
+    """The part of the second engine, in sentences."""
     beside, first = findings.beside, findings.engine
     if beside is None:
         return
@@ -160,7 +163,7 @@ def second_engine_words(findings: Findings) -> Iterator[str]:
 
 
 def budget_words(budget: Budget) -> str:
-    """The faults that were asked about, as a check writes them."""
+    """The fault budget as a check writes it."""
     total = [] if budget.total is None else [f"at most {budget.total}" if budget.total else "none"]
     if budget.kinds is None:
         return total[0] if total else "any number"
@@ -168,20 +171,20 @@ def budget_words(budget: Budget) -> str:
 
 
 def bounds_set(scope: Scope) -> Iterator[Setting]:
-    """The bounds that a scope sets, as names and values."""
+    """The bounds in a scope as names and values."""
     yield from ((name, str(len(members))) for name, members in scope.sorts.items())
     yield from scope.bounds.items()
 
 
 def switches_set(model: Model, check: Check) -> Iterator[Setting]:
-    """The switches of a check, by their names."""
+    """The switches of a check as names and values."""
     types = {entry.name: entry.type for entry in model.configs}
     for name, value in check.scope.config.items():
         yield name, show(types[name], value, check.scope)
 
 
 def setting_words(settings: Iterable[Setting]) -> list[str]:
-    """Bounds and switches as a check writes them: `Replica = 3`."""
+    """Settings as a check writes them: `Replica = 3`."""
     return [f"{name} = {value}" for name, value in settings]
 
 
@@ -213,7 +216,7 @@ def memory_words(bytes_: int) -> str:
 
 
 def verdict_name(verdict: Verdict) -> str:
-    """`holds`, `violated` or `unknown`."""
+    """The word for a verdict: `holds`, `violated` or `unknown`."""
     match verdict:
         case Holds():
             return "holds"

@@ -41,7 +41,7 @@ ENDINGS = BadState | BadStep | Deadlocked | Trapped | Lasso
 
 
 def blamed(trace: Trace) -> tuple[FalsePart, ...]:
-    """The false parts of what a trace violates; of what a run waits for, those that are false at its end.
+    """The false parts of the violated property; for a waiting run, those false at its end.
 
     None where the violation is no expression: a deadlock of a model whose runs may end
     nowhere, an error of the model, an `assert`.  Costs the values in these parts, in each state of the trace.
@@ -55,6 +55,7 @@ def blamed(trace: Trace) -> tuple[FalsePart, ...]:
 
 
 def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
+    """The smallest false parts of the property at the end of a trace."""
     if isinstance(trace.ending, Trapped | Lasso):
         return failing(trace.model, trace.scope, prop, trace.states[-1])
     return failures(trace)
@@ -62,7 +63,7 @@ def _failures(trace: Trace, prop: Property) -> tuple[Failure, ...]:
 
 @frozen
 class _FoundExpression:
-    """An expression of the property, and the binders around it.
+    """An expression of the property, with the binders around it.
 
     `given` is what must be true for it to matter: the left sides of the `implies`
     around it; and, as expressions that are no claims, what names that are not
@@ -76,7 +77,7 @@ class _FoundExpression:
 
 
 class _Blamed:
-    """One false part, to be shown."""
+    """Describes one false part."""
 
     def __init__(self, trace: Trace, prop: Property, failure: Failure) -> None:
         self._trace = trace
@@ -86,7 +87,7 @@ class _Blamed:
         self._layout = FrameLayout(trace.scope, len(trace.model.variables))
 
     def part(self) -> FalsePart:
-        """The part as data."""
+        """The description of the part."""
         failure = self._failure
         names = ((each.name, show(each.type, each.value, self._trace.scope)) for each in failure.names)
         facts = {fact.text: fact for fact in map(self._operand, failure.operands)}
@@ -103,7 +104,7 @@ class _Blamed:
         )
 
     def _operand(self, operand: Operand) -> PartValue:
-        """A value with its age; where one place has several expressions, if they have the same."""
+        """A value with its age, if all expressions at its place agree."""
         found = self._found(operand.span, operand.type)
         ages = {self._since(each) for each in found}
         value = show(operand.type, operand.value, self._trace.scope)
@@ -112,7 +113,7 @@ class _Blamed:
         return PartValue(text, value, since, said, self._made(found[0]) if found else ())
 
     def _given(self, found: _FoundExpression) -> PartValue:
-        """Something that is true, and since when."""
+        """A condition that is true, and since when."""
         text, said = self._text(found.expr.span), self._said(found.expr.span, [found])
         if found.of is not None:
             named = self._failure.names[len(found.binders)]
@@ -123,10 +124,11 @@ class _Blamed:
     # ------------------------------------------------------------------- texts
 
     def _text(self, span: Span) -> str:
+        """The text of a span on one line."""
         return one_line(self._source.at(span))
 
     def _said(self, span: Span, found: list[_FoundExpression]) -> str:
-        """A text of the property with values in place of the names that the failure is for."""
+        """A text of the property with the failure's values in place of names."""
         if not found:
             return self._text(span)
         pairs = zip(found[0].binders, self._failure.names, strict=False)
@@ -134,7 +136,7 @@ class _Blamed:
         return filled(self._source, found[0].expr, given(self._prop.span, shown))
 
     def _found(self, span: Span, of: Type | None) -> list[_FoundExpression]:
-        """The expressions at a place of the property, under the names of the failure.
+        """The expressions at a span of the property, under the failure's names.
 
         One place may be that of several expressions, as a function is written once.
         """
@@ -147,31 +149,31 @@ class _Blamed:
     # ----------------------------------------------------------------- history
 
     def _since(self, found: _FoundExpression) -> int | None:
-        """The step since which a value is what it is, for the same names; None of one that reads a step."""
+        """The step since which a value is unchanged; None if it depends on a step."""
         return None if _reads_step(found.expr) else max(self._changed(found), default=0)
 
     def _made(self, found: _FoundExpression) -> tuple[int, ...]:
-        """The steps that changed anything that a value is made of: the parts of the state that it reads."""
+        """The steps that changed a part of the state that the value depends on."""
         known = {binder.slot for binder in found.binders}
         read = (replace(found, expr=each, of=None) for each in _read(found.expr, known))
         steps = {at for each in read if not _reads_step(each.expr) for at in self._changed(each)}
         return tuple(sorted(steps))
 
     def _changed(self, found: _FoundExpression) -> tuple[int, ...]:
-        """The steps that changed a value, for the same names."""
+        """The steps that changed the value."""
         evaluate = self._evaluator(found)
         values = [_value(evaluate, self._frame(found, state)) for state in self._trace.states]
         return tuple(at for at, (old, new) in enumerate(pairwise(values), 1) if old != new)
 
     def _evaluator(self, found: _FoundExpression) -> Evaluator:
-        """The value of an expression; of what a name ranges over, whether its value is in there."""
+        """The evaluator of an expression; for a domain, of whether the name's value is in it."""
         if found.of is None:
             return compiled(found.expr, self._layout)
         members, value = bound(found.of, self._layout), self._failure.names[len(found.binders)].value
         return lambda frame: value in members(frame)
 
     def _frame(self, found: _FoundExpression, state: State) -> Frame:
-        """The names' values in a state: of quantifiers, those of the end; of `let`, computed anew."""
+        """The names' values in a state: those of quantifiers as at the end, of `let` recomputed."""
         frame = [*state, *[None] * self._prop.slots]
         for binder, named in zip(found.binders, self._failure.names, strict=False):
             value: tuple[Value, ...] = (named.value,)
@@ -182,7 +184,7 @@ class _Blamed:
 
 
 def _value(evaluate: Evaluator, frame: Frame) -> tuple[Value, ...]:
-    """The value in a state; nothing where it has none."""
+    """The value in a state as a 1-tuple; empty if it is an error."""
     try:
         return (evaluate(frame),)
     except (ModelError, Cut):
@@ -192,7 +194,7 @@ def _value(evaluate: Evaluator, frame: Frame) -> tuple[Value, ...]:
 def _occurrences(
     expr: Expr, span: Span, of: Type | None, around: _FoundExpression
 ) -> Iterator[_FoundExpression]:
-    """The expressions of a type (None: any) at a place, outermost first."""
+    """The expressions of a type (None: any) at a span, outermost first."""
     if expr.span == span and of in {None, expr.type}:
         yield replace(around, expr=expr)
     for part in children(expr):
@@ -200,7 +202,7 @@ def _occurrences(
 
 
 def _inner(expr: Expr, part: Expr, around: _FoundExpression) -> _FoundExpression:
-    """What is around a part of an expression."""
+    """A subexpression, with the binders around it."""
     match expr:
         case Implies(left=left, right=right) if part is right:
             return replace(around, given=(*around.given, _FoundExpression(left, around.binders)))
@@ -216,7 +218,7 @@ def _inner(expr: Expr, part: Expr, around: _FoundExpression) -> _FoundExpression
 
 
 def _read(expr: Expr, known: set[int]) -> Iterator[Expr]:
-    """The parts of a state that an expression reads, as small as it names them: `l.log`, not every log."""
+    """The smallest named parts of the state that an expression reads: `l.log`, not every log."""
     if _is_place(expr, known):
         yield expr
     else:
@@ -225,7 +227,7 @@ def _read(expr: Expr, known: set[int]) -> Iterator[Expr]:
 
 
 def _is_place(expr: Expr, known: set[int]) -> bool:
-    """Whether an expression is a variable, or an entry or field of one, by names that are known."""
+    """Whether an expression is a variable, or an entry or field of one at known names."""
     match expr:
         case Var():
             return True
@@ -238,10 +240,10 @@ def _is_place(expr: Expr, known: set[int]) -> bool:
 
 
 def _slots(expr: Expr) -> set[int]:
-    """The slots of the names in an expression."""
+    """The slots that an expression reads."""
     return {part.slot for part in walk(expr) if isinstance(part, Local)}
 
 
 def _reads_step(expr: Expr) -> bool:
-    """Whether an expression speaks of a step, not of one state."""
+    """Whether an expression depends on a step instead of one state."""
     return any(isinstance(part, Old | Did) for part in walk(expr))

@@ -15,11 +15,11 @@ from spec.model.values import ModelError, show
 
 
 class Exhausted(Exception):  # noqa: N818 - an answer
-    """A limit is reached, and the search for needed steps ends; raised by `look`."""
+    """Raised by `look` if a limit ends the search for needed steps."""
 
 
 def causal_core(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Core, Trace]:
-    """The core of a certified trace, and the run of it alone, which ends in the same violation.
+    """The needed steps of a certified trace, and the run of them alone, with the same violation.
 
     Steps are taken out, in large parts first and from the end, each together with
     the later ones that are not possible without it, by NOTE(rerun); they stay out when what
@@ -33,7 +33,7 @@ def causal_core(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[
 
 
 class _Reduction:
-    """A run that becomes shorter; `_numbers` are those that its steps have in the trace, from 0."""
+    """Reduces a run; `_numbers` are the original indices of its steps."""
 
     def __init__(self, trace: Trace, look: Callable[[], None]) -> None:
         self._trace = trace
@@ -42,7 +42,7 @@ class _Reduction:
         self._numbers = list(range(len(trace.steps)))
 
     def result(self) -> tuple[Core, Trace]:
-        """What is left, with the reason for each step."""
+        """The needed steps with reasons, and their run."""
         try:
             self._reduce()
             without = [self._without(at) for at in range(len(self._numbers))]
@@ -59,7 +59,7 @@ class _Reduction:
         return core, self._course.run
 
     def _reduce(self) -> None:
-        """Take out what comes after it went wrong, then what can be, until not even a single step can."""
+        """Remove steps in growing detail, until no single step can be removed."""
         self._keep(self._course.replay_all())
         size = max(1, len(self._numbers) // 2)
         while True:
@@ -71,7 +71,7 @@ class _Reduction:
             size = max(1, size // 2)
 
     def _keep(self, replay: ReplayResult) -> bool:
-        """Continue with what was left of the run, if that goes wrong; whether it does."""
+        """Continue with a replayed run if it shows the violation; returns whether it does."""
         if replay.run is None:
             return False
         self._numbers = [self._numbers[at] for at in replay.kept]
@@ -79,7 +79,7 @@ class _Reduction:
         return True
 
     def _without(self, at: int) -> str:
-        """What becomes of the run without one of its steps, which it does not go wrong without."""
+        """The effect of leaving one needed step out, in words."""
         refused = self._course.without([at]).refused
         if refused is None:
             is_example = isinstance(self._trace.ending, Example)
@@ -90,7 +90,7 @@ class _Reduction:
 
 
 def refusal(machine: Machine, step: Step, state: State) -> str:
-    """Why there is no such step in a state: a guard, what is not there, a limit of the scope, an error."""
+    """Why a step is not possible in a state: a guard, a missing value, the scope, or an error."""
     try:
         return _missing(machine, step, state) or _refused(machine, step, state)
     except ModelError as error:
@@ -98,7 +98,7 @@ def refusal(machine: Machine, step: Step, state: State) -> str:
 
 
 def _missing(machine: Machine, step: Step, state: State) -> str:
-    """Which of the parameters is not there; empty where all are."""
+    """The parameter whose value is not in its domain, in words; empty if none."""
     layout, action = FrameLayout(machine.scope, len(state)), machine.model.action(step.action)
     frame = fresh(state, action.slots)
     for number, (param, value) in enumerate(zip(action.params, step.args, strict=True)):
@@ -110,6 +110,7 @@ def _missing(machine: Machine, step: Step, state: State) -> str:
 
 
 def _refused(machine: Machine, step: Step, state: State) -> str:
+    """The guard that refuses a step, in words."""
     guard = machine.why_not(step.action, step.args, state)
     if guard is not None:
         text = filled(machine.model.source, guard.test, _given(machine, step, len(step.args)))
@@ -121,7 +122,7 @@ def _refused(machine: Machine, step: Step, state: State) -> str:
 
 
 def _given(machine: Machine, step: Step, count: int) -> NameValues:
-    """The values of the first parameters of a step."""
+    """The values of the first `count` parameters of a step."""
     action = machine.model.action(step.action)
     pairs = list(zip(action.params, step.args, strict=True))[:count]
     return given(action.span, ((p.name, p.slot, show(p.type, value, machine.scope)) for p, value in pairs))

@@ -21,7 +21,7 @@ from spec.model.ir import Property, PropertyKind
 
 
 def claim(trace: Trace, prop: Property) -> Trace | None:
-    """A replayable trace up to where it first shows that a property is violated, or reached; None if nowhere.
+    """The prefix of a trace that first violates a property, or reaches it; None if none does.
 
     A run that is to go round for ever does so if its last state is one where it was before.
     """
@@ -30,6 +30,7 @@ def claim(trace: Trace, prop: Property) -> Trace | None:
 
 
 def _ending(prop: Property) -> Ending:
+    """The ending that shows a property."""
     match prop.kind:
         case PropertyKind.INVARIANT | PropertyKind.LEMMA:
             return BadState()

@@ -23,7 +23,7 @@ LOOKS = 10  # replayed steps that count as much as a state whose steps are looke
 
 
 def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> Explanation | None:
-    """Why a certified trace ends as it does; None where it claims nothing, or is no run.
+    """The explanation of a certified trace; None if it claims nothing, or is no run.
 
     Everything in it is found by the semantics: by replays of parts of the trace,
     and by a search from its last states.  Costs no more than the limits, for each
@@ -42,7 +42,7 @@ def explain(trace: Trace, limits: Limits = LIMITS, *, in_full: bool = True) -> E
 
 
 def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
-    """The lines to put after the story of a certified trace; none where it claims nothing.
+    """The lines of the explanation, after a trace's story; none if it claims nothing.
 
     If not in full, the summary and what can be known at once, of violations only.
     """
@@ -56,7 +56,7 @@ def why(trace: Trace, width: int, *, in_full: bool) -> Iterator[Line]:
 
 @dataclass
 class _Patience:
-    """How much more may be looked at."""
+    """The budget of replayed steps and visited states for an explanation."""
 
     limits: Limits
 
@@ -65,12 +65,12 @@ class _Patience:
         self._looks = 0
 
     def look(self) -> None:
-        """Look at one more step of a replay. Raises Exhausted."""
+        """Count a replayed step. Raises Exhausted."""
         self._looks += 1
         if not self.may_look(self._looks // LOOKS):
             raise Exhausted
 
     def may_look(self, states: int) -> bool:
-        """Whether more states than these may be examined."""
+        """Whether more than `states` states may be visited."""
         is_many = self.limits.states is not None and states >= self.limits.states
         return not is_many and (self._until is None or monotonic() < self._until)

@@ -16,7 +16,7 @@ LONG = 24  # characters
 
 @frozen
 class NameValues:
-    """The values of names: by name in the declaration that binds them, by slot in functions that it calls.
+    """The values of names, by name in the declaration that binds them, by slot in functions.
 
     `home` is the declaration.
     """
@@ -27,7 +27,7 @@ class NameValues:
 
 
 def given(home: Span, shown: Iterable[tuple[str, int, str]]) -> NameValues:
-    """The values of names, each with its slot; what is too long to be read in their place is left out."""
+    """The values of names with their slots; values too long to insert are left out."""
     short = [each for each in shown if len(each[2]) <= LONG]
     return NameValues(home, {name: text for name, _, text in short}, {slot: text for _, slot, text in short})
 
@@ -46,7 +46,7 @@ def filled(source: Source, expr: Expr, given: NameValues) -> str:
 
 
 def _in_place_of_names(text: str, names: Mapping[str, str]) -> str:
-    """The text with names replaced, but for those of fields: `r.log`, `Entry(epoch = 1)`."""
+    """The text with names replaced, except field names: `r.log`, `Entry(epoch = 1)`."""
     if not names:
         return text
     either = "|".join(re.escape(name) for name in names)
@@ -54,6 +54,7 @@ def _in_place_of_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def _in_place_of_slots(text: str, expr: Expr, slots: Mapping[int, str]) -> str:
+    """The text with the occurrences of slots replaced."""
     for start, end, slot in sorted(dict.fromkeys(_places(expr, slots)), reverse=True):
         first, last = start - expr.span.start, end - expr.span.start
         if first >= 0 and last <= len(text):  # else it is in the text of another function
@@ -62,6 +63,6 @@ def _in_place_of_slots(text: str, expr: Expr, slots: Mapping[int, str]) -> str:
 
 
 def _places(expr: Expr, slots: Mapping[int, str]) -> Iterator[tuple[int, int, int]]:
-    """The place of each of the names: start, end, slot."""
+    """The occurrences of the slots: start, end, slot."""
     names = (part for part in walk(expr) if isinstance(part, Local))
     return ((name.span.start, name.span.end, name.slot) for name in names if name.slot in slots)

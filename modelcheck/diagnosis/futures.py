@@ -30,7 +30,7 @@ FIRST_LOOK = 2_000  # states looked at before it is asked whether they suffice
 
 
 class FutureKind(Enum):
-    """What the futures of a state allow, see NOTE(futures)."""
+    """What the futures of a state allow: see NOTE(futures)."""
 
     OPEN = "open"
     SETTLED = "settled"
@@ -38,7 +38,7 @@ class FutureKind(Enum):
 
 
 class Futures:
-    """The futures of the states of a trace, as far as they were asked for, each state only once.
+    """Explores the futures of a trace's states on demand, each state once.
 
     `may_look` decides before each state whether to continue.  Costs one
     enumeration of the steps of each state.
@@ -61,11 +61,11 @@ class Futures:
 
     @property
     def size(self) -> int:
-        """How many states have been looked at."""
+        """The number of states visited."""
         return self._looked
 
     def view(self, state: State) -> FutureKind:
-        """What the futures of a state allow; unknown only where the limit was reached."""
+        """What the futures of a state allow; unknown only if the limit was reached."""
         while True:
             reach = _Reach(self, self._number(state))
             if self._safe(reach):
@@ -76,7 +76,7 @@ class Futures:
                 return FutureKind.UNKNOWN
 
     def is_dangerous(self, state: State) -> bool | None:
-        """Whether a future ends in the violation or an error; None where there was no patience."""
+        """Whether some future has the violation or an error; None if the limit was reached."""
         while True:
             reach = _Reach(self, self._number(state))
             if any(number in self._bad for number in reach.numbers):
@@ -87,7 +87,7 @@ class Futures:
                 return None
 
     def way_out(self, state: State) -> Iterator[tuple[State, Step]]:
-        """The shortest way known from an open state to a safe one: each step with the state before it."""
+        """The shortest known path from an open state to a safe one: each step and its state before."""
         reach = _Reach(self, self._number(state))
         for source, target in pairwise(reach.way(self._safe(reach))):
             before, after = self._states[source], self._states[target]
@@ -95,16 +95,16 @@ class Futures:
             yield before, next(taken).step
 
     def limits(self, states: Sequence[State]) -> tuple[str, ...]:
-        """The limits of the scope at which futures of these states end."""
+        """The limits of the scope that cut futures of these states."""
         found = {n for state in states for n in _Reach(self, self._number(state)).numbers}
         return tuple(sorted({name for number in found for name in self._cut.get(number, ())}))
 
     def targets(self, number: int) -> tuple[int, ...] | None:
-        """Where the harmless steps of a state lead; None when it was not examined."""
+        """The successors by harmless steps; None if the state was not expanded."""
         return self._targets[number]
 
     def _safe(self, reach: _Reach) -> set[int]:
-        """The states known to be safe: what is wrong, or unknown, is out of their reach."""
+        """The states known to be safe: they cannot reach anything wrong or unknown."""
         if self.is_lack:
             return self._wanted & reach.numbers.keys()
         return reach.numbers.keys() - reach.sources_of({*reach.unseen, *(self._bad & reach.numbers.keys())})
@@ -112,6 +112,7 @@ class Futures:
     # ------------------------------------------------------------------ looking
 
     def _number(self, state: State) -> int:
+        """The number of a state."""
         number = self._numbers.setdefault(state, len(self._states))
         if number == len(self._states):
             self._states.append(state)
@@ -119,7 +120,7 @@ class Futures:
         return number
 
     def _look(self, unseen: Sequence[int]) -> bool:
-        """Look at as many more states as so far, the last found first; whether any was looked at."""
+        """Double the number of expanded states, the last found first; returns whether any was."""
         most = self._looked + max(FIRST_LOOK, self._looked)
         before = self._looked
         stack = list(unseen)
@@ -132,7 +133,7 @@ class Futures:
         return self._looked > before
 
     def _expanded(self, number: int) -> list[int]:
-        """Where the harmless steps of a state lead; nowhere from where it is over."""
+        """The successors by harmless steps; none after a violation."""
         state = self._states[number]
         try:
             if self._stage.shows(None, None, state) is not None:
@@ -147,7 +148,7 @@ class Futures:
             return []
 
     def _harmless(self, state: State) -> Iterator[Taken]:
-        """The steps to take from a state, without those that are wrong themselves. Raises ModelError."""
+        """The steps that are not violations themselves. Raises ModelError."""
         number = self._number(state)
         for step in self._stage.machine.steps(state, None, self._free):
             if isinstance(step, CutOff):
@@ -158,6 +159,7 @@ class Futures:
                 yield step
 
     def _is_wanted(self, state: State) -> bool:
+        """Whether the goal is true in a state."""
         if not self.is_lack:
             return False
         machine, prop = self._stage.machine, self._trace.model.property(self._trace.property or "")
@@ -165,7 +167,7 @@ class Futures:
 
 
 class _Reach:
-    """What can be reached from one state in the part of the graph that is known.
+    """The part of the known state graph that is reachable from one state.
 
     `numbers` are the states, nearest first, each with the one from which it was met
     first, which is on a shortest way to it.
@@ -190,7 +192,7 @@ class _Reach:
                     waiting.append(target)
 
     def sources_of(self, targets: set[int]) -> set[int]:
-        """The states from which one of these can be reached, and these."""
+        """The states that can reach one of the targets, and the targets."""
         found = set(targets)
         stack = list(targets)
         while stack:
@@ -201,7 +203,7 @@ class _Reach:
         return found
 
     def way(self, wanted: set[int]) -> list[int]:
-        """A shortest way to any of these states, which are there."""
+        """A shortest path to any of the wanted states."""
         path = [next(number for number in self.numbers if number in wanted)]
         while path[-1] != self._start:
             path.append(self.numbers[path[-1]])

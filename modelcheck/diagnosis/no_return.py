@@ -14,7 +14,7 @@ MOST_WAY_OUT = 5  # steps of a way out that are shown
 
 
 def point_of_no_return(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> NoReturn | None:
-    """When the violation that a certified trace shows could no more be averted; None when nothing is wrong.
+    """The point after which the violation is unavoidable; None if nothing is wrong.
 
     The point of no return is the first state from which on, to the end of the run,
     all states are settled by NOTE(futures); a `leadsto` is settled at the earliest
@@ -28,6 +28,8 @@ def point_of_no_return(trace: Trace, may_look: Callable[[int], bool] = lambda _:
 
 
 class _Outlook:
+    """Computes the point of no return of one trace."""
+
     def __init__(self, trace: Trace, may_look: Callable[[int], bool]) -> None:
         self._trace = trace
         self._machine = Machine(trace.model, trace.scope)
@@ -35,7 +37,7 @@ class _Outlook:
         self._last = len(trace.states) - 1
 
     def found(self) -> NoReturn:
-        """Everything about it."""
+        """The point of no return."""
         futures, states = self._futures, self._trace.states
         if isinstance(self._trace.ending, Lasso) and futures.view(states[-1]) is not FutureKind.SETTLED:
             return self._put_off()
@@ -56,7 +58,7 @@ class _Outlook:
         )
 
     def _put_off(self) -> NoReturn:
-        """A lasso of which what it waits for could, or perhaps could, still be reached."""
+        """The result for a lasso whose goal can, or may, still be reached."""
         last = self._trace.states[-1]
         is_open = self._futures.view(last) is FutureKind.OPEN
         return NoReturn(
@@ -71,10 +73,12 @@ class _Outlook:
         )
 
     def _beyond(self, states: tuple[State, ...]) -> tuple[str, ...]:
+        """The limits of the scope that the futures reach, in words."""
         scope = self._trace.scope
         return tuple(f"{name} = {scope.limit(name)}" for name in self._futures.limits(states))
 
     def _goal(self) -> str:
+        """The goal in words."""
         if not self._futures.is_lack:
             return ""
         prop = self._trace.model.property(self._trace.property or "")
@@ -82,7 +86,7 @@ class _Outlook:
         return f"what `{prop.name}` waits for" if is_leadsto else f"a state where `{prop.name}` is true"
 
     def _due(self) -> int:
-        """The first state from which on a `leadsto` waits in vain; the start, of anything else."""
+        """The first state from which a `leadsto` waits in vain; else the start."""
         trace, machine = self._trace, self._machine
         prop = None if trace.property is None else trace.model.property(trace.property)
         if prop is None or prop.kind is not PropertyKind.LEADSTO:
@@ -93,7 +97,7 @@ class _Outlook:
         return next(waits, 0)
 
     def _at_risk(self) -> int | None:
-        """The first state from which on it can go wrong without a fault; those before faults are asked."""
+        """The first state from which the violation is possible without a further fault."""
         if self._futures.is_lack or not self._trace.faults:
             return None
         faults = set(self._trace.model.faults)
@@ -105,10 +109,11 @@ class _Outlook:
         return 0
 
     def _way_out(self, state: State) -> tuple[str, ...]:
-        """The steps from a state to a safe one, in words; of a long way the first and how many more."""
+        """The steps from a state to a safe one, in words; a long path is cut."""
         steps = [self._said(step, before) for before, step in self._futures.way_out(state)]
         more = len(steps) - MOST_WAY_OUT
         return tuple(steps) if more <= 1 else (*steps[:MOST_WAY_OUT], f"{more} more steps")
 
     def _said(self, step: Step, before: State) -> str:
+        """A step in words."""
         return self._machine.says(self._trace.model.action(step.action), step, before)

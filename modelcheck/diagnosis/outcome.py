@@ -11,7 +11,7 @@ from modelcheck.diagnosis.shrink import Shrunk
 
 
 def smaller(outcome: Outcome, shrink: Callable[[Trace], Shrunk]) -> tuple[Outcome, list[Shrunk]]:
-    """The outcome with small runs, and what each was made from; the verdicts are the same.
+    """The outcome with shrunk runs, and each shrunk run; verdicts are unchanged.
 
     After a request to end the other runs stay as they are.
     """

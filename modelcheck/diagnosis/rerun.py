@@ -42,7 +42,7 @@ Wanted = Iterable[tuple[int, Step]]
 
 @frozen
 class RunPrefix:
-    """A run up to a state, as the state, its last step (with its number) and the prefix before that."""
+    """A prefix of a run as a linked list: the state, its last step, and the prefix before."""
 
     state: State
     before: RunPrefix | None = None
@@ -50,7 +50,7 @@ class RunPrefix:
     step: Step | None = None
 
     def back(self) -> Iterator[RunPrefix]:
-        """This and every earlier state of the run."""
+        """This prefix and all shorter ones."""
         prefix: RunPrefix | None = self
         while prefix is not None:
             yield prefix
@@ -59,7 +59,7 @@ class RunPrefix:
 
 @frozen
 class ReplayResult:
-    """What came of steps that were taken again.
+    """The result of replaying steps: the run with the wanted ending, or where it failed.
 
     `run` is a run that ends as it must, None where none does, and `kept` the numbers
     of its steps.  `refused` is the first step that was not possible, and the state it
@@ -72,7 +72,7 @@ class ReplayResult:
 
 
 class ReplayStage:
-    """A model in the scope of a trace, where steps are taken again, and the ending they must have.
+    """Replays steps in the model and scope of a trace, towards its ending.
 
     The same ending is the same kind of ending by the same property or assert; for
     an error of the model, the same code at the same place of the text.  `look` is
@@ -87,7 +87,7 @@ class ReplayStage:
         self.traps = Traps(self.machine, self._property, look) if isinstance(trace.ending, Trapped) else None
 
     def course(self, run: Trace) -> Course:
-        """A run that ends as it must, up to where it first does so."""
+        """A run with the wanted ending, up to where it first has it."""
         whole = Course(self, run)
         found = whole.replay_all().run
         return whole if found is None else Course(self, found)
@@ -95,7 +95,7 @@ class ReplayStage:
     def replay(
         self, starts: Iterable[RunPrefix], wanted: Wanted, onto: Course | None = None, since: int = 0
     ) -> ReplayResult:
-        """The run that those steps make from any of the initial states, by NOTE(rerun).
+        """Replay steps from any of the initial states, by NOTE(rerun).
 
         With `onto`, a run that ends as it must, a run that reaches a state of it by the same
         step, of number `since` or later, continues like that one.  Costs the steps of one action
@@ -127,7 +127,7 @@ class ReplayStage:
         return self._whole(prefixes.values(), refused)
 
     def takings(self, state: State, action: str) -> tuple[Taken, ...]:
-        """The steps of an action in a state that stay in the scope, up to the first that makes an error."""
+        """The steps of an action in a state within the scope, up to the first error."""
         key = state, action
         if key not in self._known:
             if len(self._known) >= MEMO:
@@ -136,13 +136,14 @@ class ReplayStage:
         return self._known[key]
 
     def _possible(self, state: State, action: str) -> Iterator[Taken]:
+        """The steps of an action in a state."""
         try:
             yield from (s for s in self.machine.steps(state, actions=(action,)) if isinstance(s, Taken))
         except ModelError:
             return
 
     def _again(self, state: State, step: Step) -> Iterable[Taken]:
-        """That step; else those of the same action and parameters, with other choices."""
+        """The same step; else those of its action and parameters with other choices."""
         self._look()
         found = [taken for taken in self.takings(state, step.action) if taken.step.args == step.args]
         return [taken for taken in found if taken.step == step] or found
@@ -150,7 +151,7 @@ class ReplayStage:
     # ------------------------------------------------------------------ endings
 
     def shows(self, before: State | None, taken: Taken | None, state: State) -> Ending | None:
-        """The ending of a run whose last step and state these are, if they show the wanted one."""
+        """The wanted ending, if the last step or state has it; else None."""
         ending, machine = self.trace.ending, self.machine
         try:
             match ending:
@@ -178,10 +179,11 @@ class ReplayStage:
 
     @property
     def _property(self) -> Property:
+        """The property of the wanted ending."""
         return self.trace.model.property(self.trace.property or "")
 
     def _errs(self, sought: Erred, before: State | None, taken: Taken | None, state: State) -> Erred | None:
-        """The same error; its values may be others."""
+        """The same error of the model, perhaps with other values; else None."""
         try:
             if self.trace.property is None:
                 for _ in self.machine.steps(
@@ -198,7 +200,7 @@ class ReplayStage:
         return None
 
     def _whole(self, prefixes: Iterable[RunPrefix], refused: tuple[int, State] | None) -> ReplayResult:
-        """What only a whole run shows: that it goes round for ever, or that no way leads back."""
+        """The result for endings that only a whole run shows: a lasso or a trap."""
         for prefix in prefixes:
             if self.traps is not None and self.traps.has(prefix.state):
                 return _replay(self._run(prefix, Trapped()), prefix, refused)
@@ -210,18 +212,19 @@ class ReplayStage:
         return ReplayResult(None, (), refused)
 
     def _run(self, prefix: RunPrefix, ending: Ending) -> Trace:
-        """The run to a state, as a trace."""
+        """The trace to a prefix's end."""
         prefixes = tuple(prefix.back())[::-1]
         steps = tuple(each.step for each in prefixes if each.step is not None)
         return replace(self.trace, states=tuple(each.state for each in prefixes), steps=steps, ending=ending)
 
 
 def _replay(run: Trace, prefix: RunPrefix, refused: tuple[int, State] | None) -> ReplayResult:
+    """The result with a run."""
     return ReplayResult(run, tuple(each.number for each in prefix.back() if each.before)[::-1], refused)
 
 
 def _lasso(run: Trace) -> Trace | None:
-    """The run as a lasso from its last state, with the shortest loop that violates the property."""
+    """The run as a lasso with the shortest violating cycle; None if it is none."""
     for at in range(len(run.states) - 1, -1, -1):
         if run.states[at] == run.states[-1]:
             try:
@@ -232,13 +235,13 @@ def _lasso(run: Trace) -> Trace | None:
 
 
 def from_the_end(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    """Parts of that size, the last first: when one is taken out, those before it keep their numbers."""
+    """Consecutive parts of a size, the last first, so that removals keep earlier indices."""
     for end in range(len(numbers), 0, -size):
         yield numbers[max(0, end - size) : end]
 
 
 class Course:
-    """A run whose steps can be replayed, with some left out or replaced; it ends where it goes wrong."""
+    """A run to replay with some steps left out or replaced."""
 
     def __init__(self, stage: ReplayStage, run: Trace) -> None:
         self.run = run
@@ -250,22 +253,22 @@ class Course:
             stage.traps.trust(run.states[-1])
 
     def replay_all(self) -> ReplayResult:
-        """Replay all steps, up to where the run first shows its ending."""
+        """Replay all steps up to the wanted ending."""
         return self.stage.replay(self._prefixes[:1], enumerate(self.run.steps))
 
     def without(self, out: Collection[int]) -> ReplayResult:
-        """Replay it without some steps, at least one, by their numbers from 0."""
+        """Replay without the steps with these indices from 0."""
         first, last = min(out), max(out)
         wanted = ((n, s) for n, s in enumerate(self.run.steps[first:], first) if n not in out)
         return self.stage.replay([self._prefixes[first]], wanted, self, last + 1)
 
     def instead(self, number: int, step: Step) -> ReplayResult:
-        """Replay it with another step in the place of one."""
+        """Replay with another step in place of one."""
         wanted = enumerate((step, *self.run.steps[number + 1 :]), number)
         return self.stage.replay([self._prefixes[number]], wanted, self, number)
 
     def rest(self, prefixes: Mapping[State, RunPrefix], number: int) -> RunPrefix | None:
-        """One of the prefixes that ends in the state after step `number`, and this run's steps from there.
+        """The prefix with the same state as after step `number`, followed by the run's later steps.
 
         None where no prefix ends there, and where the run goes round for ever: then all of it matters.
         None at its last state too, since another step to it may not be what is wrong.

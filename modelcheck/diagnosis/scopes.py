@@ -15,19 +15,19 @@ from spec.model.values import Cut, Misfit, ModelError, decode, encode
 
 
 class _Gone(Exception):  # noqa: N818 - an answer
-    """A value is nothing without the member that was taken away."""
+    """Raised for a value that depends on the removed member."""
 
 
 @frozen
 class _Leaver:
-    """A member that is removed, and the one that takes its place, if any."""
+    """A member to remove, and the one that takes its place, if any."""
 
     sort: str
     member: int
     heir: int | None = None
 
     def renamed(self, other: int) -> int:
-        """What a member is called after the removal. Raises _Gone for the removed one."""
+        """The new number of a member. Raises _Gone for the removed one."""
         stays = self.heir if other == self.member else other
         if stays is None:
             raise _Gone
@@ -35,7 +35,7 @@ class _Leaver:
 
 
 def fits_settings(trace: Trace) -> bool:
-    """Whether every setting of a trace's configuration is a value that its scope has."""
+    """Whether every value in a trace's configuration fits its scope."""
     scope = trace.scope
     try:
         for entry in trace.model.configs:
@@ -49,7 +49,7 @@ def fits_settings(trace: Trace) -> bool:
 
 
 def starts(machine: Machine) -> tuple[State, ...]:
-    """The initial states; none where an assumption does not hold, or the start is beyond the scope."""
+    """The initial states; none if an assumption is false, or the start is cut."""
     try:
         return () if machine.assumption_failures() else machine.initial()
     except ModelError:
@@ -62,7 +62,7 @@ def bounds(scope: Scope) -> dict[str, int]:
 
 
 def with_bound(scope: Scope, name: str, bound: int) -> Scope:
-    """The scope with another bound of a nat or a network."""
+    """The scope with another bound of a nat or network."""
     if name in scope.nats:
         return replace(scope, nats={**scope.nats, name: bound})
     return replace(scope, networks={**scope.networks, name: bound})
@@ -71,7 +71,7 @@ def with_bound(scope: Scope, name: str, bound: int) -> Scope:
 def without_member(
     trace: Trace, sort: str, member: int, heir: int | None = None
 ) -> tuple[Scope, tuple[Step | None, ...]] | None:
-    """The scope with one member less, and the trace's steps in it; None for a step that names the member.
+    """The scope without a member, and the steps in it; None for a step that names the member.
 
     With an heir, that other member takes its place in those steps.  Later members move
     up, so that the first names stay in use.  Choices that mean nothing without
@@ -92,6 +92,7 @@ def without_member(
 
 
 def _step_without(trace: Trace, step: Step, who: _Leaver) -> Step | None:
+    """A step without the member; None if it names it."""
     params = trace.model.action(step.action).params
     types = [_member_type(param.domain.type) for param in params]
     try:
@@ -106,11 +107,12 @@ def _step_without(trace: Trace, step: Step, who: _Leaver) -> Step | None:
 
 
 def _member_type(domain: t.Type) -> t.Type:
+    """The type of a domain's members."""
     return domain.of if isinstance(domain, t.Set | t.Bag | t.Seq | t.Option) else domain
 
 
 def _without(of: t.Type, value: Value, who: _Leaver) -> Value:
-    """A value without a member: collections lose it, later members move up. Raises _Gone."""
+    """The value without the member: collections lose it, later members move up. Raises _Gone."""
     match of:
         case t.Sort(name) if name == who.sort:
             return who.renamed(value)
@@ -139,11 +141,12 @@ def _without(of: t.Type, value: Value, who: _Leaver) -> Value:
 
 
 def _parts(types: Iterable[t.Type], values: Value, who: _Leaver) -> tuple[Value, ...]:
+    """The parts of a value without the member."""
     return tuple(_without(of, value, who) for of, value in zip(types, values, strict=True))
 
 
 def _kept(of: t.Type, values: Iterable[Value], who: _Leaver) -> Iterator[Value]:
-    """What is left of the parts of a collection."""
+    """The elements of a collection that remain."""
     for value in values:
         try:
             left = _without(of, value, who)

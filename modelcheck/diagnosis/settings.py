@@ -17,7 +17,7 @@ from spec.model.values import ModelError, members, show
 
 
 def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[NeededSetting, ...]:
-    """The settings that the violation of a certified trace needs, each with another value that prevents it.
+    """The settings that a certified violation needs, each with a value that prevents it.
 
     The steps are taken again with another value of one setting, by NOTE(rerun), and
     do not end in the same violation.  It is about this run: another one may well
@@ -30,6 +30,7 @@ def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Nee
 
 
 def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
+    """The needed settings."""
     for entry in trace.model.configs:
         for other in _others(trace, entry):
             scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})
@@ -45,7 +46,7 @@ def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
 
 
 def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
-    """The other values of a setting; of a number, its neighbours."""
+    """The other values of a setting; for a number, its neighbours."""
     value = trace.scope.config[entry.name]
     try:
         others = [each for each in members(entry.type, trace.scope) if each != value]
@@ -59,7 +60,7 @@ def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
 def _without(
     trace: Trace, entry: ConfigEntry, other: Value, scope: Scope, look: Callable[[], None]
 ) -> NeededSetting | None:
-    """What becomes of the run with that value; None where it goes wrong all the same."""
+    """The effect of another value on the run; None if the violation remains."""
     machine = Machine(trace.model, scope)
     if machine.assumption_failures():
         return None

@@ -33,11 +33,11 @@ QUIET = 0.5  # seconds between two reports of progress
 
 
 class ShowsNothing(Exception):  # noqa: N818 - an answer to the user
-    """The trace claims nothing, so there is nothing that a smaller one should show."""
+    """Raised for a trace without a violation to preserve."""
 
 
 class ShrinkEnd(Enum):
-    """Why the shrinking ended."""
+    """Why shrinking ended."""
 
     MINIMAL = "nothing more can go"
     SECONDS = "the limit of time is reached"
@@ -46,7 +46,7 @@ class ShrinkEnd(Enum):
 
 @frozen
 class Shrunk:
-    """A certified trace, and what it was made from; `tried` smaller runs were replayed on the way."""
+    """A shrunk trace and the original; `tried` smaller runs were replayed."""
 
     trace: Trace
     before: Trace
@@ -57,7 +57,7 @@ class Shrunk:
 
     @property
     def is_minimal(self) -> bool:
-        """Whether it is minimal by NOTE(minimal)."""
+        """Whether the trace is minimal by NOTE(minimal)."""
         return self.stopped is ShrinkEnd.MINIMAL
 
     @property
@@ -67,17 +67,17 @@ class Shrunk:
 
     @property
     def faults_gone(self) -> int:
-        """How many faults less."""
+        """The number of faults removed."""
         return self.before.faults - self.trace.faults
 
     @property
     def steps_gone(self) -> int:
-        """How many steps less, faults counted too."""
+        """The number of steps removed, including faults."""
         return len(self.before.steps) - len(self.trace.steps)
 
     @property
     def members_gone(self) -> Mapping[str, int]:
-        """How many members less, for each sort that has fewer."""
+        """The number of members removed from each sort."""
         less = {
             s: len(names) - len(self.trace.scope.sorts[s]) for s, names in self.before.scope.sorts.items()
         }
@@ -85,7 +85,7 @@ class Shrunk:
 
     @property
     def bounds_lowered(self) -> Mapping[str, tuple[int, int]]:
-        """Each nat and network whose bound is lower: from what to what."""
+        """The old and new bound of each nat and network that was lowered."""
         now = bounds(self.trace.scope)
         return {n: (old, now[n]) for n, old in bounds(self.before.scope).items() if old != now[n]}
 
@@ -93,7 +93,7 @@ class Shrunk:
 def shrink(
     trace: Trace, *, same_scope: bool = False, seconds: float | None = None, reporter: Reporter | None = None
 ) -> Shrunk:
-    """The trace made minimal, by NOTE(minimal), or as small as it got by the limit of time or Ctrl-C.
+    """The trace made minimal by NOTE(minimal), or as small as possible within the limits.
 
     It is gone about in several ways, of which the one with the fewest faults, then
     steps, counts.  Nothing is ever added: no step is taken that the trace does not
@@ -115,17 +115,17 @@ def shrink(
 
 
 def _size(run: Trace) -> tuple[int, ...]:
-    """What makes one run smaller than another."""
+    """A sort key for the size of runs."""
     members = sum(map(len, run.scope.sorts.values()))
     return run.faults, len(run.steps), members, sum(bounds(run.scope).values())
 
 
 class _OutOfTime(Exception):  # noqa: N818 - an answer
-    """The limit of time is reached."""
+    """Raised if the time limit is reached."""
 
 
 class _Way(NamedTuple):
-    """A way to go about it: each may end at a smaller run than the others.
+    """A strategy for shrinking; each may end at a different run.
 
     With `heirs`, another member may do what one did that is taken out.
     """
@@ -144,7 +144,7 @@ WAYS = (
 
 
 class _Shrinking:
-    """The smallest run so far, and the one that is being made smaller."""
+    """The smallest run so far, and the current one."""
 
     def __init__(self, trace: Trace, seconds: float | None, reporter: Reporter, *, same_scope: bool) -> None:
         self.tried = 0
@@ -156,7 +156,7 @@ class _Shrinking:
         self.course = self.best = Course(ReplayStage(trace, self._look), trace)
 
     def run(self) -> ShrinkEnd:
-        """Leave out whatever can be left out, until nothing can."""
+        """Shrink until nothing can be removed; returns why it ended."""
         try:
             self._run()
         except _OutOfTime:
@@ -169,7 +169,7 @@ class _Shrinking:
         return stopped
 
     def _run(self) -> None:
-        """Go about it in every way, then again from the smallest run, until no way finds a smaller one."""
+        """Shrink by every strategy, and again from the smallest run, until none improves it."""
         self.course = self.course.stage.course(self.course.run)
         self._take_out_detours()
         start = self.best = self.course
@@ -184,12 +184,12 @@ class _Shrinking:
             start = self.best
 
     def _note(self) -> None:
-        """The run that was made smaller is the smallest so far, if it is."""
+        """Record the current run if it is the smallest."""
         if self.course.run is not self.best.run and _size(self.course.run) <= _size(self.best.run):
             self.best = self.course
 
     def _round(self, way: _Way) -> bool:
-        """Do all that can make the run smaller; whether any of it did."""
+        """Try every reduction once; returns whether any succeeded."""
         before = self.course
         if not way.members_first:
             self._take_out(self._are_faults, way)
@@ -202,6 +202,7 @@ class _Shrinking:
         return self.course is not before
 
     def _look(self) -> None:
+        """Check the time limit, and report progress."""
         now = monotonic()
         if self._seconds is not None and now - self.started >= self._seconds:
             raise _OutOfTime
@@ -211,7 +212,7 @@ class _Shrinking:
             self._reporter.tell(Shrinking(run.faults, len(run.steps), self.tried, now - self.started))
 
     def _keep(self, found: ReplayResult) -> bool:
-        """Continue with a run that was found, if one was."""
+        """Continue with a replayed run if it has the ending; returns whether it does."""
         self.tried += 1
         if found.run is None:
             return False
@@ -221,10 +222,11 @@ class _Shrinking:
     # ------------------------------------------------------------------ steps
 
     def _are_faults(self, trace: Trace) -> list[int]:
+        """The indices of the steps that are faults."""
         return [number for number, step in enumerate(trace.steps) if step.action in self._faults]
 
     def _take_out_detours(self) -> None:
-        """Leave out, all at once, what only leads back to a state where the run was before."""
+        """Remove steps between equal states."""
         states = self.course.run.states
         end = self.course.run.ending.loop if isinstance(self.course.run.ending, Lasso) else len(states) - 1
         last = {state: number for number, state in enumerate(states[:end])}
@@ -236,7 +238,7 @@ class _Shrinking:
             self._keep(self.course.without(out))
 
     def _take_out(self, of: Callable[[Trace], Sequence[int]], way: _Way) -> None:
-        """Leave out some of the steps: large parts first, down to single ones.
+        """Remove steps: large parts first, down to single ones.
 
         Zeller and Hildebrandt 2002, "Simplifying and isolating failure-inducing input".
         """
@@ -250,7 +252,7 @@ class _Shrinking:
             size //= 2
 
     def _take_out_forwards(self, of: Callable[[Trace], Sequence[int]], size: int) -> None:
-        """Leave out parts of that size, from the start."""
+        """Remove parts of a size, from the start."""
         at = 0
         while part := of(self.course.run)[at : at + size]:
             if not self._keep(self.course.without(part)):
@@ -259,7 +261,7 @@ class _Shrinking:
     # ------------------------------------------------------------------ scopes
 
     def _take_out_members(self, way: _Way) -> None:
-        """Leave out members of sorts, the last first: with what they do, or with an heir."""
+        """Remove members of sorts, the last first: with their steps, or replaced by an heir."""
         if self._same_scope:
             return
         for sort, names in self.course.run.scope.sorts.items():
@@ -271,11 +273,12 @@ class _Shrinking:
                 )
 
     def _take_out_member(self, sort: str, member: int, heir: int | None) -> bool:
+        """Try to remove a member; returns whether it succeeded."""
         less = without_member(self.course.run, sort, member, heir)
         return less is not None and self._move(*less)
 
     def _lower_bounds(self) -> None:
-        """Lower the bounds of nats and networks, by much first."""
+        """Lower the bounds of nats and networks, in large steps first."""
         if self._same_scope:
             return
         for name, bound in bounds(self.course.run.scope).items():
@@ -287,7 +290,7 @@ class _Shrinking:
                     less //= 2
 
     def _move(self, scope: Scope, steps: tuple[Step | None, ...]) -> bool:
-        """Continue in another scope, from any start, if the steps end there as they must."""
+        """Continue in another scope if the steps have the ending there."""
         there = replace(self.course.run, scope=scope)
         if not fits_settings(there):
             return False
@@ -304,14 +307,14 @@ class _Shrinking:
     # ------------------------------------------------------------------ choices
 
     def _start_simply(self) -> None:
-        """Take a start that comes earlier in the order of the language."""
+        """Use an earlier initial state, in canonical order."""
         states = self.course.stage.machine.initial()
         for start in states[: min(FEW, states.index(self.course.run.states[0]))]:
             if self._keep(self.course.stage.replay([RunPrefix(start)], enumerate(self.course.run.steps))):
                 return
 
     def _choose_simply(self) -> None:
-        """Make choices that come earlier in the order of the language."""
+        """Use earlier choices, in canonical order."""
         number = 0
         while number < len(self.course.run.steps):
             step, state = self.course.run.steps[number], self.course.run.states[number]

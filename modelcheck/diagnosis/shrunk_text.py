@@ -12,7 +12,7 @@ LABEL = 11  # columns, as on a verdict card
 
 
 def shrunk_lines(shrunk: Shrunk, width: int) -> Iterator[Line]:
-    """What went, and whether more could go."""
+    """The lines on what was removed, and whether the trace is minimal."""
     before, after = shrunk.before, shrunk.trace
     what = _size(after) if after == before else f"from {_size(before)} to {_size(after)}"
     yield from wrapped(_label("shrunk"), what, width)
@@ -29,16 +29,18 @@ def shrunk_lines(shrunk: Shrunk, width: int) -> Iterator[Line]:
 
 
 def _label(word: str) -> Line:
+    """A word as a label."""
     return line("    ", Piece(f"{word:<{LABEL}}", Role.DIM))
 
 
 def _size(trace: Trace) -> str:
+    """The size of a trace in words."""
     faults = f"{trace.faults:,}" if trace.faults else "no"
     return f"{count(len(trace.steps), 'step')} with {faults} fault{'' if trace.faults == 1 else 's'}"
 
 
 def _scope(shrunk: Shrunk) -> Iterator[str]:
-    """The members and bounds that went: `Broker 5 → 2`."""
+    """The removed members and lowered bounds: `Broker 5 → 2`."""
     for sort, members in shrunk.before.scope.sorts.items():
         if sort in shrunk.members_gone:
             yield f"{sort} {len(members)} → {len(shrunk.trace.scope.sorts[sort])}"

@@ -30,7 +30,7 @@ LONG = 60  # characters of a value, and of a part, that are shown
 def summary(
     trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None
 ) -> tuple[str, ...]:
-    """The two sentences, made from the texts that the model has for its actions and properties.
+    """The two sentences that summarize a violation, from the model's `says` texts.
 
     The first names, of the needed steps, the last one, the point of no return, those
     that made the values in the false parts what they are, and the faults: six at most.
@@ -40,7 +40,7 @@ def summary(
 
 
 def claim(trace: Trace) -> str:
-    """The `says` text of a trace's property, with the values at the end; empty when it has none."""
+    """The `says` text of the property with values at the end; empty without one."""
     if trace.property is None:
         return ""
     machine = Machine(trace.model, trace.scope)
@@ -51,7 +51,7 @@ def claim(trace: Trace) -> str:
 
 
 def _events(trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoReturn | None) -> list[int]:
-    """The numbers of the steps to name, in their order."""
+    """The indices of the steps to name, in order."""
     faults = set(trace.model.faults)
     wanted = [len(trace.steps)]
     if no_return is not None and no_return.state is not None:
@@ -66,6 +66,7 @@ def _events(trace: Trace, parts: Sequence[FalsePart], core: Core, no_return: NoR
 
 
 def _happened(trace: Trace, events: Sequence[int]) -> str:
+    """The sentence on what happened."""
     machine = Machine(trace.model, trace.scope)
     clauses = [f"in step {number}, {_did(machine, trace, number)}" for number in events]
     sentence = "; and ".join(["; ".join(clauses[:-1]), clauses[-1]] if len(clauses) > 1 else clauses)
@@ -73,6 +74,7 @@ def _happened(trace: Trace, events: Sequence[int]) -> str:
 
 
 def _did(machine: Machine, trace: Trace, number: int) -> str:
+    """A step in words."""
     step, before = trace.steps[number - 1], trace.states[number - 1]
     action = machine.model.action(step.action)
     said = machine.says(action, step, before).rstrip(".")
@@ -83,7 +85,7 @@ def _did(machine: Machine, trace: Trace, number: int) -> str:
 
 
 def what_is_wrong(trace: Trace, parts: Sequence[FalsePart]) -> str:
-    """What is wrong at the end of a trace, given its false parts: the second of the two sentences."""
+    """The second sentence: the violation at the end, from its false parts."""
     says, why = claim(trace), _because(parts)
     promise = f"the promise that {says}" if says else f"`{trace.property}`"
     match trace.ending:
@@ -107,20 +109,21 @@ def what_is_wrong(trace: Trace, parts: Sequence[FalsePart]) -> str:
 
 
 def _for_ever(trace: Trace, loop: int) -> str:
+    """What repeats forever, in words."""
     if loop == len(trace.steps):
         return "stay as it is for ever"
     return f"come back to {f'where it was after step {loop}' if loop else 'the start'} again and again"
 
 
 def _because(parts: Sequence[FalsePart]) -> str:
-    """The false parts that fail for the same members, with their values: ": ids(B.log) is {} …"."""
+    """The false parts for the same members, with values: ": ids(B.log) is {} …"."""
     alike = list(takewhile(lambda part: part.names == parts[0].names, parts))[:MOST_PARTS]
     phrases = [each for part in alike for each in _part_words(part)]
     return f": {' and '.join(phrases)}" if phrases else ""
 
 
 def _part_words(part: FalsePart) -> list[str]:
-    """A false part: its text, if it is short, and the values that are not read in it."""
+    """A false part in words: its short text, and values not visible in it."""
     is_short = len(part.said) <= LONG
     facts = [f"{fact.said} is {_short(fact)}" for fact in part.facts if not is_short or _is_news(fact, part)]
     facts = facts[:MOST_FACTS]
@@ -131,9 +134,10 @@ def _part_words(part: FalsePart) -> list[str]:
 
 
 def _is_news(fact: PartValue, part: FalsePart) -> bool:
-    """Whether a value adds anything to the part itself."""
+    """Whether a value adds information to the part."""
     return fact.said != part.said and (part.wanted or f"== {fact.value}" not in part.said)
 
 
 def _short(fact: PartValue) -> str:
+    """A value in short."""
     return fact.value if len(fact.value) <= LONG else f"{fact.value[: LONG - 1]}…"

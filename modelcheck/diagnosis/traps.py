@@ -12,7 +12,7 @@ PATIENCE = 20_000  # states looked at before a state is not called trapped
 
 
 class Traps:
-    """Which states are trapped: no actions and repairs lead from there to where the property is true.
+    """Decides which states are trapped: actions and repairs never lead to where the property is true.
 
     A state is not called trapped where a way leaves the scope, an error of the model
     is met, or more than PATIENCE states would have to be looked at.
@@ -31,7 +31,7 @@ class Traps:
         self._trapped.add(state)
 
     def has(self, state: State) -> bool:
-        """Whether a state is trapped. Costs the states that can be reached from it, each only once."""
+        """Whether a state is trapped. Costs the states reachable from it, each once."""
         came: dict[State, State | None] = {state: None}
         for here in (queue := [state]):
             if here in self._trapped:
@@ -48,7 +48,7 @@ class Traps:
         return True
 
     def _after(self, state: State) -> list[State] | None:
-        """Where actions and repairs lead; None where a state is, or may be, none of a trap."""
+        """The successors by actions and repairs; None if the state cannot be in a trap."""
         self._look()
         try:
             if state in self._others or self._machine.holds(self._prop, state):

@@ -31,7 +31,7 @@ MOST_SHARED = 8  # values that are shown
 
 
 def trap_of(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> RunTrap | None:
-    """The trap at the end of a certified run; None where it ends in none.
+    """The trap at the end of a certified run; None if there is none.
 
     Costs a search from the end for each guard, for each fault of the run and for each action of other
     models; `may_look` is asked, with how many states were looked at, before each.
@@ -42,6 +42,8 @@ def trap_of(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> R
 
 
 class _Trap:
+    """Examines the trap at the end of one run."""
+
     def __init__(self, trace: Trace, prop: ir.Property, may_look: Callable[[int], bool]) -> None:
         self._trace, self._prop, self._may_look = trace, prop, may_look
         self._machine = Machine(trace.model, trace.scope)
@@ -49,7 +51,7 @@ class _Trap:
         self._is_whole = True
 
     def found(self) -> RunTrap:
-        """What is in it, and what leads out."""
+        """The states in the trap, and the changes that lead out."""
         states = tuple(self._states(self._machine, self._trace.states[-1]))
         is_whole = self._is_whole
         ways = tuple(self._ways_out())
@@ -58,7 +60,7 @@ class _Trap:
     # ------------------------------------------------------------- what they share
 
     def _shared(self, states: tuple[State, ...]) -> Iterator[str]:
-        """Parts of the state that are the same in all of it, and not as at the start."""
+        """The parts of the state equal in the whole trap and different from the start, in words."""
         model, scope = self._machine.model, self._machine.scope
         start = {place.path: place.value for place in places(model, scope, self._trace.states[0])}
         seen = [{place.path: place.value for place in places(model, scope, state)} for state in states]
@@ -71,6 +73,7 @@ class _Trap:
     # ------------------------------------------------------------- what leads out
 
     def _ways_out(self) -> Iterator[str]:
+        """The single changes that lead out of the trap, in words."""
         model, end = self._machine.model, self._trace.states[-1]
         for number, step in enumerate(self._trace.steps):
             if model.action(step.action).is_fault:
@@ -91,12 +94,12 @@ class _Trap:
                         yield f"{action.name} without its guard `{self._guard(part)}`"
 
     def _guard(self, guard: ir.Guard) -> str:
-        """The name of a guard, else its text."""
+        """A guard's name, else its text."""
         span = guard.test.span
         return guard.name or one_line(self._trace.model.source.text[span.start : span.end])
 
     def _undone(self, number: int) -> State | None:
-        """The end of the run with all that a step changed as it was before; None where it is so already."""
+        """The last state with the changes of a step undone; None if that is the same state."""
         model, scope = self._machine.model, self._machine.scope
         before, after = self._trace.states[number : number + 2]
         end = list(self._trace.states[-1])
@@ -111,7 +114,7 @@ class _Trap:
         return None if tuple(end) == self._trace.states[-1] else tuple(end)
 
     def _others(self) -> Iterator[ir.Action]:
-        """The actions of other models of the file that have the same state, which this one has not."""
+        """The actions of the file's other models over the same state that this model lacks."""
         model = self._machine.model
         try:
             models = loads(model.source.text, model.source.name)
@@ -130,17 +133,18 @@ class _Trap:
                     yield action
 
     def _leads_out(self, machine: Machine, start: State) -> bool:
-        """Whether actions and repairs lead from a state to what is wanted."""
+        """Whether actions and repairs lead from a state to the goal."""
         return any(self._has(machine, state) for state in self._states(machine, start))
 
     def _has(self, machine: Machine, state: State) -> bool:
+        """Whether the goal is true in a state."""
         try:
             return machine.holds(self._prop, state)
         except ModelError:
             return False
 
     def _states(self, machine: Machine, start: State) -> Iterator[State]:
-        """What actions and repairs lead to from a state, as far as may be looked."""
+        """The states reachable by actions and repairs, up to the limit."""
         free = set(machine.model.free)
         seen, queue = {start}, [start]
         for state in queue:

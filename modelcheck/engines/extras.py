@@ -12,7 +12,7 @@ OURS = ("modelcheck", "spec", "counterexamples", "spark_explore")
 
 @contextmanager
 def needing(extra: str, who: str) -> Iterator[None]:
-    """Imports whose packages come with `modelcheck[extra]`, on behalf of `who`.
+    """A context for imports of an optional extra's packages; raises CannotStart on behalf of `who`.
 
     Raises CannotStart with what is missing and how to install it; a module of our own that is
     missing is a mistake of ours, and raises as it does.

@@ -49,7 +49,7 @@ Cost = tuple[int, int]  # of a run: faults, then steps
 
 @dataclass
 class Disagreement(Exception):  # noqa: N818 - shown in words of its own
-    """The two engines contradict each other, so one of them is wrong: a bug in modelcheck."""
+    """Raised if two engines contradict each other, which is a bug in modelcheck."""
 
     engines: tuple[str, str]
     clashes: tuple[str, ...]
@@ -62,7 +62,7 @@ class Disagreement(Exception):  # noqa: N818 - shown in words of its own
 
 
 class Portfolio:
-    """An engine made of two: see NOTE(portfolio).
+    """An engine that runs two engines and joins their findings: see NOTE(portfolio).
 
     The second one starts after `patience` seconds, in a process of its own that never outlives
     the search; not where the task is for one thread, wants symmetry or checkpoints, or is too
@@ -80,7 +80,7 @@ class Portfolio:
         return self._first.refusals(task)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """The findings of both as one."""
+        """The joined findings of both engines."""
         both = _Both(task, reporter, self._patience)
         try:
             findings = self._first.run(task, both)
@@ -92,7 +92,7 @@ class Portfolio:
 
 
 class _Both:
-    """A reporter that listens to both engines, and ends the search when they have an answer together."""
+    """A reporter that listens to both engines, and ends the search once they are done together."""
 
     def __init__(self, task: Task, reporter: Reporter, patience: float) -> None:
         self._task, self._reporter, self._patience = task, reporter, patience
@@ -104,7 +104,7 @@ class _Both:
         self._reported = set[str]()
 
     def tell(self, event: Event) -> None:
-        """Pass it on, and see whether that is enough."""
+        """Pass an event on, and end the search if everything is settled."""
         self._reporter.tell(event)
         match event:
             case RunFound(name, faults, steps):
@@ -121,7 +121,7 @@ class _Both:
                 pass
 
     def wait(self, findings: Findings) -> Findings:
-        """The first engine gave up; the second has what is left of the time, where there is a limit of it."""
+        """Wait for the second engine after the first gave up, within the time limit."""
         limit, second = self._task.limits.seconds, self._second
         if limit is None or second is None:
             return findings
@@ -134,11 +134,12 @@ class _Both:
         return findings
 
     def close(self) -> None:
-        """End the second engine."""
+        """Stop the second engine."""
         if self._second is not None:
             self._second.close()
 
     def _start(self) -> None:
+        """Start the second engine."""
         from modelcheck.engines.second_engine import Order, SecondEngine  # noqa: PLC0415 - loaded when a search takes long
 
         self._is_alone = True  # whatever becomes of it, there is no other
@@ -150,7 +151,7 @@ class _Both:
             self._second = SecondEngine(Order(SECOND, {"depth": DEEP}, task))
 
     def _listen(self, seconds: float = 0.0) -> None:
-        """Take what the second engine has sent by then, and report what is new in it."""
+        """Process the second engine's messages so far, and report news."""
         second = self._second
         if second is None or not second.listen(seconds) or second.refused:
             return
@@ -166,7 +167,7 @@ class _Both:
 
     @property
     def _is_settled(self) -> bool:
-        """Whether every property is decided, by a run than which there is no better."""
+        """Whether every property is decided by a run known to be the best."""
         return (
             self._second is not None
             and self._task.stop_early
@@ -174,22 +175,22 @@ class _Both:
         )
 
     def _by_first(self, name: str) -> bool:
-        """Whether the first has a run, and is past all runs that cost less."""
+        """Whether the first engine has the best run for a property."""
         return name in self._found and self._found[name] <= self._at
 
     def _by_second(self, name: str) -> bool:
-        """Whether the second has a run with no more faults than the layer that the first is in."""
+        """Whether the second engine has a run with the fewest faults, by the first's progress."""
         run = None if self._second is None else self._second.runs.get(name)
         return run is not None and run.faults <= self._at[0]
 
     def _note_last_layer(self, findings: Findings) -> None:
-        """Note the last layer that was searched; reports of progress are periodic, and may be late."""
+        """Record the last layer searched, as progress reports may lag."""
         self._at = max(self._at, (len(findings.stats.layers), 0))
 
     # -------------------------------------------------------------------- together
 
     def joined(self, findings: Findings) -> Findings:
-        """What both found. Raises Disagreement."""
+        """The joined findings. Raises Disagreement."""
         second = self._second
         if second is None or second.refused:
             return findings
@@ -211,7 +212,7 @@ class _Both:
         return replace(findings, results=results, end=end, beside=beside)
 
     def _result(self, result: Result, findings: Findings, second: SecondEngine) -> Result:
-        """The first engine's answer, unless it has none or the run of the second is better."""
+        """The first engine's result, unless it is unknown or the second's run is better."""
         name, run = result.property, second.runs.get(result.property)
         if run is None or not findings.end.partial or self._by_first(name):
             return result
@@ -227,7 +228,7 @@ class _Both:
         return replace(result, verdict=verdict, by_faults=by_faults or result.by_faults)
 
     def _clashes(self, findings: Findings, second: SecondEngine) -> Iterator[str]:
-        """What cannot both be true."""
+        """The contradictions between the findings, in words."""
         asked = {prop.name for prop in second.order.task.properties}
         is_whole = findings.end in {End.COMPLETE, End.DECIDED}
         for result in findings.results:
@@ -245,17 +246,18 @@ class _Both:
 
 
 def _may_start(task: Task) -> bool:
-    """Whether a second engine may run: for a plain task, with more than one thread and core."""
+    """Whether a second engine may run: for a plain task with several threads and cores."""
     is_plain = not task.symmetry and task.keep is None and task.ways
     return is_plain and task.threads != 1 and cores() > 1
 
 
 def _cost(run: Trace) -> Cost:
+    """The faults and steps of a run."""
     return run.faults, len(run.steps)
 
 
 def _cost_of(verdict: Verdict) -> Cost | None:
-    """What the run costs that a verdict shows, if it shows one."""
+    """The cost of the run that a verdict shows; None without one."""
     match verdict:
         case Violated(trace=trace) | Holds(example=trace) if trace is not None:
             return _cost(trace)
@@ -264,16 +266,17 @@ def _cost_of(verdict: Verdict) -> Cost | None:
 
 
 def _is_unshown(verdict: Verdict) -> bool:
-    """Whether a run decides it that cannot be shown."""
+    """Whether a verdict is decided by a run that cannot be shown."""
     return isinstance(verdict, Violated | Holds) and verdict.unshown is not None
 
 
 def _fit(best: Cost | None, shortest: Cost) -> bool:
-    """Whether one can have the fewest faults, then steps, and the other the fewest steps, then faults."""
+    """Whether the costs can be the best by faults, and the best by steps, of one property."""
     if best is None:
         return False
     return best == shortest or (best[0] < shortest[0] and best[1] > shortest[1])
 
 
 def _cost_words(cost: Cost) -> str:
+    """A cost in words."""
     return f"{count(cost[0], 'fault')} and {count(cost[1], 'step')}"

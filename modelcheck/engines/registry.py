@@ -22,7 +22,7 @@ EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[sp
 
 
 def engine(name: str, **options: object) -> Engine:
-    """The engine of that name with its own options, loaded now.
+    """The engine with a name and options, imported on demand. Raises CannotStart.
 
     Raises KeyError when there is none, and CannotStart when what it needs is not installed.
     """

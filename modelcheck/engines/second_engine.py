@@ -26,7 +26,7 @@ LIBRARIES = 1_000_000_000  # bytes of addresses, hardly of memory, that a proces
 
 @frozen
 class Order:
-    """What a second engine is to do: the engine by name with its options, and the task."""
+    """The order to a second engine: its name, options, and the task."""
 
     engine: str
     options: Mapping[str, object]
@@ -35,12 +35,12 @@ class Order:
 
 @frozen
 class NoTask:
-    """The engine cannot do the task."""
+    """A message that the engine cannot do the task."""
 
 
 @frozen
 class Broke:
-    """The engine ended in an exception, which is a bug in modelcheck."""
+    """A message that the engine raised an exception, a bug in modelcheck."""
 
     problem: str
 
@@ -49,7 +49,7 @@ Message = Event | Findings | NoTask | Broke
 
 
 class SecondEngine:
-    """An engine that was started in a process of its own; `close` ends it at once."""
+    """An engine in a process of its own; `close` kills it."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -63,11 +63,11 @@ class SecondEngine:
 
     @property
     def is_running(self) -> bool:
-        """Whether more may come from it."""
+        """Whether more messages may come."""
         return self._child is not None
 
     def listen(self, seconds: float = 0.0) -> bool:
-        """Take what has come from it, and wait so long for the first word; whether there was any."""
+        """Process its messages, waiting at most `seconds` for the first; whether there was any."""
         heard = False
         while self._child is not None and self._child.pipe.poll(0 if heard else seconds):
             heard = True
@@ -79,13 +79,13 @@ class SecondEngine:
         return heard
 
     def close(self) -> None:
-        """End its process."""
+        """Kill the process."""
         child, self._child = self._child, None
         if child is not None:
             child.end()
 
     def _take(self, message: Message) -> None:
-        """Note what a message says: how far it is, a run, the end, a refusal or a bug."""
+        """Process a message: progress, a run, the end, a refusal or a bug."""
         match message:
             case Progress(depth=depth):
                 self.depth = depth - 1
@@ -103,7 +103,7 @@ class SecondEngine:
                 pass
 
     def _end(self, findings: Findings) -> None:
-        """Nothing more will come."""
+        """Record that no message will follow."""
         if findings.end in {End.DEPTH, End.COMPLETE} and findings.depth is not None:
             self.depth = findings.depth
         elif findings.end is not End.DECIDED:
@@ -115,13 +115,14 @@ class SecondEngine:
 
 
 class _Sender:
-    """A reporter that passes events on; after a while it leaves the cores to others."""
+    """A reporter that sends events through the pipe; later it lowers the process's priority."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._eager_until = monotonic() + EAGER
 
     def tell(self, event: Event) -> None:
+        """Send an event through the pipe."""
         self._pipe.send(event)
         if monotonic() > self._eager_until:
             self._eager_until = inf
@@ -130,7 +131,7 @@ class _Sender:
 
 
 def _serve(pipe: Connection) -> None:
-    """Do what is ordered, and send what comes of it."""
+    """The process: run the engine as ordered, and send its events and findings."""
     order: Order = pipe.recv()
     try:
         pipe.send(_answer(order, pipe))
@@ -143,6 +144,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _answer(order: Order, pipe: Connection) -> Message:
+    """The final message: findings, refusals or a bug."""
     if order.task.limits.memory is not None:
         with suppress(OSError, ValueError):  # where the system has no such limit
             most = order.task.limits.memory + LIBRARIES

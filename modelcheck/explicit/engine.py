@@ -27,7 +27,7 @@ from spec.model.ordinals import of_runs
 
 
 class ExplicitEngine:
-    """Explores every state, some millions a second on each core, in some twenty bytes a state.
+    """The engine that visits every state: millions a second on each core, about 20 bytes a state.
 
     It begins with code that was compiled quickly, and changes to better code when a search
     takes longer; with `optimise` it has that from the start.  With `series` it answers
@@ -45,13 +45,13 @@ class ExplicitEngine:
         self._ahead: list[Ahead] = []
 
     def foresee(self, tasks: Iterable[Task]) -> None:
-        """Have another core make what these will need, if there is one: they come after what is asked now."""
+        """Compile the kernels of coming tasks on another core."""
         if cores() > 1:
             self._codes = self._codes or Codes()
             self._ahead.append(Ahead(tasks, self._codes))
 
     def close(self) -> None:
-        """End what is still being compiled."""
+        """Stop the background compilation."""
         for ahead in self._ahead:
             ahead.close()
         for optimiser in self._optimisers.values():
@@ -92,6 +92,7 @@ class ExplicitEngine:
                     return account.findings(self.name)
 
     def _kernel(self, task: Task) -> Kernel:
+        """The kernel of a task, from the cache or compiled."""
         self._codes = self._codes or Codes()
         began = perf_counter()
         for ahead in self._ahead:
@@ -103,7 +104,7 @@ class ExplicitEngine:
 
     @contextmanager
     def _optimiser(self, task: Task, kernel: Kernel) -> Iterator[Optimiser]:
-        """Who makes better code for a search; in a series the same for all that share what they have."""
+        """A context with the optimiser for a search; in a series it is shared."""
         shared = self._series and task.family is not None
         made = self._optimisers.setdefault(kernel.shared if shared else "", Optimiser(shared=shared))
         made.begin(task, kernel)

@@ -22,7 +22,7 @@ SIGNS = {  # that are the same in all languages
 
 @frozen
 class Dialect:
-    """How a language writes what others write differently; `ite` has places for the test and the values."""
+    """The syntax of a target language where targets differ; `ite` has places for test and values."""
 
     conjunction: str
     disjunction: str
@@ -32,7 +32,7 @@ class Dialect:
 
 @frozen
 class Assignment:
-    """An assignment, to a variable or to a name of the moment."""
+    """An assignment to a variable or to a temporary."""
 
     name: str
     value: str
@@ -40,14 +40,14 @@ class Assignment:
 
 @frozen
 class Moment:
-    """A name for a term within one step."""
+    """A temporary: a name for a term within one step."""
 
     name: str
     term: GroundTerm
 
 
 class TermWriter:
-    """Writes terms over the variables of a machine."""
+    """Writes terms in a target's syntax."""
 
     def __init__(self, dialect: Dialect, flats: Sequence[FlatVariable]) -> None:
         self._ite = dialect.ite
@@ -59,11 +59,12 @@ class TermWriter:
         self._flats = flats
 
     def text(self, term: GroundTerm, named: Mapping[GroundTerm, str] | None = None) -> str:
-        """A term, with the names that some of its parts have."""
+        """The text of a term, with `named` subterms replaced by their names."""
         found = self._bare(term, named or {}, is_top=True)
         return found[1:-1] if _is_wrapped(found) and term.sign is not Sign.ITE else found
 
     def _bare(self, term: GroundTerm, named: Mapping[GroundTerm, str], *, is_top: bool = False) -> str:
+        """The text of a term without considering a name for itself."""
         if term in named and not (is_top and term.sign is Sign.VAR):
             return named[term]
         args = [self._bare(arg, named) for arg in term.args if term.sign is not Sign.CONST]
@@ -92,7 +93,7 @@ class TermWriter:
         return self._flats[variable.value].name
 
     def moments(self, roots: Sequence[GroundTerm]) -> list[Moment]:
-        """The large terms that are used more than once, parts before wholes."""
+        """Temporaries for the large terms used more than once, subterms first."""
         uses: Counter[GroundTerm] = Counter()
         order: list[GroundTerm] = []
         for root in roots:
@@ -103,7 +104,7 @@ class TermWriter:
     def updates(
         self, changes: Sequence[tuple[GroundTerm, GroundTerm]], named: Mapping[GroundTerm, str], old: str
     ) -> Iterator[Assignment]:
-        """Assignments in sequence with the effect of all of them at once.
+        """Sequential assignments with the effect of simultaneous ones.
 
         Where two variables need each other, the value of one is kept first, in `old` and a number.
         """
@@ -123,7 +124,7 @@ class TermWriter:
 
 
 def _is_wrapped(text: str) -> bool:
-    """Whether the first parenthesis is closed by the last."""
+    """Whether the first parenthesis is closed by the last one."""
     if not text.startswith("("):
         return False
     depth = 0
@@ -135,6 +136,7 @@ def _is_wrapped(text: str) -> bool:
 
 
 def _count(term: GroundTerm, uses: Counter[GroundTerm], order: list[GroundTerm]) -> None:
+    """Count the uses of a term and its subterms."""
     uses[term] += 1
     if uses[term] > 1:
         return
@@ -144,5 +146,5 @@ def _count(term: GroundTerm, uses: Counter[GroundTerm], order: list[GroundTerm])
 
 
 def _variables(term: GroundTerm, named: Mapping[GroundTerm, str]) -> set[GroundTerm]:
-    """The variables that a term reads where the named ones are known."""
+    """The variables that a term reads, except in named subterms."""
     return {each for each in subterms([term], named) if each.sign is Sign.VAR}

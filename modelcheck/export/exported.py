@@ -9,7 +9,7 @@ from spec.frozen import frozen
 
 @frozen
 class Exported:
-    """A model in the language of another checker, and how to run it there.
+    """A model in another checker's language: files, commands to run it, and notes.
 
     `files` gives each file's text by its name, the main one first.  `command`
     are lines for a shell, to be run one after another in the folder of the

@@ -19,13 +19,13 @@ from spec.model.op import Op, Quantifier
 
 @frozen
 class Reach:
-    """Between which numbers a value lies, both included; infinite where there is no end."""
+    """An interval of numbers, both ends included; infinite where there is no bound."""
 
     least: float = -inf
     most: float = inf
 
     def within(self, other: Reach) -> bool:
-        """Whether every number in reach is in the other's."""
+        """Whether the interval is within another."""
         return other.least <= self.least and self.most <= other.most
 
     def __or__(self, other: Reach) -> Reach:
@@ -38,7 +38,7 @@ COUNTS = Reach(0)
 
 @frozen
 class KnownRange:
-    """Of one value: a type whose bounds it is known to keep, None where nothing is; its reach."""
+    """What is known about a value: a type that it fits, None if unknown, and its interval."""
 
     type: t.Type | None = None
     reach: Reach = ANY
@@ -48,20 +48,20 @@ Locals = Mapping[int, KnownRange]
 
 
 class Knowledge:
-    """What is known of the expressions of a model within a scope. Costs a walk over the expression."""
+    """Static analysis of the ranges of expressions within a scope. Costs a walk over the expression."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope) -> None:
         self.model = model
         self._scope = scope
 
     def of(self, expr: ir.Expr, known: Locals) -> KnownRange:
-        """What is known of a value; `known` is the same of the bound names."""
+        """What is known about a value; `known` has the same for bound names."""
         if t.is_number(expr.type):
             return KnownRange(self.sure(expr, known), self.reach(expr, known))
         return KnownRange(self.sure(expr, known))
 
     def member(self, domain: ir.Expr, case: int | None, known: Locals) -> KnownRange:
-        """What is known of every member of a domain (of those of that case)."""
+        """What is known about every member of a domain (or those of one case)."""
         match domain:
             case ir.Members(of=of):
                 found: t.Type | None = of
@@ -77,7 +77,7 @@ class Knowledge:
     # ------------------------------------------------------------ how far numbers go
 
     def reach(self, expr: ir.Expr, known: Locals) -> Reach:
-        """Between which numbers the value of a number lies."""
+        """The interval of a numeric expression."""
         match expr:
             case ir.Const(value=int(value)):
                 return Reach(value, value)
@@ -103,6 +103,7 @@ class Knowledge:
                 return self.of_type(self.sure(expr, known))
 
     def _of_bind(self, expr: ir.Bind, known: Locals) -> Reach:
+        """The interval of a quantifier's value."""
         member = self.member(expr.domain, expr.case, known)
         if expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}:
             return member.reach
@@ -112,7 +113,7 @@ class Knowledge:
         return body
 
     def size(self, of: ir.Expr, known: Locals) -> Reach:
-        """How many elements a collection may have."""
+        """The interval of a collection's size."""
         if isinstance(of, ir.Make):
             return Reach(0, len(of.parts))
         match self.sure(of, known):
@@ -124,7 +125,7 @@ class Knowledge:
                 return COUNTS
 
     def of_type(self, of: t.Type | None) -> Reach:
-        """Between which numbers the values of a type lie."""
+        """The interval of a type's values."""
         match of:
             case t.Range(lo, hi):
                 return Reach(lo, hi)
@@ -136,7 +137,7 @@ class Knowledge:
     # ------------------------------------------------------------ which bounds are kept
 
     def sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
-        """A type whose bounds the value is known to keep; as narrow as the expression's own where tested."""
+        """A type that the value surely fits, as narrow as possible where that is tested; else None."""
         found = self._sure(expr, known)
         if isinstance(found, t.Option) and not isinstance(expr.type, t.Option):
             return found.of  # the language knows that it is there
@@ -145,6 +146,7 @@ class Knowledge:
         return found
 
     def _sure(self, expr: ir.Expr, known: Locals) -> t.Type | None:
+        """A type that the value surely fits, by the kind of expression."""
         match expr:
             case ir.Var(index=index):
                 return self.model.variables[index].type
@@ -168,6 +170,7 @@ class Knowledge:
                 return None
 
     def _sure_of_bind(self, expr: ir.Bind, known: Locals) -> t.Type | None:
+        """A type that a quantifier's value surely fits."""
         member = self.member(expr.domain, expr.case, known)
         if expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}:
             return member.type
@@ -181,12 +184,13 @@ class Knowledge:
                 return None
 
     def _common(self, a: t.Type | None, b: t.Type | None) -> t.Type | None:
+        """A type that covers both."""
         if a is None or b is None:
             return None
         return a if self.covers(a, b) else b if self.covers(b, a) else None
 
     def covers(self, target: t.Type, given: t.Type) -> bool:
-        """Whether all that keeps the bounds of `given` keeps those of `target` too."""
+        """Whether every value that fits `given` also fits `target`."""
         if target == given:
             return True
         match target, given:
@@ -214,12 +218,14 @@ class Knowledge:
                 return False
 
     def _at_most(self, limit: t.Limit | None, given: t.Limit | None) -> bool:
+        """Whether a limit is at most another."""
         if limit is None:
             return True
         return given is not None and self._scope.most(given) <= self._scope.most(limit)
 
 
 def _part(expr: ir.Part, whole: t.Type | None) -> t.Type | None:
+    """The type of a part of a value of a type."""
     match whole, expr.of.type:
         case ((t.Union() | t.Case()), t.Union(_, cases)):
             return t.parts(cases[expr.case or 0])[expr.index]  # where no case is asked for all have it alike
@@ -230,7 +236,7 @@ def _part(expr: ir.Part, whole: t.Type | None) -> t.Type | None:
 
 
 def _applied(op: Op, args: list[t.Type | None]) -> t.Type | None:
-    """What is sure of the result of an operation that reads or takes away."""
+    """The type that the result of an operator surely fits, if it only reads or removes."""
     match op, args:
         case Op.LOOKUP, [t.Map(_, value), _]:
             return value
@@ -255,6 +261,7 @@ _ON_REACHES = {Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.MIN2, Op.MAX2, Op.DIV, Op.MOD}
 
 
 def _arithmetic(op: Op, a: Reach, b: Reach = ANY) -> Reach:
+    """The interval of an arithmetic operator's result."""
     match op:
         case Op.ADD:
             return Reach(a.least + b.least, a.most + b.most)

@@ -28,7 +28,7 @@ DIALECT = Dialect("&", "|", "=", "({} ? {} : {})")
 
 
 def murphi(model: ir.Model, check: ir.Check) -> Exported:
-    """One file and the commands that run it. Raises Inexpressible."""
+    """The check in Murphi: one file and the commands to run it. Raises Inexpressible."""
     made = grounded(model, check, KEYWORDS)
     name = f"{model.name}.m"
     about = [f"{model.name}, check {check.name}", *scope_words(check.scope), *config_words(model, check)]
@@ -43,7 +43,7 @@ def murphi(model: ir.Model, check: ir.Check) -> Exported:
 
 
 class _MurphiText:
-    """A machine on its way to a text."""
+    """Writes a machine in Murphi."""
 
     def __init__(self, made: GroundMachine) -> None:
         self._made = made
@@ -78,7 +78,7 @@ class _MurphiText:
             yield f"  {self._w.text(holds)};"
 
     def _range(self) -> tuple[int, int]:
-        """Bounds of all numbers that come up while a step is taken or an invariant looked at."""
+        """The range of all numbers that occur in a step or an invariant."""
         roots = [holds for _, holds in self._made.invariants]
         for rule in self._made.rules:
             roots += [rule.guard, rule.error]
@@ -91,6 +91,7 @@ class _MurphiText:
         return least, most
 
     def _rule(self, rule: GroundRule) -> Iterator[str]:
+        """The lines of a rule."""
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
@@ -120,8 +121,10 @@ class _MurphiText:
 
 
 def _type_up_to(most: int | None) -> str:
+    """The Murphi type of numbers up to a bound; of a Boolean without one."""
     return "boolean" if most is None else f"0..{most}"
 
 
 def _type_of(term: GroundTerm) -> str:
+    """The Murphi type of a term."""
     return "boolean" if term.truth else f"{term.lo}..{term.hi}"

@@ -41,7 +41,7 @@ TEMPORARY = """\
 
 
 def promela(model: ir.Model, check: ir.Check) -> Exported:
-    """One file and the commands that run it. Raises Inexpressible."""
+    """The check in Promela: one file and the commands to run it. Raises Inexpressible."""
     made = grounded(model, check, KEYWORDS)
     if len(made.starts) != 1:
         first = model.variables[0]
@@ -56,7 +56,7 @@ def promela(model: ir.Model, check: ir.Check) -> Exported:
 
 
 class _PromelaText:
-    """A machine on its way to a text."""
+    """Writes a machine in Promela."""
 
     def __init__(self, made: GroundMachine) -> None:
         self._made = made
@@ -89,6 +89,7 @@ class _PromelaText:
         yield "}"
 
     def _rule(self, rule: GroundRule) -> Iterator[str]:
+        """The lines of a rule."""
         terms, w = self._made.terms, self._w
         roots = [value for _, value in rule.changes] + [holds for _, holds in rule.claims]
         moments = w.moments(roots)
@@ -116,10 +117,12 @@ class _PromelaText:
         yield "       skip }" if not (rule.changes or self._made.invariants) else "     }"
 
     def _known(self, name: str, most: int) -> None:
+        """Refuse a variable too large for Promela."""
         self._moments[name] = max(most, self._moments.get(name, 0))
 
 
 def _declared(flat: FlatVariable) -> str:
+    """The declaration of a variable."""
     if flat.most is None:
         return f"bit {flat.name}"
     bits = max(flat.most, 1).bit_length()

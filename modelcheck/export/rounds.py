@@ -13,18 +13,18 @@ from spec.model.walk import children, walk_statements
 
 
 def written(statements: Sequence[ir.Stmt]) -> tuple[int, ...]:
-    """The variables that statements change, ascending."""
+    """The indices of the variables that statements assign, ascending."""
     return tuple(sorted({each.var for each in walk_statements(statements) if isinstance(each, ir.Assign)}))
 
 
 def asserted(statements: Sequence[ir.Stmt]) -> tuple[str, ...]:
-    """The names that `assert` statements use, in the order of the text."""
+    """The names of the `assert` statements, in textual order."""
     every = walk_statements(statements)
     return tuple(dict.fromkeys(each.name for each in every if isinstance(each, ir.Assert)))
 
 
 def is_parallel(statement: ir.Each, knowledge: Knowledge, scope: ir.Scope, known: Locals) -> bool:
-    """Whether each round writes places of its own and reads nothing that another round writes.
+    """Whether the rounds of a `for` are independent: each writes its own entries, which no other reads.
 
     Then the order of the rounds cannot be seen, and all can be done at once.
     """
@@ -46,7 +46,7 @@ def is_parallel(statement: ir.Each, knowledge: Knowledge, scope: ir.Scope, known
 
 
 def _is_own(path: tuple[ir.Key | ir.At, ...], of: t.Type, slot: int, reach: Reach, scope: ir.Scope) -> bool:
-    """Whether a path is the whole entry of the round's member, and the map is sure to have that entry."""
+    """Whether a path is the entry of the round's member, which the map surely has."""
     match path, of:
         case (ir.Key(ir.Local(slot=own)),), t.Map(key, _) if own == slot:
             keys = members(key, scope)
@@ -56,7 +56,7 @@ def _is_own(path: tuple[ir.Key | ir.At, ...], of: t.Type, slot: int, reach: Reac
 
 
 def _reads_elsewhere(expr: ir.Expr, every: set[int], earlier: set[int], slot: int) -> bool:
-    """Whether an expression reads what the loop writes, but for its own place before that is written."""
+    """Whether an expression reads what the loop writes, except its own entry before it is written."""
     match expr:
         case ir.Apply(op=Op.LOOKUP, args=(ir.Var(index=index), ir.Local(slot=own))) if own == slot:
             return index in earlier

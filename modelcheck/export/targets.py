@@ -18,7 +18,7 @@ TARGETS = {
 
 
 def target(name: str) -> Target:
-    """The export to that target, loaded now. Raises KeyError when there is none."""
+    """The exporter for a target, imported on demand. Raises KeyError."""
     module, _, attribute = TARGETS[name].partition(":")
     made: Target = getattr(import_module(module), attribute)
     return made

@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @dataclass(slots=True)
 class Ends:
-    """When a step ends early: because it leaves the scope, or because the model makes an error."""
+    """The conditions under which a step ends early: by leaving the scope, or by an error of the model."""
 
     cut: GroundTerm
     error: GroundTerm
@@ -20,7 +20,7 @@ class Ends:
 
 @frozen
 class GroundStep:
-    """The step that a `step` property speaks of."""
+    """The step that a `step` property is evaluated on: its action and arguments."""
 
     action: str
     args: tuple[Shape, ...]
@@ -28,7 +28,7 @@ class GroundStep:
 
 @frozen
 class GroundEnv:
-    """The context of an expression: the state, the bound names, and when it is evaluated at all."""
+    """The context of an expression: the state, the bound names, and the condition (`path`) to evaluate it."""
 
     state: tuple[Shape, ...]
     slots: dict[int, Shape]
@@ -38,26 +38,26 @@ class GroundEnv:
     step: GroundStep | None = field(default=None)
 
     def bound(self, slot: int, value: Shape, path: GroundTerm | None = None) -> GroundEnv:
-        """The same with a name bound."""
+        """A copy of the context with one more name bound."""
         return replace(self, slots={**self.slots, slot: value}, path=path or self.path)
 
     def under(self, terms: Terms, test: GroundTerm) -> GroundEnv:
-        """The same where a test is true."""
+        """A copy of the context whose path condition also requires `test`."""
         return replace(self, path=terms.both(self.path, test))
 
     def error(self, terms: Terms, test: GroundTerm) -> None:
-        """Note that it is an error to get here when the test is true, and nothing ended before."""
+        """Record an error where the path condition and `test` are true and nothing ended before."""
         if test.constant != 0:
             first = terms.all((self.path, test, terms.no(self.ends.cut)))
             self.ends.error = terms.any((self.ends.error, first))
 
     def cut(self, terms: Terms, test: GroundTerm) -> None:
-        """Note that a step leaves the scope when it gets here, the test is true, and nothing ended before."""
+        """Record a cut where the path condition and `test` are true and nothing ended before."""
         if test.constant != 0:
             first = terms.all((self.path, test, terms.no(self.ends.error)))
             self.ends.cut = terms.any((self.ends.cut, first))
 
 
 def of_state(terms: Terms, state: Sequence[Shape]) -> GroundEnv:
-    """Where an expression is asked of a state alone."""
+    """The context of an expression over a state without a step."""
     return GroundEnv(tuple(state), {}, terms.true, Ends(terms.false, terms.false))

@@ -16,7 +16,7 @@ import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.grounding.environment import GroundEnv
 from modelcheck.grounding.fits import fit
-from modelcheck.grounding.listed import put_all, take_out, things
+from modelcheck.grounding.listed import possible_members, put_all, take_out
 from modelcheck.grounding.operations import PLAIN
 from modelcheck.grounding.rows import common, concat, drop, starts, take
 from modelcheck.grounding.shapes import (
@@ -44,7 +44,7 @@ ANY_ORDER = {Quantifier.FORALL, Quantifier.EXISTS, Quantifier.SET}  # of the mem
 
 
 class GroundExpressions:
-    """The shapes of expressions."""
+    """Translates expressions to shapes of terms; quantifiers are expanded."""
 
     def __init__(self, shapes: Shapes, *, in_places: bool = False) -> None:
         self.shapes = shapes
@@ -52,17 +52,18 @@ class GroundExpressions:
         self.in_places = in_places  # whether sets of what is not known yet are made in places
 
     def of(self, expr: ir.Expr, env: GroundEnv) -> Shape:
-        """The value of an expression. Raises Inexpressible where it cannot be expressed."""
+        """The shape of an expression. Raises Inexpressible where it has none."""
         try:
             return self._of(expr, env)
         except Inexpressible as reason:
             raise reason.at(expr.span) from None
 
     def truth(self, expr: ir.Expr, env: GroundEnv) -> GroundTerm:
-        """The value of a condition."""
+        """The term of a condition."""
         return number(self.of(expr, env))
 
     def _of(self, expr: ir.Expr, env: GroundEnv) -> Shape:  # noqa: C901 - a dispatch over a union
+        """The shape of an expression, by its kind."""
         terms, shapes = self.terms, self.shapes
         match expr:
             case ir.Const(value=value):
@@ -122,7 +123,7 @@ class GroundExpressions:
                 assert_never(expr)
 
     def _chain(self, parts: Sequence[ir.Expr], env: GroundEnv, *, stops_at: bool) -> GroundTerm:
-        """An `and` or `or` with short circuit: each part is evaluated where those before do not decide."""
+        """The term of `and` or `or` with short circuit: `stops_at` is the value that decides it."""
         found: list[GroundTerm] = []
         for part in parts:
             value = self.truth(part, env)
@@ -139,7 +140,7 @@ class GroundExpressions:
     def items(
         self, domain: ir.Expr, case: int | None, env: GroundEnv, *, any_order: bool = False
     ) -> list[Item]:
-        """What a domain may have as members, in canonical order or any, each with when it has.
+        """The possible members of a domain, in canonical order, each with its condition to be one.
 
         In any order a member of a bag may come more than once.
         """
@@ -152,6 +153,7 @@ class GroundExpressions:
         return [(has, value) for has, value in found if has.constant != 0]
 
     def _items(self, domain: ir.Expr, env: GroundEnv, *, any_order: bool) -> list[Item]:
+        """The possible members of a domain, those of a range of numbers only where it can reach."""
         terms = self.terms
         if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             lo, hi = (number(self.of(arg, env)) for arg in domain.args)
@@ -160,6 +162,7 @@ class GroundExpressions:
         return self._members(self.of(domain, env), domain.type, any_order=any_order)
 
     def _members(self, whole: Shape, of: t.Type, *, any_order: bool = False) -> list[Item]:
+        """The possible members of a set, bag, option or sequence, each with its condition."""
         shapes, optional = self.shapes, isinstance(of, t.Option)
         if isinstance(whole, Listed) and not any_order:
             whole = shapes.heap(whole)
@@ -181,6 +184,7 @@ class GroundExpressions:
                 raise Inexpressible(f"the members of {of}")
 
     def _bind(self, expr: ir.Bind, env: GroundEnv) -> Shape:
+        """The shape of a quantifier, expanded over the possible members of its domain."""
         terms = self.terms
         found: list[tuple[GroundTerm, Shape, Shape]] = []
         any_order = expr.quantifier in ANY_ORDER
@@ -216,12 +220,16 @@ class GroundExpressions:
                 assert_never(expr.quantifier)
 
     def _better(self, a: Shape, b: Shape, *, least: bool) -> GroundTerm:
+        """The term of `a` being strictly better than `b`, as a minimum (`least`) or maximum."""
         return self.shapes.less(a, b) if least else self.shapes.less(b, a)
 
     def _best(
         self, found: list[tuple[GroundTerm, Shape, Shape]], of: t.Type, env: GroundEnv, *, least: bool
     ) -> Shape:
-        """The first member with the best score; an error where there is none."""
+        """The first member with the best score; an error if there is none.
+
+        Each of `found` is a condition, a member and its score.
+        """
         terms, shapes = self.terms, self.shapes
         env.error(self.terms, terms.no(terms.any(test for test, _, _ in found)))
         if not found:
@@ -234,7 +242,7 @@ class GroundExpressions:
         return best
 
     def _ties(self, found: list[tuple[GroundTerm, Shape, Shape]], env: GroundEnv, *, least: bool) -> None:
-        """An error where two members have the best score."""
+        """Record an error where two members share the best score."""
         terms, shapes = self.terms, self.shapes
         for (test, _, a), (other, _, b) in combinations(found, 2):
             beaten = [terms.both(third, self._better(c, a, least=least)) for third, _, c in found]
@@ -243,6 +251,7 @@ class GroundExpressions:
     # -------------------------------------------------------- parts and wholes
 
     def _make(self, expr: ir.Make, parts: list[Shape]) -> Shape:
+        """The shape of a literal of a record, tuple, union, set, bag or sequence."""
         match expr.type:
             case t.Set() | t.Bag():
                 counts = isinstance(expr.type, t.Bag)
@@ -258,6 +267,7 @@ class GroundExpressions:
                 return Parts(tuple(parts))
 
     def _part(self, expr: ir.Part, env: GroundEnv) -> Shape:
+        """The shape of a field; one of the wrong case of a union is an error."""
         whole = self.of(expr.of, env)
         if isinstance(whole, Parts):
             return whole.parts[expr.index]
@@ -272,6 +282,7 @@ class GroundExpressions:
     # -------------------------------------------------------------- operations
 
     def _apply(self, expr: ir.Apply, env: GroundEnv) -> Shape:  # noqa: C901 - by operator
+        """The shape of an operator applied to its arguments."""
         values = [self.of(arg, env) for arg in expr.args]
         if expr.op in (Op.UNION, Op.MINUS) and isinstance(places := values[0], Listed):
             other = values[1]
@@ -308,15 +319,15 @@ class GroundExpressions:
                 raise Inexpressible(f"`{expr.op.value}` of {', '.join(str(arg.type) for arg in expr.args)}")
 
     def _in_places(self, op: Op, whole: Listed, other: Heap | Listed) -> Listed:
-        """A union or difference, without asking for every value that may be in one."""
+        """The union or difference of a set in places and another, with the result in places."""
         if op is Op.UNION:
-            return put_all(self.shapes, whole, things(self.shapes, other))
-        for has, item in things(self.shapes, other):
+            return put_all(self.shapes, whole, possible_members(self.shapes, other))
+        for has, item in possible_members(self.shapes, other):
             whole = take_out(self.shapes, whole, item, has)
         return whole
 
     def first(self, of: t.Type, count: int, key: GroundTerm, env: GroundEnv) -> int:
-        """The first key of a map; a key outside is an error."""
+        """The key of the first entry of a map; records an error where `key` is none of its keys."""
         lo = of.key.lo if isinstance(of, t.Map) and isinstance(of.key, t.Range) else 0
         if not key.truth:
             outside = (
@@ -327,6 +338,7 @@ class GroundExpressions:
         return lo
 
     def _is_in(self, value: Shape, whole: Shape, of: t.Type) -> GroundTerm:
+        """The term of a value being a member of a collection."""
         match whole:
             case Heap() | Listed() | Row():
                 return self.shapes.is_in(value, whole)
@@ -336,6 +348,7 @@ class GroundExpressions:
                 return self.shapes.equal(value, whole)
 
     def _count(self, value: Shape, bag: Heap | Listed) -> GroundTerm:
+        """The term of how often a value is in a bag."""
         terms, shapes = self.terms, self.shapes
         if isinstance(bag, Listed):
             return terms.sum(
@@ -345,6 +358,7 @@ class GroundExpressions:
         return terms.sum(terms.ite(shapes.equal(value, item), often, terms.number(0)) for often, item in held)
 
     def _the(self, whole: Shape, expr: ir.Apply, env: GroundEnv) -> Shape:
+        """The shape of the only, least or greatest member, or of an option's value; else an error."""
         match whole:
             case Maybe(has, value):
                 env.error(self.terms, self.terms.no(has))
@@ -358,6 +372,7 @@ class GroundExpressions:
                 return whole
 
     def _subsets(self, whole: Heap) -> Heap:
+        """The set of all subsets of a set."""
         if len(whole.of) > MOST_SUBSETS:
             raise Inexpressible(f"the subsets of a set of {len(whole.of)}")
         chosen = (some for n in range(len(whole.of) + 1) for some in combinations(whole.of.items(), n))
@@ -368,6 +383,7 @@ class GroundExpressions:
         return Heap(made)
 
     def _of_row(self, expr: ir.Apply, row: Row, others: list[Shape], env: GroundEnv) -> Shape:
+        """The shape of an operator on a sequence."""
         terms, shapes = self.terms, self.shapes
         match expr.op, others:
             case Op.CONCAT, [Row() as other]:

@@ -14,37 +14,39 @@ from modelcheck.grounding.terms import GroundTerm
 
 @dataclass(slots=True)
 class _Misfits:
-    """When a part of a value is refused, and when one is beyond the scope."""
+    """The conditions under which storing a value is an error, and those under which it leaves the scope."""
 
     errors: list[GroundTerm] = field(default_factory=list)
     cuts: list[GroundTerm] = field(default_factory=list)
 
 
 def fit(shapes: Shapes, of: t.Type, value: Shape, env: GroundEnv) -> None:
-    """Note when a value does not fit where it goes: an error if any part of it is one, else a cut."""
+    """Record when storing a value is an error (beyond its type), else a cut (beyond the scope)."""
     terms, found = shapes.terms, _Misfits()
-    _look(shapes, of, value, terms.true, found)
+    _collect(shapes, of, value, terms.true, found)
     env.error(terms, terms.any(found.errors))
     env.cut(terms, terms.any(found.cuts))
 
 
-def _look(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _Misfits) -> None:
-    """Gather the misfits of a value, which is looked at only where it is `there`."""
+def _collect(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _Misfits) -> None:
+    """Add to `found` the misfits of a value and its parts, under the condition `there`."""
     terms, scope = shapes.terms, shapes.scope
 
     def add(into: list[GroundTerm], misfit: GroundTerm) -> None:
+        """Add a misfit, under the condition `there`."""
         into.append(terms.both(there, misfit))
 
     def beyond(limit: t.Limit, misfit: GroundTerm) -> None:
+        """Add exceeding a size limit: an error for a number, a cut for a name whose value the scope gives."""
         add(found.errors if isinstance(limit.of, int) else found.cuts, misfit)
 
     match of, value:
         case t.Option(), Maybe():
             pass
         case t.Option(inner), _:
-            return _look(shapes, inner, value, there, found)
+            return _collect(shapes, inner, value, there, found)
         case _, Maybe(_, held) if held is not None:
-            return _look(shapes, of, held, there, found)
+            return _collect(shapes, of, held, there, found)
         case t.Range(lo, hi), GroundTerm():
             outside = (terms.lt(value, terms.number(lo)), terms.lt(terms.number(hi), value))
             add(found.errors, terms.any(outside))
@@ -59,12 +61,12 @@ def _look(shapes: Shapes, of: t.Type, value: Shape, there: GroundTerm, found: _M
         return None
     inside = value.fresh if isinstance(value, Listed) else shapes.inside(value)
     for (has, part), own in zip(inside, _types_inside(of, value), strict=False):
-        _look(shapes, own, part, terms.both(there, has), found)
+        _collect(shapes, own, part, terms.both(there, has), found)
     return None
 
 
 def _types_inside(of: t.Type, value: Shape) -> Iterable[t.Type]:
-    """The types of what is inside a value, in the same order."""
+    """The types of the components of a value, parallel to `Shapes.inside`."""
     match of, value:
         case t.Union(_, cases), Tagged():
             return [part for case in value.cases for part in t.parts(cases[case])]

@@ -21,14 +21,14 @@ FEW_MEMBERS = 64  # that may be in a set, and are faster asked for one by one
 
 @frozen
 class FlatVariable:
-    """A variable of the target: its name, and the greatest value, None for a truth value."""
+    """A variable of the translated model: its name, and its greatest value, or None for a Boolean."""
 
     name: str
     most: int | None
 
 
 class FlatLayout:
-    """The layout of the state: the flat variables, in order, and the shapes made of them."""
+    """Builds the layout of a state: flat variables in order, and a shape over them for each variable."""
 
     def __init__(
         self, shapes: Shapes, named: Callable[[str], str], *, for_solver: bool = False, listed: bool = False
@@ -41,7 +41,7 @@ class FlatLayout:
         self.tells_members = False  # whether places came to be taken in the order that members have
 
     def variable(self, name: str, most: int | None) -> GroundTerm:
-        """A new variable; what can only be 0 needs none. Raises Inexpressible where it is too wide."""
+        """The term of a new variable; a constant if `most` is 0. Raises Inexpressible if it is too wide."""
         if most == 0:
             return self._shapes.terms.number(0)
         if self._for_solver and most is not None and most >= MOST_NUMBERS:
@@ -50,7 +50,7 @@ class FlatLayout:
         return self._shapes.terms.var(len(self.flats) - 1, most)
 
     def shape(self, of: t.Type, name: str) -> Shape:
-        """The shape of a stored value, on new variables."""
+        """The shape of a stored value of a type, over new variables whose names begin with `name`."""
         shapes, terms = self._shapes, self._shapes.terms
         match of:
             case t.Bool():
@@ -84,11 +84,12 @@ class FlatLayout:
                 raise Inexpressible(f"a variable of type {of}")
 
     def _parts(self, of: t.Type, name: str) -> tuple[Shape, ...]:
+        """The shapes of the parts of a record, tuple, case or map, over new variables."""
         pairs = zip(self._words(of), self._shapes.parts_of(of), strict=True)
         return tuple(self.shape(part, f"{name}_{word}") for word, part in pairs)
 
     def _ends(self, of: t.Type) -> tuple[int, int]:
-        """The least number that is stored, 0 or below, and the greatest."""
+        """The least number stored (at most 0) and the greatest of a scalar type."""
         first, last = ends(of, self._shapes.scope)
         least = min(0, first)
         if least < 0 and not self._for_solver:
@@ -96,6 +97,7 @@ class FlatLayout:
         return least, max(0, last)
 
     def _heap(self, of: t.Set | t.Bag, inner: t.Type, name: str) -> Heap:
+        """The shape of a stored set or bag with a variable for each possible member."""
         shapes = self._shapes
         size = shapes.size(inner)
         if size > MOST_MEMBERS:
@@ -110,6 +112,7 @@ class FlatLayout:
         return Heap(held, counts=most is not None)
 
     def _places(self, of: t.Set | t.Bag, inner: t.Type, count: int, name: str) -> Listed:
+        """The shape of a stored set or bag of `count` places, each empty or with a member."""
         places = tuple(
             (self.variable(f"{name}_{n}_there", None), self.shape(inner, f"{name}_{n}")) for n in range(count)
         )
@@ -132,13 +135,13 @@ class FlatLayout:
                 return [str(int(v)).replace("-", "minus") for v in members(of, self._shapes.scope)]
 
     def stores(self, to: Shape, value: Shape) -> Iterator[tuple[GroundTerm, GroundTerm]]:
-        """The assignments that store a value: each flat variable of the stored shape with its new term."""
+        """The assignments that store a value: pairs of a flat variable and its new term."""
         for flat, becomes in self._stores(to, value, kept=False):
             if flat.constant is None:
                 yield flat, becomes
 
     def _stores(self, to: Shape, value: Shape, *, kept: bool) -> Iterator[tuple[GroundTerm, GroundTerm]]:  # noqa: C901
-        """What does not count becomes zero; in places it is `kept` as it was."""
+        """The assignments for a value; variables of absent parts become 0, in places are `kept`."""
         terms, shapes = self._shapes.terms, self._shapes
         match to, value:
             case GroundTerm(sign=Sign.ADD), GroundTerm():
@@ -178,7 +181,7 @@ class FlatLayout:
     def _part_stored(
         self, to: Shape, value: Shape | None, test: GroundTerm, *, kept: bool
     ) -> Iterator[tuple[GroundTerm, GroundTerm]]:
-        """A part that counts where the test is true."""
+        """The assignments for a part that is present where `test` is true."""
         shapes = self._shapes
         if not kept:
             held = shapes.zero(to) if value is None else value
@@ -187,7 +190,7 @@ class FlatLayout:
             yield from self._stores(to, value, kept=True)
 
     def _places_stored(self, to: Listed, value: Listed | Heap) -> Iterator[tuple[GroundTerm, GroundTerm]]:
-        """What is beyond the places is in no step, for there it is too much."""
+        """The assignments for a set in places; members beyond the last place are dropped (a cut)."""
         if isinstance(value, Heap) or value.limit != to.limit:
             self.tells_members |= isinstance(value, Heap) and len(value.of) > 1
             value = in_places(self._shapes, to, value)

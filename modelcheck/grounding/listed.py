@@ -10,7 +10,7 @@ from modelcheck.grounding.terms import GroundTerm, Sign
 
 
 def put(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> Listed:
-    """With one thing more in it, in the first place that is free; a set has it only once."""
+    """The set or bag with `item` added in the first free place where `when` is true; a set has it once."""
     terms = shapes.terms
     new = when if listed.counts else terms.both(when, terms.no(shapes.is_in(item, listed)))
     seeks = new
@@ -26,14 +26,14 @@ def put(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> Listed
 
 
 def put_all(shapes: Shapes, listed: Listed, items: Iterable[Item]) -> Listed:
-    """With each of them in it that is there."""
+    """The set or bag with those items added whose conditions are true."""
     for has, item in items:
         listed = put(shapes, listed, item, has)
     return listed
 
 
 def take_out(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> Listed:
-    """With one such thing less in it, if it has any."""
+    """The set or bag without one occurrence of `item` where `when` is true."""
     terms = shapes.terms
     places = list(listed.places)
     own = [n for n, (has, held) in enumerate(places) if held is item and has.sign is Sign.VAR]
@@ -52,13 +52,13 @@ def take_out(shapes: Shapes, listed: Listed, item: Shape, when: GroundTerm) -> L
 
 
 def in_places(shapes: Shapes, like: Listed, value: Heap | Listed) -> Listed:
-    """A set or bag in places like those of another; what is too much for these is left out."""
+    """The same set or bag stored in places like those of `like`; members beyond them are left out."""
     fill = put_all if isinstance(value, Listed) else _in_order
-    return fill(shapes, shapes.empty(like), things(shapes, value))
+    return fill(shapes, shapes.empty(like), possible_members(shapes, value))
 
 
-def things(shapes: Shapes, whole: Heap | Listed) -> list[Item]:
-    """What may be in a set or bag, each with when it is; of a bag each as often as it may be there."""
+def possible_members(shapes: Shapes, whole: Heap | Listed) -> list[Item]:
+    """The possible members of a set or bag with their conditions; of a bag, as often as each may occur."""
     terms = shapes.terms
     if isinstance(whole, Listed) or not whole.counts:
         return shapes.inside(whole)
@@ -67,9 +67,9 @@ def things(shapes: Shapes, whole: Heap | Listed) -> list[Item]:
 
 
 def _in_order(shapes: Shapes, empty: Listed, items: Iterable[Item]) -> Listed:
-    """With things in it that all differ, or count: the n-th that is there in the n-th place.
+    """The places filled with distinct items in order: the n-th that is present goes to the n-th place.
 
-    As many terms as things times places; to `put` one after the other would ask of each
+    As many terms as possible_members times places; to `put` one after the other would ask of each
     thing where all the others are.
     """
     terms = shapes.terms

@@ -36,7 +36,7 @@ TOTAL = (
 
 @frozen
 class GroundMachine:
-    """All of a check: variables, where they start, the steps, and what must hold in each state.
+    """A check as a transition system over flat variables: initial states, rules, properties.
 
     `broken` names the invariants that a first state breaks; `goals` are what a
     `reachable` asks for, or where asking makes an error.
@@ -65,7 +65,7 @@ def grounded(
     for_solver: bool = False,
     in_places: bool = False,
 ) -> GroundMachine:
-    """The check over flat variables, none of them named like a keyword. Raises Inexpressible.
+    """The check translated to flat variables, whose names are no keywords. Raises Inexpressible.
 
     What is made for a solver has numbers below 0, and steps of any size: it is never written out.
     With `in_places` small sets of many possible members, such as networks, are stored in a few places;
@@ -75,7 +75,7 @@ def grounded(
 
 
 class _Lowering:
-    """One machine in the making."""
+    """Translates one check to a GroundMachine."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _Lowering:
         self._refused: list[Construct] = []
 
     def machine(self) -> GroundMachine:
-        """The whole."""
+        """The translated check. Raises Inexpressible with all constructs that cannot be translated."""
         model, check = self._model, self._check
         stored = self._stored()
         counters = self._counters(self._counted)
@@ -142,9 +142,11 @@ class _Lowering:
         )
 
     def _refuse(self, reason: Inexpressible) -> None:
+        """Record constructs that cannot be translated, each once."""
         self._refused += [each for each in reason.constructs if each not in self._refused]
 
     def _stored(self) -> list[Shape]:
+        """The shapes of the model's variables, over flat variables."""
         stored = []
         for variable in self._model.variables:
             name = variable.name.removeprefix(f"{variable.owner}.")
@@ -167,21 +169,21 @@ class _Lowering:
     def _invariants(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
     ) -> Iterator[tuple[str, GroundTerm]]:
-        """When each of them holds in a state, and asking makes no error."""
+        """For each property its name and the term that it is true in a state, without an error."""
         for prop, holds, error in self._asked(of_states, state):
             yield prop.name, self._terms.both(holds, self._terms.no(error))
 
     def _goals(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
     ) -> Iterator[tuple[str, GroundTerm]]:
-        """When each of them is true in a state, or asking makes an error."""
+        """For each property its name and the term that it is true in a state, or its evaluation an error."""
         for prop, holds, error in self._asked(of_states, state):
             yield prop.name, self._terms.any((holds, error))
 
     def _asked(
         self, of_states: Sequence[ir.Property], state: Sequence[Shape]
     ) -> Iterator[tuple[ir.Property, GroundTerm, GroundTerm]]:
-        """Each of them with when it is true in a state, and when asking makes an error."""
+        """For each property the term of its truth in a state, and that of its evaluation being an error."""
         for prop in of_states:
             if prop.expr is None:
                 continue
@@ -192,7 +194,7 @@ class _Lowering:
                 self._refuse(reason)
 
     def _first(self) -> list[StepBranch]:
-        """What a run may start with."""
+        """The branches of the model's initialization: its initial states."""
         state: list[Shape] = []
         env = of_state(self._terms, ())
         try:
@@ -205,7 +207,7 @@ class _Lowering:
         return [frame for frame in frames if frame.guard.constant != 0]
 
     def _starts(self, frames: list[StepBranch], stored: list[Shape]) -> tuple[tuple[int, ...], ...]:
-        """The initial values, one for each variable; the engines report a start that is not one."""
+        """The initial states as values of the flat variables; one that is not fixed is refused."""
         found = []
         for frame in frames:
             values = dict.fromkeys(range(len(self._layout.flats)), 0)
@@ -221,6 +223,7 @@ class _Lowering:
     def _rules(
         self, stored: list[Shape], counters: dict[str, GroundTerm], steps: list[ir.Property]
     ) -> Iterator[GroundRule]:
+        """The rules of all actions that the budget allows."""
         terms = self._terms
         asked = {prop.name for prop in steps}
         made = 0
@@ -246,7 +249,7 @@ class _Lowering:
             yield GroundRule("nothing", "", terms.false, terms.false, (), ())
 
     def _paid(self, rule: GroundRule, name: str, counters: dict[str, GroundTerm]) -> GroundRule:
-        """The same step where the budget allows another fault, which it counts."""
+        """The rule of a fault, possible only within the budget, with the counters of faults increased."""
         terms = self._terms
         for counter in [counters[key] for key in (name, "") if key in counters]:
             most = terms.number(counter.hi)
@@ -261,7 +264,7 @@ class _Lowering:
         return rule
 
     def _claims(self, steps: list[ir.Property]) -> Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]]:
-        """The values of the `step` properties for a step."""
+        """A function from a step's context to the names and terms of the `step` properties."""
 
         def claims(env: GroundEnv) -> tuple[tuple[str, GroundTerm], ...]:
             found = []
@@ -275,6 +278,7 @@ class _Lowering:
         return claims
 
     def _sized(self, term: GroundTerm, of: ir.Action | ir.Property) -> GroundTerm:
+        """The term itself, refused if it is too large to write out."""
         if self._most_size is not None and term.size > self._most_size:
             raise Inexpressible(
                 Construct(f"`{of.name}`, which comes to {term.size} operations in one condition,", of.span)
@@ -283,7 +287,7 @@ class _Lowering:
 
 
 def _namer(keywords: frozenset[str]) -> Callable[[str], str]:
-    """A function that makes a name legal, and different from all before."""
+    """A function that turns a name into a legal identifier, different from keywords and all before."""
     taken = {word.lower() for word in keywords}
 
     def named(name: str) -> str:

@@ -13,7 +13,7 @@ from spec.model.op import Op
 def _heaps(
     by: Callable[[Terms, GroundTerm, GroundTerm], GroundTerm],
 ) -> Callable[[Shapes, Shape, Shape], Shape]:
-    """An operation on two sets, member by member."""
+    """An operation on sets or bags that combines the presence, or count, of each member by `by`."""
 
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         if not (isinstance(a, Heap) and isinstance(b, Heap)):
@@ -25,16 +25,20 @@ def _heaps(
 
 
 def _union(terms: Terms, a: GroundTerm, b: GroundTerm) -> GroundTerm:
+    """The presence, or the count, of a member in the union."""
     return terms.any((a, b)) if a.truth else terms.add(a, b)
 
 
 def _minus(terms: Terms, a: GroundTerm, b: GroundTerm) -> GroundTerm:
+    """The presence, or the count, of a member in the difference."""
     if a.truth:
         return terms.both(a, terms.no(b))
     return terms.ite(terms.lt(b, a), terms.sub(a, b), terms.number(0))
 
 
 def _arithmetic(name: str) -> Callable[[Shapes, Shape, Shape], Shape]:
+    """The operation on two numbers by the method `name` of Terms."""
+
     def operation(shapes: Shapes, a: Shape, b: Shape) -> Shape:
         made: GroundTerm = getattr(shapes.terms, name)(number(a), number(b))
         return made

@@ -7,7 +7,7 @@ from modelcheck.grounding.terms import GroundTerm
 
 
 def concat(shapes: Shapes, a: Row, b: Row) -> Row:
-    """One sequence after another."""
+    """The concatenation of two sequences."""
     terms = shapes.terms
     slots: list[Shape] = []
     for n in range(len(a.slots) + len(b.slots)):
@@ -19,7 +19,7 @@ def concat(shapes: Shapes, a: Row, b: Row) -> Row:
 
 
 def take(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
-    """The first n entries, or all there are."""
+    """The first `n` entries of a sequence, or all if it has fewer."""
     terms = shapes.terms
     n = terms.ite(terms.lt(n, terms.number(0)), terms.number(0), n)
     slots = row.slots[: n.hi]
@@ -28,7 +28,7 @@ def take(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
 
 
 def drop(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
-    """What is left without the first n entries."""
+    """The sequence without its first `n` entries."""
     terms = shapes.terms
     n = terms.ite(terms.lt(n, terms.number(0)), terms.number(0), n)
     slots = [
@@ -43,7 +43,7 @@ def drop(shapes: Shapes, row: Row, n: GroundTerm) -> Row:
 
 
 def common(shapes: Shapes, a: Row, b: Row) -> GroundTerm:
-    """How many entries two sequences share before the first that differs."""
+    """The length of the longest common prefix of two sequences."""
     terms = shapes.terms
     found = terms.number(min(len(a.slots), len(b.slots)))
     for n in reversed(range(found.lo)):
@@ -54,7 +54,7 @@ def common(shapes: Shapes, a: Row, b: Row) -> GroundTerm:
 
 
 def starts(shapes: Shapes, row: Row, start: Row) -> GroundTerm:
-    """Whether a sequence starts with another."""
+    """Whether `start` is a prefix of the sequence."""
     terms = shapes.terms
     same = [
         terms.implies(terms.lt(terms.number(n), start.length), shapes.equal(a, b))

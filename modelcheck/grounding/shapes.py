@@ -35,14 +35,14 @@ class Maybe:
 
 @frozen(eq=False)
 class Parts:
-    """A record, tuple or map."""
+    """The parts of a record or tuple, or the values of a map."""
 
     parts: tuple[Shape, ...]
 
 
 @frozen(eq=False)
 class Tagged:
-    """A value of a union: its case, and the fields of every case that it may be."""
+    """A value of a union: its case, and the fields of every case that it may have."""
 
     tag: GroundTerm
     cases: Mapping[int, tuple[Shape, ...]]
@@ -50,7 +50,7 @@ class Tagged:
 
 @frozen(eq=False)
 class Row:
-    """A sequence: its length and as many slots as it may have entries."""
+    """A sequence: its length, and a slot for each entry that it may have."""
 
     length: GroundTerm
     slots: tuple[Shape, ...]
@@ -61,7 +61,7 @@ Item = tuple[GroundTerm, "Shape"]  # whether it is there, and what it is
 
 @frozen(eq=False)
 class Heap:
-    """A set or bag: each value that may be in it, as a shape, with whether it is there, or how often."""
+    """A set or bag: each value that may be a member, with the term of its presence or (bag) count."""
 
     of: Mapping[ir.Value, Item]
     counts: bool = False
@@ -69,7 +69,7 @@ class Heap:
 
 @frozen(eq=False)
 class Listed:
-    """A set or bag that is small: places, each with whether it is taken and by what.
+    """A small set or bag in places: each has the term that it is taken, and the shape of its member.
 
     No value of a set is there twice.  The places beyond `limit` are taken only where
     all the others are: then there is too much in it.  `fresh` has what was not yet
@@ -96,7 +96,7 @@ class Shapes:
     # --------------------------------------------------------------- from types
 
     def constant(self, of: t.Type, value: ir.Value) -> Shape:
-        """The shape of a known value."""
+        """The shape of a constant of a type."""
         terms = self.terms
         match of:
             case t.Option(inner) if value is not None:
@@ -118,10 +118,11 @@ class Shapes:
                 return terms.bool(is_true=value) if isinstance(value, bool) else terms.number(value)
 
     def _constants(self, of: t.Type, values: Sequence[ir.Value]) -> tuple[Shape, ...]:
+        """The shapes of the parts of a constant record, tuple, case or map."""
         return tuple(map(self.constant, self.parts_of(of), values))
 
     def nothing(self, of: t.Type) -> Shape:
-        """Some shape of a type, where there is no value and none is needed."""
+        """An arbitrary shape of a type, as the value of an expression that is never evaluated."""
         match of:
             case t.Bool():
                 return self.terms.false
@@ -139,7 +140,7 @@ class Shapes:
                 return self.terms.number(0)
 
     def domain(self, of: t.Type) -> Iterator[ir.Value]:
-        """All values of a type without sequences, sets and bags in it."""
+        """All values of a type. Raises Inexpressible for one with unlimited sequences or sets in it."""
         match of:
             case t.Option(inner):
                 yield None
@@ -162,10 +163,11 @@ class Shapes:
                 raise Inexpressible(f"a set whose members hold {of}")
 
     def _domains(self, types: Sequence[t.Type]) -> Iterator[tuple[ir.Value, ...]]:
+        """All combinations of values of the types."""
         return product(*map(self.domain, types))
 
     def size(self, of: t.Type) -> int:
-        """How many values a type has, without listing them."""
+        """The number of values of a type, computed without listing them."""
         match of:
             case t.Option(inner):
                 return 1 + self.size(inner)
@@ -190,7 +192,7 @@ class Shapes:
     # ------------------------------------------------------------ what is inside
 
     def inside(self, shape: Shape) -> list[Item]:
-        """What a value is made of, or has in it, each with when it is there."""
+        """The components of a value, each with the term of its presence."""
         terms = self.terms
         match shape:
             case Maybe(has, value) if value is not None:
@@ -209,7 +211,7 @@ class Shapes:
                 return []
 
     def is_fixed(self, shape: Shape) -> bool:
-        """Whether it always has the same value."""
+        """Whether the shape is a constant."""
         match shape:
             case (
                 GroundTerm(constant=own) | Tagged(GroundTerm(constant=own)) | Row(GroundTerm(constant=own))
@@ -224,7 +226,7 @@ class Shapes:
                 )
 
     def possible(self, shape: Shape) -> list[Shape]:
-        """The values that a shape may have, as far as the bounds of its terms say; some are beyond its type.
+        """The constants a shape may equal, by the bounds of its terms; some may be outside its type.
 
         Raises Inexpressible, and soon, where they are more than MOST_VALUES.
         """
@@ -234,6 +236,7 @@ class Shapes:
         return found
 
     def _possible(self, shape: Shape) -> Iterator[Shape]:  # noqa: C901 - by shape
+        """The constants a shape may equal, by its kind."""
         match shape:
             case GroundTerm():
                 yield from self._between(shape)
@@ -269,12 +272,13 @@ class Shapes:
             yield self.terms.bool(is_true=bool(n)) if term.truth else self.terms.number(n)
 
     def _each_of(self, shapes: Sequence[Shape]) -> Iterator[tuple[Shape, ...]]:
+        """All combinations of the constants that the shapes may equal."""
         return product(*map(self.possible, shapes))
 
     # ----------------------------------------------------------------- relations
 
     def equal(self, a: Shape, b: Shape) -> GroundTerm:
-        """Whether two shapes have the same value."""
+        """The term of two shapes being equal."""
         terms = self.terms
         match a, b:
             case GroundTerm(), GroundTerm():
@@ -305,23 +309,23 @@ class Shapes:
                 raise Inexpressible("a comparison of unlike values")
 
     def is_case(self, value: Shape, case: int) -> GroundTerm:
-        """Whether a value of a union is of that case."""
+        """The term of a union's value having that case."""
         return self.terms.eq(tagged(value).tag, self.terms.number(case))
 
     def has(self, heap: Heap, value: ir.Value) -> GroundTerm:
-        """Whether a value is in a set or bag."""
+        """The term of a constant being a member of a set or bag."""
         found, _ = heap.of.get(value, (self.terms.false, None))
         return self.terms.some(found)
 
     def is_in(self, value: Shape, whole: Shape) -> GroundTerm:
-        """Whether a value is among what is inside another."""
+        """The term of a value being a component of another."""
         if isinstance(whole, Heap) and self.is_fixed(value):
             return self.has(whole, value_of(value))
         terms = self.terms
         return terms.any(terms.both(has, self.equal(value, item)) for has, item in self.inside(whole))
 
     def count(self, of: Shape) -> GroundTerm:
-        """How many members it has."""
+        """The number of members of a set or bag, entries of a sequence or values of an option."""
         terms = self.terms
         match of:
             case Row(length, _):
@@ -336,7 +340,7 @@ class Shapes:
                 return terms.number(1)  # a bare value where an option is expected
 
     def pairs(self, a: Heap, b: Heap) -> dict[ir.Value, tuple[GroundTerm, GroundTerm, Shape]]:
-        """For each value that may be in one or the other whether it is in each, or how often."""
+        """For each possible member of two sets or bags its presence, or count, in both, and its shape."""
         none = self.terms.number(0) if a.counts else self.terms.false
         return {
             v: (a.of[v][0] if v in a.of else none, b.of[v][0] if v in b.of else none, item)
@@ -344,7 +348,7 @@ class Shapes:
         }
 
     def less(self, a: Shape, b: Shape) -> GroundTerm:
-        """Whether a comes before b: numbers, enums, truth values, and tuples of them."""
+        """The term of a < b for numbers, enums, Booleans and tuples of them."""
         terms = self.terms
         match a, b:
             case GroundTerm(), GroundTerm():
@@ -360,7 +364,7 @@ class Shapes:
     # ------------------------------------------------------------------- merging
 
     def ite(self, test: GroundTerm, a: Shape, b: Shape) -> Shape:
-        """A where the test is true, b elsewhere."""
+        """The shape that equals `a` where `test` is true, else `b`."""
         if a is b or test.constant is not None:
             return a if test.constant != 0 else b
         terms = self.terms
@@ -389,9 +393,11 @@ class Shapes:
                 raise Inexpressible("a choice of unlike values")
 
     def _each_ite(self, test: GroundTerm, a: Sequence[Shape], b: Sequence[Shape]) -> tuple[Shape, ...]:
+        """The shapes of the pairwise if-then-else."""
         return tuple(self.ite(test, x, y) for x, y in zip(a, b, strict=True))
 
     def _either_set(self, test: GroundTerm, a: Heap | Listed, b: Heap | Listed) -> Heap | Listed:
+        """The set or bag `a` where `test` is true, else `b`."""
         match a, b:
             case Listed(), Listed():
                 return self._either_listed(test, a, b)
@@ -405,7 +411,7 @@ class Shapes:
                 return Heap({v: (self.terms.ite(test, p, q), item) for v, (p, q, item) in pairs}, x.counts)
 
     def _either_listed(self, test: GroundTerm, a: Listed, b: Listed) -> Listed:
-        """Place by place; where one does not have it, there is nothing."""
+        """The set or bag in places `a` where `test` is true, else `b`, place by place."""
         terms = self.terms
         places: list[Item] = []
         for x, y in zip_longest(a.places, b.places):
@@ -417,15 +423,15 @@ class Shapes:
         return Listed(tuple(places), a.counts, a.limit, tuple(fresh), max(a.puts, b.puts))
 
     def option(self, shape: Shape) -> Maybe:
-        """An option, also of a value alone."""
+        """The shape as an option; a bare value is one that is present."""
         return shape if isinstance(shape, Maybe) else Maybe(self.terms.true, shape)
 
     def heap(self, of: Heap | Listed) -> Heap:
-        """The same by all values that may be in it."""
+        """A set or bag as a Heap, whichever way it is kept."""
         return of if isinstance(of, Heap) else self.gathered(of.places, counts=of.counts)
 
     def gathered(self, items: Iterable[Item], *, counts: bool = False) -> Heap:
-        """The set, or bag, of what is there, beyond its type or not."""
+        """The set, or (`counts`) bag, of those items whose conditions are true."""
         terms = self.terms
         tests: dict[ir.Value, list[GroundTerm]] = {}
         values: dict[ir.Value, Shape] = {}
@@ -442,18 +448,18 @@ class Shapes:
         return Heap({v: (has, values[v]) for v, has in held.items()}, counts)
 
     def by_value(self, items: Sequence[Item]) -> list[Item]:
-        """Each small value that is there, once, with when it is; nothing where one is not small."""
+        """The distinct constants the items may equal, with conditions; [] if some cannot be listed."""
         if not all(isinstance(item, GroundTerm) for _, item in items):
             return []
         return list(self.gathered(items).of.values())
 
     def aligned(self, a: Row, b: Row) -> Iterator[tuple[Shape, Shape]]:
-        """The slots of two rows side by side, zero where one has none."""
+        """The slots of two sequences in pairs, filled up with zeros to the same number."""
         for x, y in zip_longest(a.slots, b.slots):
             yield x or self.zero(y), y or self.zero(x)
 
     def zero(self, shape: Shape) -> Shape:
-        """The same shape, all zero."""
+        """A shape of the same structure with every term zero."""
         match shape:
             case GroundTerm(truth=truth):
                 return self.terms.false if truth else self.terms.number(0)
@@ -473,12 +479,12 @@ class Shapes:
                 return self.empty(shape)
 
     def empty(self, like: Listed) -> Listed:
-        """Places like those of another, none of them taken."""
+        """An empty set or bag with places like those of `like`."""
         places = tuple((self.terms.false, self.zero(item)) for _, item in like.places[: like.limit])
         return Listed(places, like.counts, like.limit)
 
     def pick(self, index: GroundTerm, options: Sequence[Shape], first: int = 0) -> Shape:
-        """The option at an index that counts from `first`; some option where the index is outside.
+        """The option at an index that counts from `first`; an arbitrary one if the index is outside.
 
         Where the index is a choice among numbers, its tests choose the option: to ask of
         each number whether it is the index would ask them all again each time.
@@ -492,7 +498,7 @@ class Shapes:
         return self.first_of([*at, (self.terms.true, found)])
 
     def first_of(self, items: Sequence[Item]) -> Shape:
-        """The first that is there; the last where no other is."""
+        """The first item whose condition is true; the last one if no other is."""
         found = items[-1][1]
         for has, item in reversed(items[:-1]):
             found = self.ite(has, item, found)
@@ -500,7 +506,7 @@ class Shapes:
 
 
 def value_of(shape: Shape, of: Callable[[GroundTerm], int] = lambda term: term.lo) -> ir.Value:
-    """The value of a shape whose terms have these values; of a fixed one, the value it always has."""
+    """The value of a shape when `of` gives the values of its terms; by default that of a constant shape."""
     match shape:
         case GroundTerm(truth=truth):
             return bool(of(shape)) if truth else of(shape)
@@ -522,7 +528,7 @@ def value_of(shape: Shape, of: Callable[[GroundTerm], int] = lambda term: term.l
 
 
 def number(shape: Shape) -> GroundTerm:
-    """A number or truth value; of an option the value that it is known to have."""
+    """The term of a number or Boolean, also of an option that is known to have one."""
     match shape:
         case GroundTerm():
             return shape
@@ -533,7 +539,7 @@ def number(shape: Shape) -> GroundTerm:
 
 
 def tagged(shape: Shape) -> Tagged:
-    """A value of a union; of an option the value that it is known to have."""
+    """The value of a union, also of an option that is known to have one."""
     match shape:
         case Tagged():
             return shape

@@ -25,7 +25,7 @@ Arg = tuple[t.Type, ir.Value]  # what was chosen, or of unknown type the number 
 
 @frozen
 class GroundRule:
-    """One step: when it is possible, when it is an error, what must hold of it, what the variables become."""
+    """A guarded command: its guard, error condition, properties to hold, and assignments."""
 
     name: str
     action: str
@@ -38,7 +38,7 @@ class GroundRule:
 
 @dataclass(slots=True)
 class StepBranch:
-    """A branch of a step, while its statements are run."""
+    """The symbolic execution of a step along one path: state, names, guard, early ends, failed asserts."""
 
     state: list[Shape]
     slots: dict[int, Shape]
@@ -49,7 +49,7 @@ class StepBranch:
     args: tuple[Arg, ...] = ()
 
     def copy(self) -> StepBranch:
-        """The same branch, to go another way."""
+        """An independent copy, to continue along another path."""
         ends = Ends(self.ends.cut, self.ends.error)
         return StepBranch(
             [*self.state], {**self.slots}, self.guard, ends, {**self.broken}, self.chosen, self.args
@@ -57,7 +57,7 @@ class StepBranch:
 
 
 class RuleMaker:
-    """Makes the rules of actions, and runs what a model does at its start."""
+    """Executes actions and the initialization of a model symbolically."""
 
     def __init__(self, expressions: GroundExpressions, model: ir.Model) -> None:
         self._e = expressions
@@ -66,7 +66,7 @@ class RuleMaker:
         self._types = [variable.type for variable in model.variables]
 
     def frames(self, action: ir.Action, state: Sequence[Shape]) -> Iterator[tuple[GroundStep, StepBranch]]:
-        """Every way to take an action: with its arguments, after its guards and its body."""
+        """Every branch of an action: its arguments, and the branch at the end of its body."""
         terms = self._terms
         start = StepBranch([*state], {}, terms.true, Ends(terms.false, terms.false))
         for frame in self._bound(action.params, start):
@@ -85,7 +85,7 @@ class RuleMaker:
                 yield GroundStep(action.name, args), end
 
     def _bound(self, params: Sequence[ir.Param], frame: StepBranch) -> Iterator[StepBranch]:
-        """Every choice of parameters; those before one that it is an error to ask for."""
+        """Yield a branch for each choice of the parameters; a false one carries an error of a domain."""
         if not params:
             yield frame
             return
@@ -99,7 +99,7 @@ class RuleMaker:
     def _choices(
         self, bound: ir.Param | ir.Choose, where: ir.Expr | None, frame: StepBranch
     ) -> list[StepBranch]:
-        """A branch for each member of a domain, where that is a small value for each value."""
+        """A branch for each possible member of a domain, by its value if it is enumerable."""
         terms = self._terms
         items = self._e.items(bound.domain, bound.case, self._env(frame), any_order=True)
         found = []
@@ -117,7 +117,7 @@ class RuleMaker:
         return found
 
     def _note(self, frame: StepBranch, domain: t.Type, value: Shape, number: int) -> None:
-        """Write down what was chosen, also for people; the number it has where it is not known."""
+        """Record the chosen value in the branch, for its name and its arguments; else its number."""
         of, word = element(domain) or t.UNKNOWN, "_"
         arg: Arg = (t.UNKNOWN, number)
         if self._shapes.is_fixed(value):
@@ -129,6 +129,7 @@ class RuleMaker:
         frame.chosen, frame.args = (*frame.chosen, word), (*frame.args, arg)
 
     def _env(self, frame: StepBranch) -> GroundEnv:
+        """The context of expressions at the current point of a branch."""
         terms = self._terms
         goes_on = terms.no(terms.any((frame.ends.cut, frame.ends.error)))
         return GroundEnv(tuple(frame.state), frame.slots, terms.both(frame.guard, goes_on), frame.ends)
@@ -136,7 +137,7 @@ class RuleMaker:
     # -------------------------------------------------------------- statements
 
     def run(self, statements: Sequence[ir.Stmt], frame: StepBranch) -> list[StepBranch]:
-        """All that a branch becomes; one that is never taken stays as it is, for the error that ended it."""
+        """The branches that executing the statements leads to; one with a false guard is kept as it is."""
         frames = [frame]
         for statement in statements:
             taken = (self._one(statement, each) if each.guard.constant != 0 else [each] for each in frames)
@@ -146,6 +147,7 @@ class RuleMaker:
         return frames
 
     def _one(self, statement: ir.Stmt, frame: StepBranch) -> list[StepBranch]:
+        """The branches that executing one statement leads to."""
         env = self._env(frame)
         match statement:
             case ir.Assign():
@@ -176,6 +178,7 @@ class RuleMaker:
     def _changed(
         self, whole: Shape, of: t.Type, path: Sequence[ir.Key | ir.At], value: Shape, env: GroundEnv
     ) -> Shape:
+        """The value with the part at a path replaced."""
         if not path:
             return value
         if not isinstance(whole, Parts):
@@ -203,7 +206,7 @@ class RuleMaker:
     def _fork(
         self, test: GroundTerm, frame: StepBranch, then: Sequence[ir.Stmt], other: Sequence[ir.Stmt]
     ) -> list[StepBranch]:
-        """One way or the other; one branch again where neither chooses."""
+        """Execute `then` where `test` is true, else `other`; merged to one branch if neither branches."""
         terms = self._terms
         if test.constant is not None:
             return self.run(then if test.constant else other, frame)
@@ -216,6 +219,7 @@ class RuleMaker:
         return [self._merged(test, a[0], b[0], guard)]
 
     def _merged(self, test: GroundTerm, a: StepBranch, b: StepBranch, guard: GroundTerm) -> StepBranch:
+        """One branch from the two of an `if`, its state merged by if-then-else."""
         terms, shapes = self._terms, self._shapes
         state = [shapes.ite(test, x, y) for x, y in zip(a.state, b.state, strict=True)]
         ends = Ends(terms.any((a.ends.cut, b.ends.cut)), terms.any((a.ends.error, b.ends.error)))
@@ -226,6 +230,7 @@ class RuleMaker:
         return StepBranch(state, b.slots, guard, ends, broken, b.chosen, b.args)
 
     def _each(self, statement: ir.Each, frame: StepBranch) -> list[StepBranch]:
+        """Execute a `for`, unrolled over the possible members of its domain."""
         frames = [frame]
         for has, value in self._e.items(statement.domain, statement.case, self._env(frame)):
             after: list[StepBranch] = []
@@ -236,6 +241,7 @@ class RuleMaker:
         return frames
 
     def _choose(self, statement: ir.Choose, frame: StepBranch) -> list[StepBranch]:
+        """A branch for each choice of a `choose`; and a false one that carries errors."""
         before = frame.ends.error
         found = self._choices(statement, statement.where, frame)
         if frame.ends.error is not before or not found:  # then no branch has the error
@@ -245,7 +251,7 @@ class RuleMaker:
 
 
 def _place(path: Sequence[ir.Key | ir.At]) -> Span:
-    """A place in the text for a path, if it has one."""
+    """The source span of the first key in a path; an empty one if it has none."""
     for step in path:
         if isinstance(step, ir.Key):
             return step.key.span
@@ -261,7 +267,7 @@ def rule_of(
     stored: Sequence[Shape],
     claims: Callable[[GroundEnv], tuple[tuple[str, GroundTerm], ...]],
 ) -> GroundRule:
-    """The rule of a finished branch."""
+    """The rule of a branch at its end: guard, error, properties and assignments."""
     terms = expressions.terms
     goes = terms.all((frame.guard, terms.no(frame.ends.cut), terms.no(frame.ends.error)))
     changes = [

@@ -26,7 +26,7 @@ OF_ARGS: dict[Sign, Callable[..., int]] = {
 
 
 def term_value(term: GroundTerm, values: Values, known: dict[GroundTerm, int] | None = None) -> int:
-    """The value of a term; of a truth value, 1 or 0.
+    """The value of a term under an assignment of the variables; 1 or 0 for a Boolean.
 
     Costs a look at each part once; `known` keeps them for other terms over the same values.
     """
@@ -47,9 +47,10 @@ def term_value(term: GroundTerm, values: Values, known: dict[GroundTerm, int] | 
 
 
 def _leaf(term: GroundTerm, values: Values) -> int:
+    """The value of a variable or constant."""
     return int(values[term.value]) if term.sign is Sign.VAR else term.lo
 
 
 def decoded(shape: Shape, values: Values) -> Value:
-    """The value of a stored shape, where the plain variables have these values."""
+    """The value of a stored shape under an assignment of the flat variables."""
     return value_of(shape, lambda term: term_value(term, values))

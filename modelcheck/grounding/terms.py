@@ -17,7 +17,7 @@ from spec.meaning.operators import MOST_BITS
 
 
 class Sign(Enum):
-    """What a term is made of."""
+    """The operators of terms, with variables and constants."""
 
     CONST = "const"
     VAR = "var"
@@ -50,12 +50,12 @@ class GroundTerm:
 
     @property
     def constant(self) -> int | None:
-        """Its value where that is always the same."""
+        """The value of a constant term; None for others."""
         return self.lo if self.lo == self.hi else None
 
 
 class Terms:
-    """Makes terms. What is known of ranges and of conditions that exclude each other is used at once."""
+    """Makes simplified terms; equal terms are the same object (hash consing)."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[object, ...], GroundTerm] = {}
@@ -66,12 +66,13 @@ class Terms:
         self.false = self._make(Sign.CONST, (), 0, truth=True, lo=0, hi=0)
 
     def __len__(self) -> int:
-        """How many different terms were made."""
+        """The number of distinct terms made."""
         return len(self._made)
 
     def _make(
         self, sign: Sign, args: tuple[GroundTerm, ...], value: int, *, truth: bool, lo: int, hi: int
     ) -> GroundTerm:
+        """The term with this operator and arguments, made once."""
         key = (sign, tuple(map(id, args)), value, truth)
         if key not in self._made:
             if lo == hi and sign is not Sign.CONST:
@@ -84,22 +85,22 @@ class Terms:
     # ------------------------------------------------------------------ leaves
 
     def bool(self, *, is_true: bool) -> GroundTerm:
-        """True or false."""
+        """The constant true or false."""
         return self.true if is_true else self.false
 
     def number(self, value: int) -> GroundTerm:
-        """A number."""
+        """The constant `value`."""
         return self._make(Sign.CONST, (), value, truth=False, lo=value, hi=value)
 
     def var(self, index: int, most: int | None) -> GroundTerm:
-        """A variable from 0 to `most`; None for a truth value."""
+        """The variable number `index`, from 0 to `most`; a Boolean if that is None."""
         hi = 1 if most is None else most
         return self._make(Sign.VAR, (), index, truth=most is None, lo=0, hi=hi)
 
     # ------------------------------------------------------------------- logic
 
     def no(self, a: GroundTerm) -> GroundTerm:
-        """Not a."""
+        """The negation of `a`."""
         if a.constant is not None:
             return self.bool(is_true=not a.constant)
         opposite = self._opposites.get(a)
@@ -109,7 +110,7 @@ class Terms:
         return opposite
 
     def all(self, parts: Iterable[GroundTerm]) -> GroundTerm:
-        """All of them; what the others imply is left out."""
+        """The conjunction of the parts, without those that the others imply."""
         found = _flattened(Sign.AND, parts)
         found.pop(self.true, None)
         known: dict[GroundTerm, int] = {}
@@ -123,7 +124,7 @@ class Terms:
         return self._joined(Sign.AND, kept, self.true)
 
     def any(self, parts: Iterable[GroundTerm]) -> GroundTerm:
-        """Some of them."""
+        """The disjunction of the parts."""
         found = _flattened(Sign.OR, parts)
         found.pop(self.false, None)
         if self.true in found or any(self._opposites.get(part) in found for part in found):
@@ -131,22 +132,23 @@ class Terms:
         return self._joined(Sign.OR, list(found), self.false)
 
     def _joined(self, sign: Sign, parts: list[GroundTerm], none: GroundTerm) -> GroundTerm:
+        """The conjunction or disjunction of simplified parts; `none` if there are none."""
         if len(parts) < 2:
             return parts[0] if parts else none
         return self._make(sign, tuple(parts), 0, truth=True, lo=0, hi=1)
 
     def both(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """A and b."""
+        """The conjunction of `a` and `b`."""
         if a is self.true or a is b:
             return b
         return a if b is self.true else self.all((a, b))
 
     def implies(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """Not a, or b."""
+        """The implication from `a` to `b`."""
         return self.any((self.no(a), b))
 
     def ite(self, test: GroundTerm, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """A where the test is true, b elsewhere."""
+        """The term that equals `a` where `test` is true, else `b`."""
         if test.constant is not None or a is b:
             return a if test.constant != 0 else b
         if test.sign is Sign.NOT:
@@ -184,7 +186,7 @@ class Terms:
     # -------------------------------------------------------------- comparisons
 
     def eq(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """Whether they are equal: two numbers, or two truth values."""
+        """The term a == b of two numbers or two Booleans."""
         if a is b:
             return self.true
         if a.hi < b.lo or b.hi < a.lo:
@@ -204,7 +206,7 @@ class Terms:
         return self._make(Sign.EQ, (a, b), 0, truth=True, lo=0, hi=1)
 
     def _equal_choices(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """Whether two choices by the same test are equal, asked once of any two."""
+        """The term a == b of two if-then-else terms with the same test, made once for each pair."""
         found = self._equal.get((a, b))
         if found is None:
             found = self.ite(a.args[0], self.eq(a.args[1], b.args[1]), self.eq(a.args[2], b.args[2]))
@@ -212,7 +214,7 @@ class Terms:
         return found
 
     def _is(self, choice: GroundTerm, value: GroundTerm) -> GroundTerm:
-        """Whether a choice among values, by one test after another, yields this value."""
+        """The term choice == value for a nested if-then-else, as a condition on its tests."""
         named, rest = self.cases(choice)
         found = self.eq(rest, value)
         for is_it, group in groupby(reversed(named), lambda each: each[1] == value.lo):
@@ -221,7 +223,7 @@ class Terms:
         return found
 
     def lt(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """Whether a < b; of truth values, whether only b is true."""
+        """The term a < b; of Booleans, false < true."""
         if a.truth and b.truth:
             return self.both(self.no(a), b)
         if a.hi < b.lo:
@@ -233,17 +235,17 @@ class Terms:
         return self._make(Sign.LT, (a, b), 0, truth=True, lo=0, hi=1)
 
     def is_number(self, a: GroundTerm, value: int) -> GroundTerm:
-        """Whether it is that number; of a truth value, whether it is that of 0 or 1."""
+        """The term a == value; of a Boolean, compared with 0 or 1."""
         return self.eq(a, self.bool(is_true=bool(value)) if a.truth else self.number(value))
 
     def le(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """Whether a <= b."""
+        """The term a <= b."""
         return self.no(self.lt(b, a))
 
     # --------------------------------------------------------------- arithmetic
 
     def add(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """A + b."""
+        """The term a + b."""
         if a.constant is not None:
             a, b = b, a
         if b.constant == 0:
@@ -253,7 +255,7 @@ class Terms:
         return self._make(Sign.ADD, (a, b), 0, truth=False, lo=a.lo + b.lo, hi=a.hi + b.hi)
 
     def sub(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """A - b."""
+        """The term a - b."""
         if b.constant is not None:
             return self.add(a, self.number(-b.lo))
         if a is b:
@@ -261,7 +263,7 @@ class Terms:
         return self._make(Sign.SUB, (a, b), 0, truth=False, lo=a.lo - b.hi, hi=a.hi - b.lo)
 
     def mul(self, a: GroundTerm, b: GroundTerm) -> GroundTerm:
-        """A * b. Raises MemoryError where that may have more than MOST_BITS; see NOTE(enormous)."""
+        """The term a * b. Raises MemoryError where it may exceed MOST_BITS; see NOTE(enormous)."""
         if b.constant == 1:
             return a
         if max(map(int.bit_length, (a.lo, a.hi))) + max(map(int.bit_length, (b.lo, b.hi))) > MOST_BITS:
@@ -270,27 +272,27 @@ class Terms:
         return self._make(Sign.MUL, (a, b), 0, truth=False, lo=min(ends), hi=max(ends))
 
     def divide(self, a: GroundTerm, by: int, sign: Sign) -> GroundTerm:
-        """A divided by a number above 0, or what is left; of a that is not below 0."""
+        """The quotient or (by `sign`) remainder of `a`, which is not negative, by a positive constant."""
         lo, hi = (a.lo // by, a.hi // by) if sign is Sign.DIV else (0, min(a.hi, by - 1))
         if a.constant is not None:
             lo = hi = a.lo // by if sign is Sign.DIV else a.lo % by
         return self._make(sign, (a, self.number(by)), 0, truth=False, lo=lo, hi=hi)
 
     def sum(self, parts: Iterable[GroundTerm]) -> GroundTerm:
-        """All of them together."""
+        """The sum of the parts."""
         return reduce(self.add, parts, self.number(0))
 
     def count(self, test: GroundTerm) -> GroundTerm:
-        """1 where it is true, 0 elsewhere."""
+        """The number 1 where `test` is true, else 0."""
         return self.ite(test, self.number(1), self.number(0))
 
     def some(self, a: GroundTerm) -> GroundTerm:
-        """Whether a number is above 0; a truth value itself."""
+        """The term a > 0; a Boolean itself."""
         return a if a.truth else self.lt(self.number(0), a)
 
 
 def subterms(roots: Iterable[GroundTerm], known: Iterable[GroundTerm] = ()) -> Iterator[GroundTerm]:
-    """These terms and all their parts, each once; without `known` ones, and parts of those alone."""
+    """The terms and all their subterms, each once, except `known` ones and those only below them."""
     seen = set(known)
     stack = list(roots)
     while stack:
@@ -302,23 +304,23 @@ def subterms(roots: Iterable[GroundTerm], known: Iterable[GroundTerm] = ()) -> I
 
 
 def _flattened(sign: Sign, parts: Iterable[GroundTerm]) -> dict[GroundTerm, None]:
-    """The parts, each once, with what is in those of that sign in their place."""
+    """The parts, each once, with nested terms of the same operator replaced by their parts."""
     return {each: None for part in parts for each in (part.args if part.sign is sign else (part,))}
 
 
 def _names_a_value(term: GroundTerm) -> bool:
-    """Whether it is a choice between a number and something else."""
+    """Whether the term is an if-then-else with a constant as one of its values."""
     return term.sign is Sign.ITE and (term.args[1].constant is not None or term.args[2].constant is not None)
 
 
 def _equation(term: GroundTerm) -> tuple[GroundTerm, int] | None:
-    """The term and the number that an equation compares, if the term is only that."""
+    """The term and the constant that an equation compares; None if the term is no such equation."""
     if term.sign is Sign.EQ and term.args[1].constant is not None:
         return term.args[0], term.args[1].lo
     return None
 
 
 def _is_implied(part: GroundTerm, known: dict[GroundTerm, int]) -> bool:
-    """Whether it states that something differs from a number while another number is known for it."""
+    """Whether the part is `x != n` while `known` has another constant for x."""
     equal = _equation(part.args[0]) if part.sign is Sign.NOT else None
     return equal is not None and known.get(equal[0], equal[1]) != equal[1]

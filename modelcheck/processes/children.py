@@ -27,7 +27,7 @@ LAST_BREATH = 5.0  # seconds in which a process ends whose pipe has ended
 
 @dataclass(slots=True, eq=False)
 class Child:
-    """A process, and our end of the pipe to it, which is its own.
+    """A child process, with our end of the pipe to it.
 
     A process that is killed while it holds a lock of a shared queue would keep all others waiting for ever.
     """
@@ -36,12 +36,12 @@ class Child:
     pipe: Connection
 
     def ending(self) -> str:
-        """How it ended whose pipe has ended, in words; waits for it, and a little while at most."""
+        """How the process ended, in words, after waiting briefly for it."""
         self.process.join(LAST_BREATH)
         return ending_words(self.process.exitcode)
 
     def end(self) -> None:
-        """End it at once, whatever it does, and release its pipe."""
+        """Kill the process, and close its pipe."""
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -49,12 +49,12 @@ class Child:
 
 
 def is_worker() -> bool:
-    """Whether this is one of many processes, such as a sweep's, which has one core and may start no other."""
+    """Whether this process is one of many workers, which has one core and must start no process."""
     return current_process().daemon
 
 
 def started(serve: Callable[[Connection], None]) -> Child:
-    """A new process that runs `serve` with its end of a pipe, until it returns or either of us ends.
+    """A new process that runs `serve` with its end of a pipe; it ends with this process.
 
     It knows nothing of the program that runs here, which may not be importable.
     """
@@ -71,7 +71,7 @@ def started(serve: Callable[[Connection], None]) -> Child:
 
 
 def forked(serve: Callable[[Connection, T], None], given: T) -> Child | None:
-    """A copy of this process that runs `serve` with what it is given, at once; None where it may have none.
+    """A fork of this process that runs `serve`, at once; None if forking is not possible.
 
     It knows all that is known here.  A copy has one thread, and locks that others held are never
     given back in it: so there may be none, but for a watch.  Workers make no processes.
@@ -95,7 +95,7 @@ def forked(serve: Callable[[Connection, T], None], given: T) -> Child | None:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A process that starts does not run the main program again, which may be a script without a guard."""
+    """A context in which new processes do not import the main program again."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -105,17 +105,20 @@ def _without_main() -> Iterator[None]:
 
 
 def _in_copy(serve: Callable[[Connection, T], None], theirs: Connection, ours: Connection, given: T) -> None:
+    """Run `serve` in the fork."""
     theirs.close()
     _in_child(lambda pipe: serve(pipe, given), ours)
 
 
 def _in_child(serve: Callable[[Connection], None], pipe: Connection) -> None:
+    """Run `serve` in the new process."""
     ignore_all()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     serve(pipe)
 
 
 def _leave_with_parent() -> None:
+    """Exit when the parent process has ended."""
     parent = parent_process()
     if parent is not None:
         parent.join()

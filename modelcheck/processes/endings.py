@@ -12,7 +12,7 @@ CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT, signal.
 
 
 def ending_words(code: int | None) -> str:
-    """What became of a process, to follow its name: "was terminated (SIGTERM) by another process".
+    """How a process ended, as a predicate: "was terminated (SIGTERM) by another process".
 
     `code` is its exit code as Python counts, where a negative number is a signal; None is one that is
     not known.

@@ -17,7 +17,7 @@ GIVEN_BACK = ("inactive_file", "active_file", "slab_reclaimable")
 
 
 def resident() -> int:
-    """The bytes of memory this process has in use; the peak where the system does not report it."""
+    """The bytes of memory that this process uses; the peak if the system reports only that."""
     try:
         pages = int(bytes_of(Path("/proc/self/statm"), MOST, trusted=True).split()[1])
     except (OSError, ValueError, IndexError):
@@ -27,18 +27,19 @@ def resident() -> int:
 
 
 def memory_limit(most: int | None) -> int | None:
-    """The bytes that this process may use: as given, or by default most of what is free now."""
+    """The memory limit of this process: as given, by default most of what is free now."""
     free = available() if most is None else None
     return most if free is None else resident() + int(SHARE * free)
 
 
 def available() -> int | None:
-    """The bytes that could be taken without swapping, or up to this container's limit; None where unknown."""
+    """The bytes of free memory, within this container's limit; None if unknown."""
     known = [free for free in (_of_machine(), _of_container()) if free is not None]
     return min(known, default=None)
 
 
 def _of_machine() -> int | None:
+    """The free memory of the machine."""
     try:
         lines = text_of(Path("/proc/meminfo"), MOST, trusted=True).splitlines()
     except OSError:
@@ -47,7 +48,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """Bytes left below the limit of a control group (version 2); cached files count as free."""
+    """The bytes left below the limit of the control group (version 2); cached files count as free."""
     try:
         limit, used = (int(bytes_of(CONTAINER / name, MOST, trusted=True)) for name in LIMIT_AND_USE)
         uses = dict(

@@ -15,18 +15,18 @@ SAFE = "PYTHONSAFEPATH"  # a child of the child has it too
 
 
 def python(*arguments: str) -> tuple[str, ...]:
-    """The command that starts Python with some arguments, without the current folder on its path."""
+    """The command line that starts Python without the current folder on its path."""
     return (sys.executable, "-P", *arguments)
 
 
 def environment() -> dict[str, str]:
-    """The environment in which such a Python finds what this one does, whether that is installed or not."""
+    """Environment variables with which that Python finds the packages that this one does."""
     return {**os.environ, SAFE: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 @contextmanager
 def for_children() -> Iterator[None]:
-    """While this runs, whatever Python is started has a safe path; for libraries that start one."""
+    """A context in which every Python that libraries start has a safe path."""
     before = os.environ.get(SAFE)
     os.environ[SAFE] = "1"
     try:

@@ -28,14 +28,14 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class Requests:
-    """Distinguishes a new request from the echo of the last."""
+    """Distinguishes new requests to end from repetitions of the last signal."""
 
     def __init__(self) -> None:
         self._first: list[None] = [None]  # taken by whoever is first
         self._over = inf  # when the next signal is a new request
 
     def is_new(self) -> bool:
-        """Whether this signal is another request.
+        """Whether this signal is a new request.
 
         The next signal may be handled in the midst of this, so who is first is decided by one operation.
         """
@@ -51,26 +51,26 @@ class Requests:
 
 
 class EndHandler:
-    """The handler of signals that ask to end: calls `heard` for each request."""
+    """A signal handler that calls `heard` for each request to end."""
 
     def __init__(self, heard: Callable[[], object], requests: Requests) -> None:
         self.heard = heard
         self.requests = requests
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
-        """Pass on what is no echo."""
+        """Call `heard`, unless the signal repeats the last."""
         if self.requests.is_new():
             self.heard()
 
 
 def interrupt() -> None:
-    """What a request does where nothing else is done: raise KeyboardInterrupt."""
+    """Raise KeyboardInterrupt, the default effect of a request to end."""
     raise KeyboardInterrupt
 
 
 @contextmanager
 def requests_to_end() -> Iterator[None]:
-    """While this runs, each signal that asks to end is a KeyboardInterrupt, unless it is ignored."""
+    """A context in which every signal that asks to end raises KeyboardInterrupt."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
     with _handled(EndHandler(interrupt, Requests()), lambda _, known: known in usual or is_leaving(known)):
         yield
@@ -78,7 +78,7 @@ def requests_to_end() -> Iterator[None]:
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """While this runs, each of these signals ends the process: for a server, which has nothing to finish."""
+    """A context in which each of these signals ends the process, for servers."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in ENDING if is_main}
     for number, known in before.items():
@@ -93,7 +93,7 @@ def ending_at_once() -> Iterator[None]:
 
 @contextmanager
 def at_request(heard: Callable[[], object], *, if_free: bool = False) -> Iterator[None]:
-    """Have `heard` called for each request to end that comes meanwhile, in place of a KeyboardInterrupt.
+    """A context in which requests to end call `heard` instead of raising KeyboardInterrupt.
 
     With `if_free` only where nothing else hears them.  Only the main thread can receive signals: in any
     other nothing is heard.
@@ -106,7 +106,7 @@ def at_request(heard: Callable[[], object], *, if_free: bool = False) -> Iterato
 
 @contextmanager
 def _handled(handler: EndHandler, is_wanted: Callable[[int, Handler], bool]) -> Iterator[None]:
-    """The handler in place of some others, as the main thread alone may have it."""
+    """A context with the handler in place of those that `is_wanted` selects; main thread only."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in ENDING if is_main}
     taken = {number: known for number, known in before.items() if is_wanted(number, known)}
@@ -120,7 +120,7 @@ def _handled(handler: EndHandler, is_wanted: Callable[[int, Handler], bool]) -> 
 
 
 def _is_heard(number: int, handler: Handler, *, if_free: bool) -> bool:
-    """Whether a signal with this handler is a request to end, for someone who wants to hear of those."""
+    """Whether a signal with this handler is a request to end."""
     if handler is signal.default_int_handler:
         return True
     if isinstance(handler, EndHandler):
@@ -129,7 +129,7 @@ def _is_heard(number: int, handler: Handler, *, if_free: bool) -> bool:
 
 
 class Interruptible:
-    """Work in which the first request to end only sets `ended`, so that what was found can be shown.
+    """A base class for work in which the first request to end only sets `ended`.
 
     That is within it as a context; the next one is a KeyboardInterrupt.  See NOTE(ending).
     """
@@ -149,9 +149,10 @@ class Interruptible:
             self._listening.__exit__(None, None, None)
 
     def close(self) -> None:
-        """Let go what the work has taken; a request to end still waits."""
+        """Release resources."""
 
     def _interrupt(self) -> None:
+        """Handle a request to end."""
         if self.ended == End.INTERRUPTED.value:
             raise KeyboardInterrupt
         self.ended = End.INTERRUPTED.value
@@ -159,7 +160,7 @@ class Interruptible:
 
 @contextmanager
 def heard_in_native_code() -> Iterator[None]:
-    """While native code of others runs that heeds Ctrl-C alone, it gets that for the other signals too.
+    """A context in which native code that handles only Ctrl-C gets it for other signals too.
 
     Costs a thread.  What comes of it afterwards is an echo.
     """
@@ -183,21 +184,21 @@ def heard_in_native_code() -> Iterator[None]:
 
 
 def _pass_on(out: int, to: int, numbers: set[int]) -> None:
-    """Send Ctrl-C to a thread for each of these signals whose number comes."""
+    """Send SIGINT to the thread `to` for each of these signals whose number is read from the pipe `out`."""
     while come := os.read(out, 1):
         if come[0] in numbers:
             signal.pthread_kill(to, signal.SIGINT)
 
 
 def ignore_all() -> None:
-    """Leave all requests to end to the process that has started this one."""
+    """Ignore all requests to end, which the parent process handles."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def blocked(*numbers: int) -> Iterator[None]:
-    """Signals wait, for this thread and processes that it starts; where the system can do that."""
+    """A context in which signals are blocked, for this thread and new processes."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -11,15 +11,16 @@ INTERRUPTED = 130  # the exit code in shells of a process that Ctrl-C has ended
 
 
 def leave_at_once() -> None:
-    """Let Ctrl-C end the process from here on, if it is not ignored."""
+    """Make Ctrl-C end the process without a traceback, unless it is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 
 
 def is_leaving(handler: object) -> bool:
-    """Whether that is what a handler does."""
+    """Whether a signal handler is that of `leave_at_once`."""
     return handler is _leave
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """The handler."""
     os._exit(INTERRUPTED)

@@ -33,13 +33,13 @@ CAN_RAISE = hasattr(signal, "pthread_kill")
 
 @frozen
 class _WatchLimits:
-    """Limits of seconds and of bytes in use, each None where there is none."""
+    """Limits of time and memory; None is unlimited."""
 
     seconds: float | None
     memory: int | None
 
     def passed(self, started: float) -> End | None:
-        """The limit that is passed, if any."""
+        """The limit that is exceeded; None if none is."""
         if self.seconds is not None and monotonic() - started >= self.seconds:
             return End.SECONDS
         if self.memory is not None and resident() >= self.memory:
@@ -48,6 +48,7 @@ class _WatchLimits:
 
 
 def _soft(seconds: float | None, memory: int | None) -> _WatchLimits:
+    """The limits at which Stopped is raised."""
     return _WatchLimits(
         None if seconds is None else 1.5 * seconds + 1,
         None if memory is None else memory + memory // 20 + 50_000_000,
@@ -55,7 +56,7 @@ def _soft(seconds: float | None, memory: int | None) -> _WatchLimits:
 
 
 def _hard(seconds: float | None, memory: int | None) -> _WatchLimits:
-    """Later than a search without ways ends, which may take as long again to show what it has found."""
+    """The limits at which `last_word` is called, after time to show what was found."""
     return _WatchLimits(
         None if seconds is None else 2.5 * seconds + 2,
         None if memory is None else memory + memory // 8 + 100_000_000,
@@ -64,7 +65,7 @@ def _hard(seconds: float | None, memory: int | None) -> _WatchLimits:
 
 @contextmanager
 def watched(seconds: float | None, memory: int | None, last_word: LastWord | None = None) -> Iterator[None]:
-    """Raise Stopped in here when a limit is passed by far; where that is not heard, call `last_word`.
+    """A context in which Stopped is raised if a limit is far exceeded; if that fails, calls `last_word`.
 
     Only the main thread can be stopped: in any other there is but the last word.  Costs a
     thread that looks at the clock and the memory twenty times a second.  May be nested.
@@ -83,7 +84,7 @@ def watched(seconds: float | None, memory: int | None, last_word: LastWord | Non
 
 @contextmanager
 def held() -> Iterator[None]:
-    """No Stopped of a watch is raised in here, for code that checks the limits itself and must clean up."""
+    """A context in which the watch raises no Stopped, for code that checks the limits itself."""
     if not CAN_RAISE:
         yield
         return
@@ -92,14 +93,14 @@ def held() -> Iterator[None]:
 
 
 def _is_in_finaliser(frame: FrameType | None) -> bool:
-    """Whether a frame or one around it runs a finaliser, which must not be interrupted."""
+    """Whether a frame, or one around it, runs a finaliser, which must not be interrupted."""
     while frame is not None and frame.f_code.co_name != "__del__":
         frame = frame.f_back
     return frame is not None
 
 
 class _Watch:
-    """One watch: a thread that checks the limits, and a signal handler in the main thread."""
+    """A thread that checks the limits, and a signal handler in the main thread."""
 
     _innermost: ClassVar[_Watch | None] = None  # of those that are handled
 
@@ -116,7 +117,7 @@ class _Watch:
 
     @contextmanager
     def handling(self) -> Iterator[None]:
-        """Install the signal handler while this runs, if this is the main thread."""
+        """A context with the signal handler installed, in the main thread."""
         if not CAN_RAISE or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -151,21 +152,21 @@ class _Watch:
             signal.signal(signal.SIGALRM, before)
 
     def start(self) -> None:
-        """Begin to check the limits."""
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:
-        """Stop checking."""
+        """Stop the thread."""
         self._over.set()
         self._thread.join()
         self._passed = None
 
     def _may_raise(self) -> bool:
-        """Whether it is the first time, or long enough ago: some code swallows what is raised in it."""
+        """Whether enough time has passed since the last raise, which some code may have swallowed."""
         return self.last_raised is None or monotonic() - self.last_raised > AGAIN
 
     def _raised(self) -> None:
-        """Note that Stopped is raised; a watch around this one has often the same limit, and waits too.
+        """Record that Stopped was raised, also for watches around this one.
 
         Otherwise it would stop the telling of what was found up to the limit.
         """
@@ -175,6 +176,7 @@ class _Watch:
             watch = watch.around
 
     def _look(self) -> None:
+        """Check the limits periodically, in the thread."""
         while not self._over.wait(LOOK):
             if (
                 self._is_handled

@@ -26,7 +26,7 @@ SLICE = 0.1  # seconds between looks at whether to end
 
 
 class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
-    """A process is there no more."""
+    """Raised if a worker process has ended unexpectedly."""
 
     def __init__(self, worker: Child) -> None:
         self.worker = worker
@@ -34,7 +34,7 @@ class WorkerGone(Exception):  # noqa: N818 - it is reported in other words
 
 
 class Workers(Interruptible, Generic[T]):
-    """A process for each core, that does some work for numbers; use it as a context.
+    """A pool of processes, one per core, that do jobs given by number; a context.
 
     Each is sent the work once, and with it the `shared` objects, such as models: what
     goes to and fro later only names them.
@@ -49,11 +49,11 @@ class Workers(Interruptible, Generic[T]):
         self._busy: dict[Connection, tuple[Child, int]] = {}
 
     def each(self, count: int, waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
-        """The results of the first `count` jobs as `some` returns them."""
+        """The results of jobs 0 … `count` - 1, as `some` returns them."""
         yield from self.some(range(count), waits)
 
     def some(self, numbers: Iterable[int], waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
-        """Results as they come, each with the number of its job; `waits` is called while none comes."""
+        """The number and result of each job as they are ready; `waits` is called meanwhile."""
         waiting = deque(numbers)
         try:
             while (waiting or self._busy) and not self.ended:
@@ -72,19 +72,21 @@ class Workers(Interruptible, Generic[T]):
                 self.close()
 
     def _submit(self, number: int) -> None:
+        """Send a job to a free process."""
         worker = self._idle.pop() if self._idle else self._started()
         self._busy[worker.pipe] = worker, number
         with _gone(worker):
             worker.pipe.send(number)
 
     def _started(self) -> Child:
+        """A new process."""
         worker = started(_serve)
         with _gone(worker):
             worker.pipe.send_bytes(self._order)
         return worker
 
     def _result(self, pipe: Connection) -> tuple[int, T]:
-        """What has come through a pipe."""
+        """The number and result of a job from a pipe."""
         worker, number = self._busy[pipe]
         with _gone(worker):
             result, error = self._mail.read(pipe.recv_bytes())
@@ -95,7 +97,7 @@ class Workers(Interruptible, Generic[T]):
         return number, result
 
     def close(self) -> None:
-        """End the processes at once: what they would still find is not waited for."""
+        """Kill the processes."""
         workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
         self._idle, self._busy = [], {}
         for worker in workers:
@@ -105,14 +107,14 @@ class Workers(Interruptible, Generic[T]):
 
 
 class _Mail:
-    """Pickles in which objects that both sides have are numbers."""
+    """Pickles in which objects known to both sides are replaced by numbers."""
 
     def __init__(self, shared: Sequence[object]) -> None:
         self._shared = tuple(shared)
         self._numbers = {id(each): number for number, each in enumerate(self._shared)}
 
     def encoded(self, value: object) -> bytes:
-        """The bytes of a value."""
+        """The pickle of a value."""
         text = io.BytesIO()
         pickler = pickle.Pickler(text)
         pickler.persistent_id = lambda each: self._numbers.get(id(each))  # type: ignore[method-assign]
@@ -120,7 +122,7 @@ class _Mail:
         return text.getvalue()
 
     def read(self, text: bytes) -> Any:  # noqa: ANN401 - whatever was written
-        """The value of bytes that our own process has written."""
+        """The value of a pickle from our own process."""
         unpickler = pickle.Unpickler(io.BytesIO(text))  # noqa: S301 - from a child, by its own pipe
         unpickler.persistent_load = lambda number: self._shared[number]  # type: ignore[method-assign]
         return unpickler.load()
@@ -128,7 +130,7 @@ class _Mail:
 
 @contextmanager
 def _gone(worker: Child) -> Iterator[None]:
-    """What a pipe raises when its other end is closed."""
+    """A context that turns a broken pipe into WorkerGone."""
     try:
         yield
     except (EOFError, OSError) as error:
@@ -136,7 +138,7 @@ def _gone(worker: Child) -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    """In a new process: take the work, and do it for the numbers that come."""
+    """The worker process: receive the work, and do it for each number."""
     try:
         shared, work = pipe.recv()
         mail = _Mail(shared)

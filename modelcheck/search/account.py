@@ -51,9 +51,11 @@ class FindingsOfSearch(Generic[S]):
         self.cut: End | None = None
 
     def findings(self, engine: str) -> Findings:
-        """All findings of the search."""
+        """The verdicts, counts and traces of the search."""
         later = self.later()  # they need all states, which a search may let go to show a run
-        known = {p.name: self._later(p, later[p.kind]) for p in self.task.properties if p.kind in later}
+        known = {
+            p.name: self._later_result(p, later[p.kind]) for p in self.task.properties if p.kind in later
+        }
         results = tuple(known.get(prop.name) or self.result(prop) for prop in self.task.properties)
         error = self.shown(self.search.error) if self.end is End.ERROR else None
         end = self.end if self.end is End.ERROR else self.cut or self.end
@@ -62,18 +64,18 @@ class FindingsOfSearch(Generic[S]):
     # ----------------------------------------------------------------- verdicts
 
     def result(self, prop: Property) -> Result:
-        """What is known of a property that the search has looked at."""
+        """The result for a property that the search checks as it proceeds."""
         faults = self._first_decided(prop)
         good = prop.kind is PropertyKind.REACHABLE
         verdict = self._undecided(good=good) if faults is None else self._decided(prop, faults, good=good)
         return Result(prop.name, prop.kind, verdict, self.by_faults(faults, good=good))
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
-        """What decides properties that the search does not look at as it goes: they need all states."""
+        """The functions that decide, by kind, properties that need the whole state graph."""
         return {}
 
-    def _later(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
-        """What is known of such a property; a limit or Ctrl-C meanwhile leaves it unknown."""
+    def _later_result(self, prop: Property, decide: Callable[[Property], Verdict]) -> Result:
+        """The result for such a property; unknown if a limit or Ctrl-C ends the work."""
         if self.end is not End.COMPLETE or self.cut is not None:
             return Result(prop.name, prop.kind, Unknown(self._why))
         verdict = self.in_time(lambda: decide(prop))
@@ -87,11 +89,12 @@ class FindingsOfSearch(Generic[S]):
                 return Result(prop.name, prop.kind, verdict, self.by_faults(first, good=False))
 
     def _stopped(self) -> Unknown:
+        """The verdict unknown because of the limit in `cut`."""
         assert self.cut is not None
         return Unknown(self.cut.value)
 
     def in_time(self, work: Callable[[], T]) -> T | None:
-        """The result of some work after the search; None when a limit or Ctrl-C ended it; `cut` is which."""
+        """The result of work after the search; None, with why in `cut`, if a limit ends it."""
         try:
             return work()
         except Stopped as stopped:
@@ -103,11 +106,11 @@ class FindingsOfSearch(Generic[S]):
         return None
 
     def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
-        """A run that was found; None when it cannot be shown, and then `cut` is why."""
+        """The trace that `run` makes; None, with the reason in `cut`, if it cannot be shown."""
         return self.in_time(run)
 
     def unshown(self, least: int) -> Unshown:
-        """Why a run is not shown that has at least `least` faults."""
+        """The note that a run of at least `least` faults exists but is not shown, and why."""
         assert self.cut is not None
         return Unshown(self.cut.value, least)
 
@@ -123,7 +126,7 @@ class FindingsOfSearch(Generic[S]):
         return cost[0]
 
     def _decided(self, prop: Property, faults: int, *, good: bool) -> Verdict:
-        """A run decides it: with a violation, or (`good`) an example."""
+        """The verdict by a run: a violation, or (`good`) an example."""
         trace, extent = self.shown(lambda: self.search.trace_of(prop.name)), self.extent(faults)
         if trace is None:
             unshown = self.unshown(faults)
@@ -146,48 +149,50 @@ class FindingsOfSearch(Generic[S]):
         return is_whole or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
 
     def _undecided(self, *, good: bool) -> Verdict:
-        """No run to a violation (or to an example) was found."""
+        """The verdict if no run to a violation (or, if `good`, to an example) was found."""
         if self.end in {End.COMPLETE, End.DECIDED} and not self._is_first:
             return Violated(self.whole(), None) if good else Holds(self.whole())
         return Unknown(self._why, self._searched())
 
     @property
     def _is_first(self) -> bool:
-        """Whether it ended when the first property was decided."""
+        """Whether the search ended because the first property was decided."""
         return self.end is End.DECIDED and self.task.at_first
 
     @property
     def _why(self) -> str:
-        """Why what is not decided is not."""
+        """The reason why undecided properties are undecided."""
         return "another property was decided first" if self._is_first else (self.cut or self.end).value
 
     def by_faults(self, first: int | None, *, good: bool) -> tuple[bool, ...]:
-        """Whether the property holds with at most 0, 1 … faults, by the first for which it was decided."""
+        """Whether the property holds with at most 0, 1, … faults; a run with `first` faults decides it."""
         done = len(self.search.layers)
         is_known = first is not None and (first <= done or not self.end.partial)
         known = max(done, first + 1) if first is not None and is_known else done
         return tuple((first is not None and faults >= first) == good for faults in range(known))
 
     def whole(self) -> Extent:
-        """All that the search was for: any number of faults, where more add nothing."""
+        """The extent of a complete search: any number of faults, if more than the last add nothing."""
         return Extent(self.task.scope, None if self.search.fixpoint else self.most(), self.task.budget.kinds)
 
     def most(self) -> int:
-        """How many faults the budget allows together, or how many the search found use for."""
+        """The greatest number of faults that the budget allows, or that reached new states."""
         total = self.task.budget.total
         return max(len(self.search.layers) - 1, 0) if total is None else total
 
     def extent(self, faults: int) -> Extent:
-        """All runs of the scope with at most `faults` faults, as far as the budget goes."""
+        """The extent of all runs of the scope with at most `faults` faults, within the budget."""
         return Extent(self.task.scope, faults, self.task.budget.kinds)
 
     def _searched(self) -> Extent | None:
+        """The extent that the search has covered; None if no layer is complete."""
         done = len(self.search.layers)
         return self.extent(done - 1) if done else None
 
     # -------------------------------------------------------------------- counts
 
     def _stats(self) -> Stats:
+        """The statistics of the search: states, steps, levels and time."""
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
         allowed = self.task.budget.actions(self.task.model)

@@ -16,7 +16,7 @@ from spec.model.values import ModelError
 
 @frozen
 class Place:
-    """How a run gets somewhere: to a state by its number, and perhaps by one step further."""
+    """The end of a run: a state by its number, and optionally one more step from there."""
 
     faults: int
     depth: int
@@ -35,12 +35,12 @@ class Discovery:
 
     @property
     def cost(self) -> tuple[int, int]:
-        """What makes one run better than another: fewer faults, then fewer steps."""
+        """The cost that runs are compared by: faults, then steps."""
         return self.place.faults, self.place.depth
 
 
 class PropertyMonitor(Finds[Discovery]):
-    """The properties of a task, and what has been found about them."""
+    """Evaluates the properties of a task during a search, and keeps the best run that decides each."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class PropertyMonitor(Finds[Discovery]):
         self._unseen = {each.condition.name: machine.condition(each.condition) for each in witnesses}
 
     def see_state(self, state: State, place: Place) -> None:
-        """Ask the properties of states about a new one, and those of runs for the errors they may make."""
+        """Evaluate the properties of states in a new state, and those of runs for errors."""
         for prop in self._of_states:
             try:
                 if prop.kind in OF_RUNS:
@@ -77,7 +77,7 @@ class PropertyMonitor(Finds[Discovery]):
             del self._unseen[name]
 
     def see_step(self, before: State, taken: Taken, place: Place) -> None:
-        """Ask the properties of steps about one that was taken; `place` is after it."""
+        """Evaluate the properties of steps on a step; `place` is the state after it."""
         for name in taken.broken:
             if name in self.names:
                 self._found(Discovery(place, BadAssert(), name))
@@ -89,7 +89,7 @@ class PropertyMonitor(Finds[Discovery]):
                 self.erred(error, place, prop.name)
 
     def see_end(self, state: State, place: Place) -> None:
-        """Ask the properties of deadlocks about a state in which nothing can happen."""
+        """Evaluate deadlock freedom in a state without steps."""
         for prop in self.deadlock:
             try:
                 if not self._machine.may_end(prop, state):
@@ -98,17 +98,18 @@ class PropertyMonitor(Finds[Discovery]):
                 self.erred(error, place, prop.name)
 
     def erred(self, error: ModelError, place: Place, name: str | None = None) -> None:
-        """The model makes an error there, by a step or while a property is asked."""
+        """Record an error of the model at `place`, in a step or in the evaluation of property `name`."""
         found = Discovery(place, Erred(error.code, error.message, error.span, error.step), name)
         if self.error is None or found.cost < self.error.cost:
             self.error = found
 
     def _found(self, discovery: Discovery) -> None:
+        """Record a run, if it is better than the one known for the property."""
         self.better(discovery.name or "", discovery)
 
 
 def _is_true(condition: Callable[[State], bool], state: State) -> bool:
-    """Whether a state is a witness; an error is one of the property, which reports it."""
+    """Whether the condition is true in a state; an error counts as false, as its property reports it."""
     try:
         return condition(state)
     except ModelError:

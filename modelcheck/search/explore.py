@@ -21,7 +21,7 @@ OF_A_STATE = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.DEADLOCK_
 
 
 class TooManyStates(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """There are more states than were to be explored."""
+    """More states are reachable than the limit."""
 
 
 class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, not a bug
@@ -35,7 +35,7 @@ class BeyondBudget(Exception):  # noqa: N818 - an answer to the user, not a bug
 def whole(
     task: Task, most: int, trace: Trace | None = None, *, reporter: Reporter | None = None
 ) -> StateGraph:
-    """Every state that a check reaches, with every step that it takes; `trace` is a run to mark in it.
+    """The state graph of a check: all states and steps; `trace` is a run to mark in it.
 
     There are as many states and steps as the engines count.  Costs two looks at
     the steps of each state.  Raises TooManyStates, ModelError where the model
@@ -77,7 +77,7 @@ def around(task: Task, trace: Trace, distance: int, most: int) -> StateGraph:
 
 
 class _Explored:
-    """States with numbers, each with the fewest faults that are known to lead to it."""
+    """Numbers states, each with the fewest faults known to lead to it."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Explored:
         self._asserted = {p.name for p in properties if p.kind is PropertyKind.ASSERT}
 
     def number(self, key: bytes, faults: int) -> int:
-        """The number of a state, a new one for a new state."""
+        """The number of a state; a new state gets the next one."""
         found = self.space.index.get(key, NONE)
         if found == NONE:
             self.faults.append(faults)
@@ -107,7 +107,7 @@ class _Explored:
         return found
 
     def run_of(self, trace: Trace) -> Iterator[tuple[bytes, int]]:
-        """The identity of each state of a run, and the faults before it. Raises BeyondBudget."""
+        """The key of each state of a run, and the faults before it. Raises BeyondBudget."""
         spent, faults = self.budget.empty, 0
         yield self.space.key(spent, trace.states[0]), faults
         for at, (step, state) in enumerate(zip(trace.steps, trace.states[1:], strict=True), 1):
@@ -118,10 +118,11 @@ class _Explored:
             yield self.space.key(spent, state), faults
 
     def _affordable(self, spent: bytes, faults: int) -> frozenset[str]:
+        """The faults that the budget still allows after `faults` of them."""
         return frozenset() if faults == self.budget.total else self.budget.affordable(spent)
 
     def steps(self, number: int, errors: list[str] | None = None) -> Iterator[tuple[Taken, bytes]]:
-        """Each step from a state within the scope and the budget, and the identity of the state after it.
+        """The steps from a state within the scope and the budget, each with the key of the next state.
 
         They end where the model makes an error, which is put to `errors`.
         """
@@ -140,7 +141,7 @@ class _Explored:
     # ------------------------------------------------------------------ the graph
 
     def graph(self, trace: Trace | None) -> StateGraph:
-        """Everything that has a number, the steps between, and the run."""
+        """The graph of all numbered states and the steps between them, with the run marked."""
         edges: list[Edge] = []
         wrong: dict[int, tuple[str, ...]] = {}
         beyond: dict[int, int] = {}
@@ -171,7 +172,7 @@ class _Explored:
         )
 
     def _path(self, edges: list[Edge], trace: Trace | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The states and the edges that a run goes through."""
+        """The numbers of the states and edges on a run."""
         if trace is None:
             return (), ()
         path = tuple(self.space.index[key] for key, _ in self.run_of(trace))
@@ -180,18 +181,19 @@ class _Explored:
         return path, tuple(numbers[start, end, step] for (start, end), step in ends)
 
     def _broken(self, before: State, taken: Taken) -> tuple[str, ...]:
-        """The claims about steps that are false of one."""
+        """The names of the properties of steps that a step violates."""
         false = [prop.name for prop in self._of_a_step if not self._holds_of(prop, before, taken)]
         return (*false, *(name for name in taken.broken if name in self._asserted))
 
     def _holds_of(self, prop: Property, before: State, taken: Taken) -> bool:
+        """Whether a step satisfies a property of steps; an error counts as false."""
         try:
             return self.machine.step_holds(prop, before, taken.step, taken.state)
         except ModelError:
             return False
 
     def _false(self, state: State) -> Iterator[str]:
-        """The properties that are false in a state, or make an error."""
+        """The names of the properties of states that are false in a state, or whose evaluation fails."""
         for prop in self._of_a_state:
             try:
                 if not self.machine.holds(prop, state):

@@ -32,7 +32,7 @@ Masks = Sequence[int]  # of each state, the fair actions that are possible there
 
 @frozen
 class Hop:
-    """A step of a run by numbers: of which action of the model, and to which state."""
+    """A step of a run as numbers: the action by its index in the model, and the state it leads to."""
 
     action: int
     target: int
@@ -62,14 +62,14 @@ class FairGraph:
         self.possible: Masks = self._with_cut(names.cut)
 
     def hops(self, number: int) -> Iterator[Hop]:
-        """The ways out of a state."""
+        """The edges from a state."""
         self.poll_limits()
         for at in range(self.starts[number], self.starts[number + 1]):
             if self.targets[at] != number:
                 yield Hop(self.actions[at], self.targets[at])
 
     def owed(self, states: Sequence[int], taken: int, possible: Masks) -> int:
-        """The fair actions that a run for ever round some states still owes, having taken some."""
+        """The fair actions, as bits, whose fairness a run that cycles through `states` would violate."""
         everywhere, anywhere = -1, 0
         for number in states:
             everywhere &= possible[number]
@@ -77,14 +77,14 @@ class FairGraph:
         return (everywhere & self.weak | anywhere & self.strong) & ~taken
 
     def _inside(self, number: int) -> int:
-        """What is possible within the scope."""
+        """The fair actions, as bits, with a step from a state that stays within the scope."""
         found = 0
         for hop in self.hops(number):
             found |= self.bits[hop.action]
         return found
 
     def _with_cut(self, cut: Mapping[int, set[int]]) -> Masks:
-        """What is possible, also where it leads beyond the scope."""
+        """For each state the fair actions, as bits, with a step, within the scope or beyond it."""
         masks = list(self.inside)
         for number, actions in cut.items():
             for action in actions:
@@ -97,22 +97,22 @@ class FairGraph:
 
 @frozen
 class Homes:
-    """Where a run can be for ever: `still` in one state, or in a circle by its number; 0 is none."""
+    """Where a fair run can remain forever: `still` in a state, or in the cycle with a number; 0 is none."""
 
     still: bytearray
     circle: array[int]
 
     def has(self, number: int) -> bool:
-        """Whether a run that gets to a state can remain about there for ever."""
+        """Whether a run that reaches a state can remain there, or on its cycle, forever."""
         return bool(self.still[number] or self.circle[number])
 
     def any(self) -> bool:
-        """Whether there is such a state at all."""
+        """Whether there is any state where a fair run can remain forever."""
         return any(self.still) or any(self.circle)
 
 
 def homes(ways: FairGraph, allowed: bytearray, possible: Masks) -> Homes:
-    """Where a fair run can be for ever, by allowed states alone.
+    """The states and cycles, within the allowed states, where a fair run can remain forever.
 
     It may stay in a state where no fair action is possible.
     """
@@ -120,14 +120,14 @@ def homes(ways: FairGraph, allowed: bytearray, possible: Masks) -> Homes:
     circle = array("q", bytes(8 * ways.count))
     for number in range(ways.count):
         still[number] = allowed[number] and not possible[number]
-    for name, states in enumerate(_circles(ways, allowed, possible), 1):
+    for name, states in enumerate(_fair_cycles(ways, allowed, possible), 1):
         for number in states:
             circle[number] = name
     return Homes(still, circle)
 
 
-def _circles(ways: FairGraph, allowed: bytearray, possible: Masks) -> Iterator[list[int]]:
-    """The largest sets of two or more states that a fair run can go round for ever.
+def _fair_cycles(ways: FairGraph, allowed: bytearray, possible: Masks) -> Iterator[list[int]]:
+    """The maximal sets of two or more states through which a fair run can cycle forever.
 
     Emerson and Lei 1987, "Modalities for model checking": in a strongly connected
     component that owes a fair action, look again without the states where that one
@@ -137,15 +137,15 @@ def _circles(ways: FairGraph, allowed: bytearray, possible: Masks) -> Iterator[l
     waiting = [[number for number in range(ways.count) if allowed[number]]]
     while waiting:
         for states in components.of(waiting.pop()):
-            owed = ways.owed(states, _among(ways, states), possible)
+            owed = ways.owed(states, _actions_between(ways, states), possible)
             if owed:
                 waiting.append([number for number in states if not possible[number] & owed])
             else:
                 yield states
 
 
-def _among(ways: FairGraph, states: list[int]) -> int:
-    """The fair actions that lead from one of some states to another."""
+def _actions_between(ways: FairGraph, states: list[int]) -> int:
+    """The fair actions, as bits, with a step between two of the states."""
     members, found = set(states), 0
     for number in states:
         for hop in ways.hops(number):
@@ -169,7 +169,7 @@ class _ComponentSearch:
         self._open: list[int] = []
 
     def of(self, states: Sequence[int]) -> list[list[int]]:
-        """The components of two or more states, by edges among some states alone."""
+        """The strongly connected components of two or more states in the subgraph of `states`."""
         self._parts += 1
         self._seen = 0
         for number in states:
@@ -196,6 +196,7 @@ class _ComponentSearch:
                     yield found
 
     def _enter(self, number: int) -> None:
+        """Visit a state: number it and push it on the stack."""
         self._ways.poll_limits()
         self._seen += 1
         self._order[number] = self._low[number] = self._seen
@@ -203,7 +204,7 @@ class _ComponentSearch:
         self._open.append(number)
 
     def _ahead(self, number: int) -> int | None:
-        """The next state that was not seen yet; on the way, the lowest of those that were."""
+        """The next unvisited successor; None if there is none. Updates the low link on the way."""
         for at in range(self._next[number], self._ways.starts[number + 1]):
             target = self._ways.targets[at]
             if self._part[target] != self._parts:
@@ -230,7 +231,7 @@ class _ComponentSearch:
 def round_trip(
     start: int, owed_by: Callable[[list[Hop]], int], way: Callable[[int, int], list[Hop]]
 ) -> list[Hop]:
-    """A way from a state of a circle back to it, which owes no fair action.
+    """A path from a state of a cycle back to it that violates no fairness.
 
     It is made of shortest ways to what is owed still, nearest first; it may not be the
     shortest of all.  `owed_by` gives what a way owes, and `way` goes from a state to a step
@@ -248,29 +249,32 @@ def round_trip(
 
 
 def circle(ways: FairGraph, found: Homes, start: int) -> list[Hop]:
-    """Such a way in the circle of a state. Costs a look at the edges of the circle, for each part of it."""
+    """A path from `start` back to it, on its cycle, that violates no fairness."""
 
     def way(end: int, owed: int) -> list[Hop]:
-        return _way(ways, found, end, _pays(ways, owed) if owed else lambda hop: hop.target == start)
+        return _shortest_path(
+            ways, found, end, _is_payment(ways, owed) if owed else lambda hop: hop.target == start
+        )
 
     return round_trip(start, lambda trip: _owed_by(ways, trip), way)
 
 
 def _owed_by(ways: FairGraph, trip: list[Hop]) -> int:
+    """The fair actions whose fairness repeating the path forever would violate."""
     taken = 0
     for hop in trip:
         taken |= ways.bits[hop.action]
     return ways.owed([hop.target for hop in trip], taken, ways.possible)
 
 
-def _pays(ways: FairGraph, owed: int) -> Callable[[Hop], bool]:
-    """Whether a step takes something owed, or leads to where a weakly fair action is not possible."""
+def _is_payment(ways: FairGraph, owed: int) -> Callable[[Hop], bool]:
+    """A test whether a step is of an owed action, or leads where an owed weakly fair one is not enabled."""
     weak = owed & ways.weak
     return lambda hop: bool(ways.bits[hop.action] & owed or weak & ~ways.possible[hop.target])
 
 
-def _way(ways: FairGraph, found: Homes, start: int, wanted: Callable[[Hop], bool]) -> list[Hop]:
-    """The shortest way of one step or more within a circle whose last step is wanted."""
+def _shortest_path(ways: FairGraph, found: Homes, start: int, wanted: Callable[[Hop], bool]) -> list[Hop]:
+    """The shortest path of at least one step within a cycle whose last step is wanted."""
     came: dict[int, tuple[int, Hop]] = {}
     for here in (queue := [start]):
         for hop in ways.hops(here):

@@ -15,7 +15,7 @@ class Costly(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What makes one run better than another: fewer faults, then fewer steps."""
+        """The cost that runs are compared by: faults, then steps."""
         ...
 
 
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Costly)
 
 
 class Finds(Generic[F]):
-    """The best find for each property, and the best of an error.
+    """The best run found for each property, and the best to an error of the model.
 
     A run with one more fault may be found before a better one; it is kept until
     the search has come so far that nothing better can follow.
@@ -36,16 +36,16 @@ class Finds(Generic[F]):
         self._tell = tell
 
     def better(self, name: str, find: F) -> None:
-        """Take note of a find, if it is better than what was found for the property."""
+        """Record a find if it is better than the one known for the property."""
         if name not in self.best or find.cost < self.best[name].cost:
             self.best[name] = find
             self._tell(name, find)
 
     def decided(self, faults: int, depth: int, *, one: bool = False) -> bool:
-        """Whether no better run can be found for any property (or one), now that shorter ones are known."""
+        """Whether the best run is final for all properties (or `one`), as all shorter ones were searched."""
         reached, enough = (faults, depth), any if one else all
         return enough(name in self.best and self.best[name].cost <= reached for name in self.names)
 
     def has_erred(self, faults: int, depth: int) -> bool:
-        """Whether an error of the model is the end of the best run of all."""
+        """Whether the best of all runs is one to an error of the model."""
         return self.error is not None and self.error.cost <= (faults, depth)

@@ -23,7 +23,7 @@ from spec.model.values import in_order
 
 
 def with_first_names(trace: Trace) -> Trace:
-    """The same run with interchangeable members named by the part that they play.
+    """The same run with interchangeable members renamed in the order in which they act.
 
     Costs a look at each step, and at each state where a name changes.
     """
@@ -33,7 +33,7 @@ def with_first_names(trace: Trace) -> Trace:
 
 
 def other_names(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """The names that `with_first_names` changes: each as it is, and as it becomes."""
+    """The members that `with_first_names` renames, each with its new name."""
     return tuple(
         (names[old], names[new])
         for sort, renaming in _renamings(trace)
@@ -44,7 +44,7 @@ def other_names(trace: Trace) -> tuple[tuple[str, str], ...]:
 
 
 def _renamings(trace: Trace) -> Iterator[tuple[str, Renaming]]:
-    """The sorts of which members have other names by their part, with their new numbers."""
+    """The sorts whose members are renamed, with the new number of each member."""
     for sort in symmetric_sorts(trace.model):
         renaming = _renaming(trace, sort)
         if renaming != (*range(len(renaming)),):
@@ -59,7 +59,7 @@ def _renaming(trace: Trace, sort: str) -> Renaming:
 
 
 def _first_leader(trace: Trace, sort: str) -> Iterator[int]:
-    """Who leads in the first state in which one member does; none where no member ever does."""
+    """The first member to lead alone; none if no member ever does."""
     found = roles(trace.model)
     field, chosen = found.field(sort, "leads"), found.whole.get("leader")
     count = len(trace.scope.sorts[sort])
@@ -75,21 +75,21 @@ def _first_leader(trace: Trace, sort: str) -> Iterator[int]:
 
 
 def _named(trace: Trace, sort: str) -> Iterator[int]:
-    """The members that steps name, in the order in which they do."""
+    """The members in the order in which steps name them."""
     for step in trace.steps:
         for of, value in _given(trace.model, step):
             yield from _in_value(of, value, sort)
 
 
 def _given(model: Model, step: Step) -> Iterator[tuple[t.Type, Value]]:
-    """A step's parameters and choices, with their types."""
+    """The values of a step's parameters and choices, with their types."""
     params = model.action(step.action).params
     yield from ((param.type, value) for param, value in zip(params, step.args, strict=False))
     yield from ((choice.type, choice.value) for choice in step.choices)
 
 
 def _in_value(of: t.Type, value: Value, sort: str) -> Iterator[int]:
-    """The members of a sort that a value names, as they are read."""
+    """The members of a sort that occur in a value, in reading order."""
     if of == t.Sort(sort):
         yield value
         return
@@ -98,7 +98,7 @@ def _in_value(of: t.Type, value: Value, sort: str) -> Iterator[int]:
 
 
 def _parts(of: t.Type, value: Value) -> Iterator[tuple[t.Type, Value]]:
-    """The parts of a value with their types."""
+    """The components of a value with their types."""
     match of:
         case t.Option(inner) | t.Set(inner) | t.Seq(inner, _) | t.Bag(inner, _):
             yield from ((inner, each) for each in in_order(of)(value))
@@ -117,7 +117,7 @@ def _parts(of: t.Type, value: Value) -> Iterator[tuple[t.Type, Value]]:
 
 
 class RenamedRun:
-    """Runs with the members of one sort renamed."""
+    """Renames the members of one sort in a run."""
 
     def __init__(self, model: Model, sort: str, renaming: Renaming) -> None:
         self._model = model
@@ -125,7 +125,7 @@ class RenamedRun:
         self._renaming = renaming
 
     def trace(self, trace: Trace) -> Trace:
-        """A whole run."""
+        """The run with the members renamed."""
         end = trace.ending
         if isinstance(end, Erred) and end.step is not None:
             end = replace(end, step=self._step(end.step))
@@ -133,14 +133,17 @@ class RenamedRun:
         return replace(trace, states=tuple(states), steps=tuple(steps), ending=end)
 
     def _state(self, state: State) -> State:
+        """The state with the members renamed."""
         pairs = zip(self._model.variables, state, strict=True)
         return tuple(self._value(variable.type, value) for variable, value in pairs)
 
     def _step(self, step: Step) -> Step:
+        """The step with the members renamed."""
         pairs = zip(self._model.action(step.action).params, step.args, strict=False)
         args = tuple(self._value(param.type, value) for param, value in pairs)
         choices = tuple(replace(each, value=self._value(each.type, each.value)) for each in step.choices)
         return replace(step, args=args, choices=choices)
 
     def _value(self, of: t.Type, value: Value) -> Value:
+        """The value with the members renamed."""
         return renamed(of, self._sort, value, self._renaming)

@@ -19,7 +19,7 @@ from spec.model.walk import children, expressions, walk, walk_statements
 
 
 def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
-    """The sorts whose members may be renamed."""
+    """The sorts whose members are interchangeable: renaming them turns runs into runs."""
     kept = {name for action in model.actions for name in _told_apart(action.body)}
     kept.update(_told_apart(model.init))
     kept.update(name for entry in model.configs for name in t.sorts_in(entry.type))
@@ -31,18 +31,19 @@ def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
 
 
 def _told_apart(statements: Sequence[ir.Stmt]) -> Iterator[str]:
-    """Sorts whose members a `for` may treat differently by visiting one before another."""
+    """The sorts whose members a `for` may treat differently, because the order of its rounds matters."""
     for loop in walk_statements(statements):
         if isinstance(loop, ir.Each) and _order_matters(loop):
             yield from t.sorts_in(loop.domain.type)
 
 
 def _order_matters(loop: ir.Each) -> bool:
+    """Whether the result of a `for` may depend on the order of its rounds."""
     return not isinstance(loop.domain.type, t.Option) and not _in_any_order(loop.slot, loop.body)
 
 
 def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
-    """Whether rounds may change places: each writes what no other reads or writes, and all end alike."""
+    """Whether rounds commute: each writes only what no other reads or writes, and all end alike."""
     rounds = [each for each in body if isinstance(each, ir.Assign) and _is_own(each, slot)]
     if len(rounds) < len(body):
         return False
@@ -52,7 +53,7 @@ def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
 
 
 def _is_own(statement: ir.Assign, slot: int) -> bool:
-    """Whether it writes what belongs to the member in a slot."""
+    """Whether an assignment writes only the entry of a map for the member in a slot."""
     match statement.path:
         case (ir.Key(ir.Local(slot=key)), *_):
             return key == slot
@@ -61,7 +62,7 @@ def _is_own(statement: ir.Assign, slot: int) -> bool:
 
 
 def _read(expr: ir.Expr, slot: int) -> Iterator[int]:
-    """Every variable of which an expression reads more than what belongs to the member in a slot."""
+    """The variables of which an expression reads more than the entry of the member in a slot."""
     match expr:
         case ir.Apply(op=Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
             pass
@@ -80,7 +81,7 @@ _End = tuple[bool, bool]
 
 
 def _end_alike(rounds: Sequence[ir.Assign], slot: int) -> bool:
-    """Whether it does not depend on the order of the rounds how the first one that ends early does.
+    """Whether the way the first failing round ends the step is the same in every order.
 
     An end that does not depend on the member comes in the first round, if it comes at all; so
     nothing that does may come before it and end otherwise.
@@ -94,7 +95,7 @@ def _end_alike(rounds: Sequence[ir.Assign], slot: int) -> bool:
 
 
 def _ends(statement: ir.Assign, slot: int) -> Iterator[_End]:
-    """How a store may end its step, in the order in which it would."""
+    """The ways in which an assignment may end its step early, in order of evaluation."""
     value, keys = statement.value, [step.key for step in statement.path if isinstance(step, ir.Key)]
     stored = value.of if isinstance(value, ir.Fit) else value
     totality = Totality()
@@ -110,7 +111,7 @@ def _ends(statement: ir.Assign, slot: int) -> Iterator[_End]:
 
 
 def _failures(expr: ir.Expr, slot: int, totality: Totality) -> Iterator[bool]:
-    """For each part of an expression that may have no value: whether that depends on the member."""
+    """For each part of an expression that may fail, whether that depends on the member in a slot."""
     if totality.of(expr):
         return
     if not _depends(expr, slot):
@@ -130,7 +131,7 @@ def _failures(expr: ir.Expr, slot: int, totality: Totality) -> Iterator[bool]:
 
 
 def _depends(expr: ir.Expr, slot: int) -> bool:
-    """Whether the value depends on what is in a slot."""
+    """Whether the value of an expression depends on the value in a slot."""
     return any(isinstance(part, ir.Local) and part.slot == slot for part in walk(expr))
 
 
@@ -138,7 +139,7 @@ def _depends(expr: ir.Expr, slot: int) -> bool:
 
 
 def _in_keys(of: t.Type) -> Iterator[str]:
-    """The sorts inside the keys of maps, where a key is more than a member."""
+    """The sorts that occur inside composite keys of maps."""
     for part in t.walk_type(of):
         if isinstance(part, t.Map) and not isinstance(part.key, t.Sort):
             yield from t.sorts_in(part.key)

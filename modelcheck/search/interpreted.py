@@ -25,7 +25,7 @@ Waiting = tuple[int, bytes, State]  # a state's number, what has been spent, the
 
 @dataclass(slots=True)
 class StepCounts:
-    """What was counted: steps by action, cut ones by limit, and both by whether they are faults."""
+    """Counters of steps by action, and of cut steps by limit, each for free steps and faults."""
 
     taken: Counter[str] = field(default_factory=Counter)
     cut: Counter[str] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class StepCounts:
 
 @dataclass(slots=True)
 class Names:
-    """The action of each edge by its place in the model; for a state the actions of which a step was cut."""
+    """The action of each edge by its index in the model; for each state the actions with a cut step."""
 
     actions: array[int] = field(default_factory=lambda: array("q"))
     cut: dict[int, set[int]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Names:
 
 @dataclass(slots=True)
 class Edges:
-    """Where actions and repairs lead: for each state the numbers of the next, and whether a step was cut.
+    """The steps by actions and repairs: for each state its successors, and whether a step was cut.
 
     `names` is None unless fairness is asked about, which alone needs them.
     """
@@ -57,19 +57,19 @@ class Edges:
     names: Names | None = None
 
     def lead(self, target: int, action: int) -> None:
-        """Add a step from the last state to another."""
+        """Add a step from the latest state to `target`."""
         self.targets.append(target)
         if self.names:
             self.names.actions.append(action)
 
     def cut_off(self, number: int, action: int) -> None:
-        """Note a step from a state that leaves the scope."""
+        """Record a step from a state that leaves the scope."""
         if self.names:
             self.names.cut.setdefault(number, set()).add(action)
 
 
 class InterpretedSearch(LayeredSearch[Entering, Discovery]):
-    """The search that the reference engine makes."""
+    """The fault-layered search of the reference engine, over the interpreter."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return len(self.space)
 
     def run(self) -> End:
-        """Search, until everything is seen or something ends the search."""
+        """Search until all states are visited or a limit or a finding ends the search."""
         end = super().run()
         if end is End.MEMORY:
             self._seeds.clear()
@@ -106,11 +106,13 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ---------------------------------------------------------------- levels and layers
 
     def _start(self) -> int:
+        """Let the initial states wait to enter the first layer, and return depth 0."""
         initial = {self.space.key(self.budget.empty, state): NONE for state in self.space.initial()}
         self.entering = {0: list(initial.items())}
         return 0
 
     def _advance(self, faults: int, depth: int) -> bool:
+        """Find the next level; return whether it has any state."""
         self.space.begin(faults, depth)
         self._frontier = self._expanded(self._frontier, faults, depth - 1)
         for key, predecessor in self.entering.pop(depth, []):
@@ -120,6 +122,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return bool(self._frontier)
 
     def _enter_layer(self) -> dict[int, list[Entering]]:
+        """The states by a fault that no run with fewer faults reached, by their depth."""
         entering: dict[int, list[Entering]] = {}
         for key, predecessor in self._seeds.items():
             if key not in self.space.index:
@@ -128,7 +131,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return entering
 
     def _expanded(self, frontier: list[Waiting], faults: int, depth: int) -> list[Waiting]:
-        """All steps of a level's states, and the states that are new by them."""
+        """The new states that the steps from a level's states lead to."""
         found: list[Waiting] = []
         for at, (number, spent, state) in enumerate(frontier):
             if number % EVERY == 0:
@@ -143,7 +146,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ---------------------------------------------------------------- one state
 
     def _free_steps(self, here: Place, spent: bytes, state: State, new: list[Waiting]) -> bool:
-        """Actions and repairs; whether there is any."""
+        """Take the actions and repairs from a state; return whether there is any."""
         faults, after, tally, index = here.faults, here.depth + 1, self.tally, self.space.index
         edges, cut = self.edges, False
         if edges:
@@ -177,7 +180,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return any_step
 
     def _paid_steps(self, here: Place, spent: bytes, state: State) -> bool:
-        """Faults that the budget allows; whether there is any. What they lead to waits for the next layer."""
+        """Take the faults that the budget allows; return whether there is any."""
         if not self.may_pay(here.faults):
             return False
         faults, after, tally = here.faults, here.depth + 1, self.tally
@@ -202,6 +205,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return any_step
 
     def _add(self, key: bytes, predecessor: int, state: State, faults: int, depth: int) -> int:
+        """Store a new state and return its number."""
         number = self.space.add(key, predecessor)
         self.claims.see_state(state, Place(faults, depth, number))
         return number
@@ -209,7 +213,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     # ------------------------------------------------------------ when to stop
 
     def _take_note(self) -> None:
-        pass  # it is taken as the states and steps are seen
+        """Do nothing: this search records discoveries as soon as it visits their states and steps."""
 
     def poll_limits(self) -> None:
         """Check the limits of time and memory in one call of `EVERY`; for loops over all states.
@@ -218,9 +222,10 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         """
         self._polled += 1
         if self._polled % EVERY == 0:
-            self.look()
+            self.check_limits()
 
     def _leads_elsewhere(self) -> bool:  # stops at the first fault that does, so it costs little then
+        """Whether one more fault than the budget allows reaches a new state or breaks more."""
         faults = self.layers[-1].faults
         start = next((level.start for level in self.space.levels if level.faults == faults), len(self.space))
         undecided = [prop for prop in self.task.properties if prop.name not in self.claims.best]
@@ -250,7 +255,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return None if self.claims.error is None else self.trace(self.claims.error)
 
     def trace(self, found: Discovery) -> Trace:
-        """The run to a discovery, its members called as they are in it."""
+        """The trace to a discovery, in which members keep their names from state to state."""
         place = found.place
         states, steps = self.space.path(place.number)
         ending = found.ending
@@ -274,7 +279,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return bool(self.task.symmetry or self.task.scope.unbounded)
 
     def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
-        """The error of the model again, as the members are called in this run."""
+        """The error of the model, with the names that members have in this run."""
         try:
             for prop in self.task.properties:
                 if prop.name == found.name:
@@ -286,7 +291,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         return None
 
     def _renamed_step(self, state: State, found: Discovery) -> Discovery:
-        """A step like the last one of a run, as the members are called in the state before it."""
+        """A step like the last one of a run, with the names of members in the state before it."""
         asked = [prop for prop in self.task.properties if prop.name == found.name]
         for step in self.space.of_runs.steps(state, actions=self._taken_from(found.place)):
             if isinstance(step, Taken):
@@ -301,13 +306,13 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         raise AssertionError(f"no step is like the one that was found for {found.name}")  # NOTE(alike)
 
     def _taken_from(self, place: Place) -> frozenset[str]:
-        """Actions and repairs, or the faults that can be paid for, where the last step is one of these."""
+        """The actions and repairs, or the faults within the budget, whichever the last step is of."""
         spent, _ = self.space.node(place.number)
         by_fault = place.faults != self.space.level(place.number).faults
         return self.budget.affordable(spent) if by_fault else self._free
 
     def counts(self) -> Counts:
-        """What was counted."""
+        """The counters of the search."""
         space, tally = self.space, self.tally
         return Counts(
             states=len(space),
@@ -320,9 +325,10 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         )
 
     def steps(self) -> Sums:
-        """How many steps were taken, and how many cut, so far."""
+        """The number of steps taken, and of steps cut, so far."""
         tally = self.tally
         return tally.free, tally.paid, tally.free_cut, tally.paid_cut
 
     def _report(self, found: Discovery) -> None:
+        """Report a discovery to the user."""
         self.reporter.tell(RunFound(found.name or "", found.place.faults, found.place.depth))

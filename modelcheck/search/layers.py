@@ -87,7 +87,7 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many states have been found."""
+        """The number of states found."""
 
     @abstractmethod
     def _start(self) -> int | None:
@@ -99,7 +99,7 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     @abstractmethod
     def _advance(self, faults: int, depth: int) -> bool:
-        """Find a level: what its layer's level before leads to, and what enters here; whether that is any.
+        """Find the next level: the successors of the last one and the states that enter; whether any.
 
         The first level of a layer has none before it.  What faults lead to is to wait for the next
         layer, if this layer's states are allowed any (`may_pay`).  Takes what enters from `entering`.
@@ -108,26 +108,26 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     @abstractmethod
     def _enter_layer(self) -> dict[int, list[E]]:
-        """What faults led to and nothing cheaper did, by the depth at which it enters the layer that follows.
+        """The states reached only by one more fault, by the depth at which they enter.
 
         Empty where nothing is left, and the layer is not entered.
         """
 
     @abstractmethod
     def _leads_elsewhere(self) -> bool:
-        """Whether a fault more than the budget leads from the last layer to a new state, or breaks more."""
+        """Whether one more fault than the budget allows reaches a new state or breaks more."""
 
     @abstractmethod
     def _take_note(self) -> None:
-        """Pass to `finds` what was found so far."""
+        """Pass the discoveries so far to `finds`."""
 
     @abstractmethod
     def steps(self) -> Sums:
-        """How many steps were taken, and how many cut, so far."""
+        """The number of steps taken, and of steps cut, so far."""
 
     @abstractmethod
     def counts(self) -> Counts:
-        """What was counted so far."""
+        """The counters of the search so far."""
 
     @abstractmethod
     def trace_of(self, prop: str) -> Trace:
@@ -139,16 +139,16 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """With all that is needed to take steps."""
+        """A context in which steps can be taken: threads and memory are ready."""
         yield
 
     def _stopped(self, end: End) -> None:
-        """The search ends here, in order, before it has seen everything."""
+        """Prepare for a consistent end of the search before it is complete."""
 
     # --------------------------------------------------------------------- the loop
 
     def run(self) -> End:
-        """Search, until everything is seen or something ends the search."""
+        """Search until all states are visited or a limit or a finding ends the search."""
         try:
             with self.at_work():
                 self._explore()
@@ -162,14 +162,14 @@ class LayeredSearch(ABC, Generic[E, F]):
         return End.ERROR if self.finds.error is not None else End.COMPLETE
 
     def _explore(self) -> None:
-        """Search every layer; a resumed search has those before the one where it was stopped."""
+        """Search every layer; a resumed search begins with the one where it stopped."""
         depth = self._start()
         self._layer(len(self.layers), depth)
         while self.entering:
             self._layer(len(self.layers), min(self.entering))
 
     def _layer(self, faults: int, depth: int | None) -> None:
-        """Search one layer from a depth on; then see what one more fault would add."""
+        """Search one layer from a depth on, and then whether one more fault adds anything."""
         while depth is not None:
             is_any = self._advance(faults, depth)
             if is_any or not self.entering:  # else the next level is that of what enters
@@ -178,11 +178,11 @@ class LayeredSearch(ABC, Generic[E, F]):
         self._finish(faults)
 
     def _after(self, depth: int, *, is_any: bool) -> int | None:
-        """The depth of the level that follows one, which has states or has none; None at the layer's end."""
+        """The depth of the next level; None at the end of the layer."""
         return depth + 1 if is_any else min(self.entering, default=None)
 
     def _note(self, faults: int, depth: int) -> None:
-        """See what the level that has just been found decides: here, so that no count depends on an order."""
+        """Decide properties after a complete level, so that no result depends on the order within it."""
         self.reached = faults, depth
         self._take_note()
         if self.finds.has_erred(faults, depth):
@@ -192,7 +192,7 @@ class LayeredSearch(ABC, Generic[E, F]):
             raise Stopped(End.DECIDED)
 
     def _finish(self, faults: int) -> None:
-        """A layer is done: count it, and see whether another fault could add anything."""
+        """Record a complete layer, and whether one more fault could add anything."""
         before, (_, paid, _, paid_cut), now = self.layers[-1:], self.sums, self.steps()
         counts, (free, _, free_cut, _) = self.counts(), now
         layer = Layer(
@@ -212,7 +212,7 @@ class LayeredSearch(ABC, Generic[E, F]):
             self.fixpoint = all(most is None for most in bounds) and self._adds_nothing(faults)
 
     def _adds_nothing(self, faults: int) -> bool:
-        """Whether one more fault leads nowhere new and breaks nothing; asked only where the budget ends."""
+        """Whether one more fault reaches no new state and breaks nothing, at the end of the budget."""
         return faults != self.budget.total or not self.task.faults or not self._leads_elsewhere()
 
     def may_pay(self, faults: int) -> bool:
@@ -226,11 +226,11 @@ class LayeredSearch(ABC, Generic[E, F]):
         states = self.task.limits.states
         if states is not None and len(self) >= states:
             raise Stopped(End.STATES)
-        self.look()
+        self.check_limits()
         self.tell(faults, depth, waiting)
 
-    def look(self) -> None:
-        """Raise Stopped after a request to end, and when there is no time or memory left; from any thread."""
+    def check_limits(self) -> None:
+        """Raise Stopped on a request to end, or without time or memory left; safe from any thread."""
         if self.is_to_end:
             raise Stopped(End.INTERRUPTED)
         if self.left() == 0:
@@ -243,12 +243,12 @@ class LayeredSearch(ABC, Generic[E, F]):
             raise Stopped(End.MEMORY)
 
     def left(self) -> float | None:
-        """How many seconds there are left; None where there is no limit."""
+        """The seconds left of the time limit; None without one."""
         limit = self.task.limits.seconds
         return None if limit is None else max(0.0, limit - (monotonic() - self.since))
 
     def tell(self, faults: int, depth: int, waiting: int) -> None:
-        """Tell how far it has come, now and then; raises Stopped where that is enough."""
+        """Report progress at intervals; raises Stopped if the user has enough."""
         now = monotonic()
         if now - self._reported < (QUIET if self.quiet is None else self.quiet):
             return
@@ -258,7 +258,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.reporter.tell(Progress(faults, depth, len(self), free + paid, waiting, seconds, self._memory))
 
     def go_on(self, seconds: float) -> None:
-        """Count the seconds that the search took before it was stopped."""
+        """Count the seconds that the search took before it was resumed."""
         self.started = self.since = monotonic() - seconds
 
     def cost_of(self, prop: str) -> Cost | None:

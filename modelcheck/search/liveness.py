@@ -29,10 +29,10 @@ SHORTEST = 2  # steps of a circle
 
 @frozen
 class Starving:
-    """A fair run that waits for ever.
+    """A fair run that waits for its goal forever.
 
-    After the first run to the state `start` it takes `hops`; the last `circle`
-    of these repeat for ever, and when that is 0 it stays where it is.
+    After the shortest run to the state `start` it takes `hops`; the last `circle` of these
+    repeat forever, or, if that is 0, the run stays in its last state.
     """
 
     faults: int
@@ -55,7 +55,7 @@ class Served:
 
 
 def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
-    """A waiting run of the fewest faults, if any; the search must be complete and have named its edges.
+    """The fair run with the fewest faults that never reaches the goal, if there is one.
 
     Costs a look at every state for the goal, a few at every edge, and where a
     run can wait for ever the faults of every state that it can wait in.
@@ -67,18 +67,19 @@ def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
     found = homes(ways, unserved, ways.possible)
-    first = _first(_Waiting(search, ways, unserved, sources, search.budget), found)
+    first = _cheapest(_Waiting(search, ways, unserved, sources, search.budget), found)
     if first is not None:
         return first
     return Served(
         _beyond(_Waiting(search, ways, unserved, sources, search.budget)),
-        search.fixpoint and _first(_Waiting(search, ways, unserved, sources, _open(search)), found) is None,
+        search.fixpoint
+        and _cheapest(_Waiting(search, ways, unserved, sources, _unlimited_budget(search)), found) is None,
         prop.kind is PropertyKind.LEADSTO and not sources,
     )
 
 
 def run_of(found: Starving, search: InterpretedSearch) -> tuple[list[State], list[Step]]:
-    """The states and steps of a waiting run, its circle once. Costs the steps of each state on it."""
+    """The states and steps of a waiting run, with its cycle once."""
     states, steps = search.space.path(found.start)
     for hop in found.hops:
         taken = _taken(search, states[-1], hop)
@@ -88,7 +89,7 @@ def run_of(found: Starving, search: InterpretedSearch) -> tuple[list[State], lis
 
 
 def _taken(search: InterpretedSearch, state: State, hop: Hop) -> Taken:
-    """The first step of an action to a state by its number."""
+    """The first step of an action that leads to a state."""
     action = search.task.model.actions[hop.action].name
     _, after = search.space.node(hop.target)
     for found in search.machine.steps(state, actions=(action,)):
@@ -101,7 +102,7 @@ def _taken(search: InterpretedSearch, state: State, hop: Hop) -> Taken:
 
 
 def _unserved(prop: Property, search: InterpretedSearch) -> bytearray:
-    """The states without the goal."""
+    """A flag for each state: 1 if the goal is false there."""
     machine, space = search.machine, search.space
     reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
     found = bytearray(len(space))
@@ -112,7 +113,7 @@ def _unserved(prop: Property, search: InterpretedSearch) -> bytearray:
 
 
 def _sources(prop: Property, search: InterpretedSearch, unserved: bytearray) -> list[int]:
-    """The states in which a run begins to wait."""
+    """The states in which a run begins to wait for the goal."""
     machine, space = search.machine, search.space
     numbers = [number for number in range(len(space)) if unserved[number]]
     if prop.kind is not PropertyKind.LEADSTO:
@@ -120,13 +121,13 @@ def _sources(prop: Property, search: InterpretedSearch, unserved: bytearray) -> 
     return [number for number in numbers if machine.holds(prop, space.node(number)[1])]
 
 
-def _open(search: InterpretedSearch) -> FaultBudget:
-    """A budget for any number of the faults that the budget allows any of."""
+def _unlimited_budget(search: InterpretedSearch) -> FaultBudget:
+    """A budget for any number of the faults of which the budget allows at least one."""
     return FaultBudget(search.task.model, Budget(None, search.task.budget.kinds))
 
 
 class _Waiting:
-    """The states in which a run can be waiting, with the fewest faults and then the fewest steps first."""
+    """The states in which a run can be waiting, in order of the faults and then the steps it costs."""
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class _Waiting:
         self._came: dict[int, tuple[int, int]] = {}  # from which state, by which action
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
-        """Each state once: its number, and the faults and steps it costs to be waiting there."""
+        """Each state once: its number, and the faults and steps until a run waits there."""
         heap = [(*self._cost(number), number, NONE, NONE) for number in self._sources]
         heapify(heap)
         while heap:
@@ -160,7 +161,7 @@ class _Waiting:
                     heappush(heap, (faults + cost, depth + 1, hop.target, number, hop.action))
 
     def way(self, number: int) -> tuple[int, list[Hop]]:
-        """Where a run begins to wait, and its way from there to a state that was seen."""
+        """The state where a run begins to wait, and its path from there to a visited state."""
         hops = []
         while self._came[number][0] != NONE:
             before, action = self._came[number]
@@ -169,11 +170,12 @@ class _Waiting:
         return number, hops[::-1]
 
     def _cost(self, number: int) -> tuple[int, int]:
+        """The faults and the steps of the shortest run to a state."""
         level = self.search.space.level(number)
         return level.faults, level.depth
 
     def _next(self, number: int, faults: int) -> Iterator[tuple[int, Hop]]:
-        """The steps from a state, each with the faults it costs."""
+        """The steps from a state, each with the number of faults of a run that takes it."""
         for hop in self.ways.hops(number):
             yield 0, hop
         if self._budget.allowed and faults != self._budget.total:
@@ -181,6 +183,7 @@ class _Waiting:
                 yield 1, hop
 
     def _faults(self, number: int) -> Iterator[Hop]:
+        """The steps by faults from a state."""
         space = self.search.space
         spent, state = space.node(number)
         for step in self.search.machine.steps(state, actions=self._budget.affordable(spent)):
@@ -189,8 +192,8 @@ class _Waiting:
                 yield Hop(self._numbers[step.step.action], space.index[space.key(paid, step.state)])
 
 
-def _first(waiting: _Waiting, found: Homes) -> Starving | None:
-    """The cheapest run to a home: to the nearest, or to one to stay in that is one step further at most."""
+def _cheapest(waiting: _Waiting, found: Homes) -> Starving | None:
+    """The waiting run of the least cost that ends where a fair run can remain forever."""
     if not found.any():
         return None
     best, most = None, None
@@ -208,7 +211,7 @@ def _first(waiting: _Waiting, found: Homes) -> Starving | None:
 
 
 def _beyond(waiting: _Waiting) -> int:
-    """The states that would be a home if nothing led beyond the scope."""
+    """The number of states where a run could remain forever if steps beyond the scope were not possible."""
     ways = waiting.ways
     if ways.inside == ways.possible:
         return 0

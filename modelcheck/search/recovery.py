@@ -14,20 +14,20 @@ PollLimits = Callable[[], None]  # asked once for each state: it looks at the li
 
 @frozen
 class Trap:
-    """The first state from which nothing that is wanted can be reached, by fewest faults, then steps."""
+    """The first state, by fewest faults and then steps, from which no goal state can be reached."""
 
     number: int
 
 
 @frozen
 class Open:
-    """Every state has a way; from `beyond` of them the only one leaves the scope."""
+    """The result that every state can reach a goal; from `beyond` states perhaps only out of the scope."""
 
     beyond: int
 
 
 def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
-    """The first trapped state, if any. Costs one look at every state and two at every edge.
+    """The first trapped state, if any. Costs one visit of every state and two of every edge.
 
     A state from which a step beyond the scope can be reached is not called
     trapped: what is there was not explored.  Raises Stopped when a limit of the search is reached.
@@ -45,7 +45,7 @@ def trap(prop: Property, search: InterpretedSearch) -> Trap | Open:
 
 
 def _wanted(prop: Property, search: InterpretedSearch) -> Iterator[int]:
-    """The states that have what the property asks for."""
+    """The states in which the property is true."""
     for number in range(len(search.space)):
         search.poll_limits()
         if search.machine.holds(prop, search.space.node(number)[1]):
@@ -54,14 +54,14 @@ def _wanted(prop: Property, search: InterpretedSearch) -> Iterator[int]:
 
 @frozen
 class _Back:
-    """The edges turned round: the sources of a target are adjacent."""
+    """The reversed edges: the sources of each target are adjacent."""
 
     starts: array[int]
     sources: array[int]
 
 
 def _backwards(edges: Edges, count: int, poll_limits: PollLimits) -> _Back:
-    """Counting sort of the edges by target."""
+    """The reversed edges, by a counting sort by target."""
     starts = array("q", bytes(8 * (count + 1)))
     for target in edges.targets:
         starts[target + 1] += 1
@@ -80,7 +80,7 @@ def _backwards(edges: Edges, count: int, poll_limits: PollLimits) -> _Back:
 
 
 def _extend(reached: bytearray, more: Iterable[int], back: _Back, poll_limits: PollLimits) -> None:
-    """Mark some states, and all that can get to them."""
+    """Mark the states and all their predecessors in `reached`."""
     stack = [number for number in more if not reached[number]]
     for number in stack:
         reached[number] = 1

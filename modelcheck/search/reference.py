@@ -20,7 +20,7 @@ from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS
 
 
 class ReferenceEngine:
-    """Explores every state, some thousands a second; memory is some hundred bytes a state."""
+    """The engine that explores every state by the interpreter: slow, exact, simple."""
 
     name: ClassVar[str] = "reference"
 
@@ -45,13 +45,14 @@ class ReferenceEngine:
 
 
 class _Account(FindingsOfSearch[InterpretedSearch]):
-    """The findings of a search that also knows where its states lead."""
+    """The findings of the search, including properties that need its edges."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
-        """Properties of whole runs."""
+        """The functions that decide properties of whole runs."""
         return {PropertyKind.RECOVERABLE: self._recoverable, **dict.fromkeys(OF_FAIR_RUNS, self._fair)}
 
     def _recoverable(self, prop: Property) -> Verdict:
+        """The verdict on a `recoverable`."""
         caught = trap(prop, self.search)
         if not isinstance(caught, Trap):
             return Holds(self.whole(), beyond=caught.beyond, renamed=self.task.symmetry)
@@ -60,6 +61,7 @@ class _Account(FindingsOfSearch[InterpretedSearch]):
         return Violated(self.extent(level.faults), self.search.trace(found))
 
     def _fair(self, prop: Property) -> Verdict:
+        """The verdict on a liveness property."""
         found = starving(prop, self.search)
         if isinstance(found, Starving):
             return Violated(self.extent(found.faults), self._lasso(found, prop))
@@ -67,6 +69,7 @@ class _Account(FindingsOfSearch[InterpretedSearch]):
         return Holds(extent, beyond=found.beyond, vacuous=found.vacuous)
 
     def _lasso(self, found: Starving, prop: Property) -> Trace:
+        """The trace of a waiting run, with its cycle."""
         states, steps = run_of(found, self.search)
         ending = Lasso(len(steps) - found.circle)
         model, scope, check = self.task.model, self.task.scope, self.task.check

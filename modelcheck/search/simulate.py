@@ -56,7 +56,7 @@ class RandomRuns:
     depth: int = DEPTH
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs, which no finite run breaks; symmetry and checkpoints."""
+        """What the engine cannot check: properties of whole runs, symmetry and checkpoints."""
         refused = [
             Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in OF_RUNS
         ]
@@ -67,13 +67,13 @@ class RandomRuns:
         return tuple(refused)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """What the runs show, up to the first violation, a limit or Ctrl-C."""
+        """The findings of the runs, up to the first violation, a limit or Ctrl-C."""
         simulation = _Simulation(self, task, reporter)
         return simulation.findings(simulation.run())
 
 
 class _Simulation:
-    """The runs so far, the current one, and what they have shown."""
+    """The state of a simulation: the runs so far, the current one and the findings."""
 
     def __init__(self, wish: RandomRuns, task: Task, reporter: Reporter) -> None:
         self.wish = wish
@@ -100,7 +100,7 @@ class _Simulation:
         self._faults = 0
 
     def run(self) -> End:
-        """Run after run; why it ended."""
+        """Make runs until one decides something or a limit ends them; return the reason."""
         try:
             while self.runs < self.wish.runs:
                 end = self._run(Random(f"{self.wish.seed} {self.runs}"))  # noqa: S311 - no secret
@@ -119,7 +119,7 @@ class _Simulation:
     # ------------------------------------------------------------------ one run
 
     def _run(self, chance: Random) -> End | None:
-        """One run to its end, or to a limit, which is the answer."""
+        """Make one run to its end; return the limit that ended it, if any."""
         self._states, self._steps, self._faults = [chance.choice(self._starts)], [], 0
         spent = self.budget.empty
         self.visits += 1
@@ -139,7 +139,7 @@ class _Simulation:
         return None
 
     def _possible(self, spent: bytes) -> list[Taken]:
-        """The steps that can be taken; an error or a deadlock is noted."""
+        """The possible steps; an error of the model or a deadlock is recorded."""
         state, actions = self._states[-1], self._free
         if self._faults != self.budget.total:
             actions |= self.budget.affordable(spent)
@@ -161,7 +161,7 @@ class _Simulation:
         return possible
 
     def _take(self, chosen: Taken) -> None:
-        """Continue by a step, and ask the properties about it and about where it leads."""
+        """Take a step, and evaluate the properties on it and in the state it leads to."""
         before = self._states[-1]
         self._states.append(chosen.state)
         self._steps.append(chosen.step)
@@ -173,10 +173,11 @@ class _Simulation:
         self._note_error()
 
     def _place(self) -> Place:
+        """The end of the current run."""
         return Place(self._faults, len(self._steps), 0)
 
     def _is_over(self) -> bool:
-        """Whether something bad, or every example, was found."""
+        """Whether a violation, or every example, was found."""
         found = self.shown.keys()
         return (
             self.error is not None or not found <= self._good or 0 < len(self.task.properties) == len(found)
@@ -200,7 +201,7 @@ class _Simulation:
     # ------------------------------------------------------------------ findings
 
     def findings(self, end: End) -> Findings:
-        """What is known of each property, and what was counted: states as often as they were met."""
+        """The verdicts and counts; a state counts each time it is visited."""
         stats = Stats(
             states=self.visits,
             transitions=self.taken.total(),
@@ -219,6 +220,7 @@ class _Simulation:
         return Findings(self.wish.name, end, results, stats, self.error, sample=sample)
 
     def _verdict(self, prop: Property) -> Verdict:
+        """The verdict on a property by the runs so far."""
         good = prop.kind is PropertyKind.REACHABLE
         trace = self.shown.get(prop.name)
         if trace is None:
@@ -230,20 +232,23 @@ class _Simulation:
         return Holds(extent, example=trace) if good else Violated(extent, trace, fewest=False)
 
     def _found(self, found: Discovery) -> None:
-        """A property is decided, by the current run."""
+        """Record that the current run decides a property."""
         name = found.name or ""
         if name not in self.shown:
             self.shown[name] = self._trace(found)
             self._reporter.tell(RunFound(name, found.place.faults, found.place.depth))
 
     def _note_error(self) -> None:
+        """Record that the current run ends in an error of the model."""
         if self.error is None and self.claims.error is not None:
             self.error = self._trace(self.claims.error)
 
     def _trace(self, found: Discovery) -> Trace:
+        """The trace of a discovery."""
         return self._run_so_far(found.ending, found.name)
 
     def _run_so_far(self, ending: Ending, name: str | None = None) -> Trace:
+        """The trace of the current run."""
         model, check = self.task.model, self.task.check
         scope = with_bounds(model, self.task.scope, self._states)
         return Trace(model, scope, tuple(self._states), tuple(self._steps), ending, name, check)

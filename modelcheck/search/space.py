@@ -17,7 +17,7 @@ NONE = -1
 
 
 class FaultBudget:
-    """What a budget allows: counters per kind are part of a state's identity, as its first bytes."""
+    """The faults a budget allows; counters by kind are part of a state's key, as its first bytes."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         self.total = budget.total
@@ -29,7 +29,7 @@ class FaultBudget:
 
     @property
     def width(self) -> int:
-        """How many of a key's bytes are counters."""
+        """The number of bytes of counters in a key."""
         return len(self.empty)
 
     def affordable(self, spent: bytes) -> frozenset[str]:
@@ -47,7 +47,7 @@ class FaultBudget:
         return spent[:at] + (self._count(spent, fault) + 1).to_bytes(2) + spent[at + 2 :]
 
     def _count(self, spent: bytes, fault: str) -> int:
-        """How often a kind has been paid for, 0 where the budget does not count that kind."""
+        """The number of faults of a kind so far; 0 if the budget does not count the kind."""
         if fault not in self._caps:
             return 0
         at = 2 * self._caps[fault][0]
@@ -56,7 +56,7 @@ class FaultBudget:
 
 @frozen
 class Level:
-    """States of one layer and depth are adjacent; this is where they start."""
+    """The first number of the states of one layer and depth, which are adjacent."""
 
     start: int
     faults: int
@@ -64,7 +64,7 @@ class Level:
 
 
 class Space:
-    """The visited set: states numbered in the order of discovery, which is by faults and then by depth.
+    """The visited set: states numbered in order of discovery, by faults and then by depth.
 
     Costs the canonical bytes of each state, an entry of a dictionary and a number.
     """
@@ -85,7 +85,7 @@ class Space:
         return len(self._keys)
 
     def add(self, key: bytes, predecessor: int) -> int:
-        """The number of a state that is new."""
+        """Add a new state; returns its number."""
         number = len(self._keys)
         self._keys.append(key)
         self._predecessors.append(predecessor)
@@ -93,13 +93,13 @@ class Space:
         return number
 
     def begin(self, faults: int, depth: int) -> None:
-        """From here on states are of that layer and depth."""
+        """Begin a level: states added from here on are of that layer and depth."""
         if self.levels and self.levels[-1].start == len(self):
             self.levels.pop()
         self.levels.append(Level(len(self), faults, depth))
 
     def level(self, number: int) -> Level:
-        """The layer and depth of a state."""
+        """The level of a state."""
         return self.levels[bisect_right(self.levels, number, key=lambda level: level.start) - 1]
 
     def identity(self, state: State) -> bytes:
@@ -111,11 +111,11 @@ class Space:
         return self.of_runs.initial()
 
     def key(self, spent: bytes, state: State) -> bytes:
-        """A state's identity: what is spent per kind of fault, and the canonical bytes (of its orbit)."""
+        """The key of a state: the counters of faults, and the canonical bytes (of its orbit)."""
         return spent + self.identity(state)
 
     def node(self, number: int) -> tuple[bytes, State]:
-        """What has been spent, and the state, of a number."""
+        """The counters of faults and the state with a number."""
         return self.split(self._keys[number])
 
     def split(self, key: bytes) -> tuple[bytes, State]:
@@ -123,7 +123,7 @@ class Space:
         return key[: self._budget.width], self.machine.decode(key[self._budget.width :])
 
     def path(self, number: int) -> tuple[list[State], list[Step]]:
-        """The run by which a state was found. Costs the enumeration of the steps of each state on it."""
+        """The states and steps of the run that found a state. Costs the steps of each state on it."""
         numbers = [number]
         while (predecessor := self._predecessors[numbers[-1]]) != NONE:
             numbers.append(predecessor)
@@ -138,7 +138,7 @@ class Space:
         return states, steps
 
     def _taken(self, number: int, state: State, after: int) -> Taken:
-        """The first step to another state (or its orbit) from the state with that number.
+        """The first step from a state to another (or its orbit), given by number.
 
         It is a fault exactly when the other state has one more.
         """

@@ -31,13 +31,13 @@ _Signature = Callable[[ir.Value, int], object]
 
 
 def neighbours(size: int) -> Iterator[Renaming]:
-    """The renamings that swap a member and the next: repeated, they make every renaming there is."""
+    """The exchanges of each member with the next one, which generate all renamings."""
     for one in range(size - 1):
         yield (*range(one), one + 1, one, *range(one + 2, size))
 
 
 class Orbits:
-    """The representative of each state under the renamings of some sorts.
+    """Computes the representative of each state under renamings of interchangeable members.
 
     The least of the canonical bytes over those renamings that sort the members
     by features of each that name no member; so a handful are tried,
@@ -62,7 +62,7 @@ class Orbits:
         }
 
     def key(self, state: State) -> bytes:
-        """The canonical bytes of the state's representative."""
+        """The canonical bytes of the state's representative: the least encoding in its orbit."""
         choices = [
             [(name, renaming) for renaming in self._renamings(state, name, size)]
             for name, size in self._sorts
@@ -70,6 +70,7 @@ class Orbits:
         return min(self._machine.encode(self._renamed(state, chosen)) for chosen in product(*choices))
 
     def _renamed(self, state: State, chosen: tuple[tuple[str, Renaming], ...]) -> State:
+        """The state after a renaming of each sort."""
         for name, renaming in chosen:
             state = tuple(
                 value if rename is None else rename(value, renaming)
@@ -91,7 +92,7 @@ class Orbits:
 
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
-    """Whether a value's information about a member is the same under every renaming of the other sorts."""
+    """Whether what a value shows about a member does not depend on renamings of the other sorts."""
     return not set(t.sorts_in(of)) & (set(sorts) - {sort})
 
 
@@ -99,7 +100,7 @@ def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
 
 
 def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
-    """Something that can be compared and that renaming a member and the value together does not change.
+    """A function from value and member to a sort key that renaming both together does not change.
 
     None where there is no cheap feature; that costs ties, never soundness.
     """
@@ -127,6 +128,7 @@ def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
 
 
 def _memoised(of: Callable[[ir.Value], bytes]) -> _Signature:
+    """The signature by a function of the value alone, cached."""
     known: dict[ir.Value, bytes] = {}
 
     def signature(value: ir.Value, _member: int) -> bytes:

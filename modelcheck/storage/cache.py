@@ -26,7 +26,7 @@ from spec.reading import bytes_of, opened
 
 @frozen
 class CacheKind:
-    """What is kept: the mark that its files begin with, what they are called, how many there may be.
+    """A kind of cached files: their header, suffix and greatest number.
 
     Where there are more, the oldest go first.
     """
@@ -43,7 +43,7 @@ _NEW = r"new-\w{8}"
 
 
 class Cache:
-    """Bytes by key, each with its checksum.
+    """A cache of bytes by key in files, each with a checksum.
 
     Files appear whole or not at all, so runs may share a folder; a folder that
     cannot be written, a full disk or a damaged file is as if nothing were kept.
@@ -57,7 +57,7 @@ class Cache:
         self._kept = kept
 
     def insist(self) -> None:
-        """Check that no other user can have put something there. Raises CannotStart."""
+        """Check that no other user can write to the folder. Raises CannotStart."""
         with contextlib.suppress(OSError):  # then nothing is kept
             about = self.folder.stat()
             if stat.S_ISDIR(about.st_mode) and (wrong := _distrust(about)):
@@ -65,11 +65,11 @@ class Cache:
                 raise CannotStart(f"{what}: make it yours alone, or name another with MODELCHECK_CACHE")
 
     def make(self) -> None:
-        """Make the folder, for this user alone. Raises OSError."""
+        """Create the folder, for this user alone. Raises OSError."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def get(self, key: str) -> bytes | None:
-        """What is kept under a key, if it is there, undamaged and this user's own."""
+        """The cached bytes of a key, if they are intact and this user's own."""
         try:
             with opened(self.folder / key, follow=False, trusted=True) as file:
                 data = b"" if _distrust(os.fstat(file.fileno())) else file.read()
@@ -80,7 +80,7 @@ class Cache:
         return kept if data.startswith(mark) and hashlib.sha256(kept).digest() == digest else None
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep bytes under a key, if that is possible."""
+        """Store bytes under a key, ignoring errors."""
         try:
             self.make()
             handle, name = tempfile.mkstemp(dir=self.folder, prefix="new-")
@@ -96,7 +96,7 @@ class Cache:
             self.problem = (error.strerror or str(error)).lower()
 
     def _trim(self) -> None:
-        """Remove the oldest of these files, and nothing else that may be in the folder."""
+        """Remove the oldest files of this kind."""
         named = re.compile(f"{self._kept.names}|{_NEW}")
         found = [name for name in os.listdir(self.folder) if named.fullmatch(name)]  # noqa: PTH208 - thousands
         if len(found) > self._kept.most:
@@ -106,6 +106,7 @@ class Cache:
                 path.unlink(missing_ok=True)
 
     def _is_marked(self, path: Path) -> bool:
+        """Whether a file has this kind's header."""
         try:
             return bytes_of(path, len(self._kept.mark), trusted=True) == self._kept.mark
         except OSError:
@@ -113,17 +114,18 @@ class Cache:
 
 
 def sources(*packages: str) -> str:
-    """A digest of the text of these packages: another text may have other kernels and other answers."""
+    """A digest of the source of packages, on which kernels and answers depend."""
     return hashlib.sha256("".join(map(_of_package, packages)).encode()).hexdigest()
 
 
 @cache
 def _of_package(package: str) -> str:
-    """A digest of the text of a package, which is read once."""
+    """The digest of one package, computed once."""
     return hashlib.sha256(b"\0".join(_texts(files(package)))).hexdigest()
 
 
 def _texts(folder: Traversable) -> Iterator[bytes]:
+    """The source files of a package."""
     for one in sorted(folder.iterdir(), key=str):
         if one.is_dir():
             yield from _texts(one)
@@ -132,13 +134,14 @@ def _texts(folder: Traversable) -> Iterator[bytes]:
 
 
 def _distrust(about: os.stat_result) -> str:
-    """Why a file or folder cannot be trusted to be from this user alone; empty if it can."""
+    """Why a file or folder may not be this user's alone; empty if it is."""
     if about.st_uid not in OURS:
         return "another user owns"
     return "others can write to" if stat.S_IMODE(about.st_mode) & 0o022 else ""
 
 
 def _folder() -> Path:
+    """The cache folder."""
     given = os.environ.get("MODELCHECK_CACHE")
     if given:
         return Path(given)

@@ -21,7 +21,7 @@ STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # wherever they 
 
 
 def read_text(name: str, *, largest: int = LARGEST) -> str:
-    """The text of a file; `-` is the standard input. Raises SpecError when it cannot be read as text."""
+    """The text of a file; `-` is the standard input. Raises SpecError."""
     try:
         refuse_elsewhere("/dev/stdin" if name == "-" else name)
     except OSError as error:
@@ -46,7 +46,7 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Raise now the SpecError that `save` would raise after long work; leaves nothing behind."""
+    """Raise early the SpecError that `save` would raise; leaves nothing behind."""
     try:
         mode = mode_of(path)
         if stat.S_ISDIR(mode):
@@ -61,7 +61,7 @@ def refuse_unwritable(path: Path) -> None:
 
 
 def have_folder(path: Path) -> None:
-    """Have a folder to write to. Raises SpecError when that does not work."""
+    """Create a folder if it is missing. Raises SpecError."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -71,12 +71,12 @@ def have_folder(path: Path) -> None:
 
 
 def save_text(path: Path, text: str) -> None:
-    """Put a text into a file, as a whole or not at all. Raises SpecError when that does not work."""
+    """Write a text file atomically. Raises SpecError."""
     save(path, text.encode())
 
 
 def save(path: Path, data: bytes) -> None:
-    """Put bytes into a file, as a whole or not at all. Raises SpecError when that does not work.
+    """Write a file atomically. Raises SpecError.
 
     Replaces whatever is there: see `written`.  A pipe or a device is written to.
     """
@@ -91,6 +91,7 @@ def save(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    """Write a temporary file and rename it."""
     new = path.with_name(f".modelcheck-{os.urandom(6).hex()}")
     try:
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
@@ -111,7 +112,7 @@ def _real(path: Path) -> Path:
 
 
 def mode_of(path: Path) -> int:
-    """What kind of file a name is of, and who may do what with it; 0 if there is none. Raises OSError."""
+    """The type and permissions of a file; 0 if there is none. Raises OSError."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -119,17 +120,18 @@ def mode_of(path: Path) -> int:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a name is of a pipe or a device, which must not be replaced by a file. Raises OSError."""
+    """Whether a path is a pipe or device, which must not be replaced. Raises OSError."""
     mode = mode_of(path)
     return str(path.absolute()).startswith(STREAMS) or bool(mode and not stat.S_ISREG(mode))
 
 
 def _unwritten(path: Path, error: OSError) -> NoReturn:
+    """Raise the SpecError that a file cannot be written."""
     _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
 
 
 def _nearest(name: str) -> str:
-    """`did you mean …?` with the file of the same folder whose name is nearest, or an empty text."""
+    """The advice `did you mean …?` with a similar file name in the folder; empty if there is none."""
     path = Path(name)
     try:
         found = suggest(path.name, (other.name for other in path.parent.iterdir()))
@@ -139,4 +141,5 @@ def _nearest(name: str) -> str:
 
 
 def _refuse(code: str, name: str, message: str, help_: str = "") -> NoReturn:
+    """Raise SpecError about a file."""
     raise SpecError([Diagnostic(code, Source(name, ""), None, message, help=help_)]) from None

@@ -73,12 +73,12 @@ _END = b"\0\0\0\0IEND\xaeB`\x82"
 
 
 def is_known(suffix: str) -> bool:
-    """Whether files of some kind end so."""
+    """Whether modelcheck writes files with this suffix."""
     return any(suffix in own for own in SUFFIXES.values())
 
 
 def marked(kind: str, content: str | bytes) -> bytes:
-    """The bytes of a file of that kind, with our mark."""
+    """The content of a file with modelcheck's mark, which has a checksum."""
     data = content.encode() if isinstance(content, str) else content
     if data.startswith(_PNG):
         return data.removesuffix(_END) + _png_mark() + _END
@@ -91,7 +91,7 @@ def marked(kind: str, content: str | bytes) -> bytes:
 
 
 def is_ours(data: bytes) -> bool:
-    """Whether a file has our mark, and has not been changed since as far as the mark shows."""
+    """Whether a file has modelcheck's mark and is unchanged."""
     last = _LAST.search(data, max(0, len(data) - 100))
     if last is not None:
         return _digest(data[: last.start()]) == last[1].decode()
@@ -101,10 +101,11 @@ def is_ours(data: bytes) -> bool:
 
 
 def _digest(data: bytes) -> str:
+    """The checksum in the mark."""
     return sha256(data).hexdigest()[:16]
 
 
 def _png_mark() -> bytes:
-    """A chunk of text, as PNG has it."""
+    """The mark as a text chunk of PNG."""
     chunk = b"tEXtSoftware\0modelcheck"
     return (len(chunk) - 4).to_bytes(4) + chunk + zlib.crc32(chunk).to_bytes(4)

@@ -24,12 +24,12 @@ WIDTH = 100  # wider lines are harder to read, however wide the terminal
 
 
 class Unfailing(io.FileIO):
-    """A stream that takes all that is written; from a first failure on that is lost, and `problem` is why."""
+    """A stream that never raises: after the first failure, output is dropped and `problem` is why."""
 
     problem: OSError | None = None
 
     def write(self, data: Any, /) -> int:  # noqa: ANN401 - all that has bytes
-        """Write as much as the stream takes now."""
+        """Write as much as the stream accepts now."""
         while self.problem is None:
             try:
                 written = super().write(data)
@@ -43,7 +43,7 @@ class Unfailing(io.FileIO):
 
 
 def own_streams() -> Unfailing:
-    """Make `sys.stdout` and `sys.stderr` streams that never fail; the stream of the output.
+    """Replace `sys.stdout` and `sys.stderr` by streams that never fail; returns that of the output.
 
     Of what the process was started without, the input cannot be read and the output not be written.
     """
@@ -57,14 +57,14 @@ def own_streams() -> Unfailing:
 
 
 def _instead(mode: int) -> int:
-    """A replacement for a stream that is closed, so that no file that is opened gets its number."""
+    """A null device in place of a closed stream, so that no other file gets its descriptor."""
     number = os.open(os.devnull, mode)
     os.set_inheritable(number, True)  # noqa: FBT003 - it has no name for it
     return number
 
 
 def _text(stream: Unfailing, like: TextIO | None, *, by_lines: bool) -> TextIO:
-    """A stream for text, in the encoding of the one that it replaces."""
+    """A text stream with the encoding of the one it replaces."""
     encoding, errors = ("utf-8", "replace") if like is None else (like.encoding, like.errors)
     return io.TextIOWrapper(
         io.BufferedWriter(stream), encoding=encoding, errors=errors, line_buffering=by_lines
@@ -73,18 +73,18 @@ def _text(stream: Unfailing, like: TextIO | None, *, by_lines: bool) -> TextIO:
 
 @frozen
 class Output:
-    """The two streams of a command, written to as text, as lines with colour, or as JSON."""
+    """The output streams of a command, with methods for text, coloured lines and JSON."""
 
     out: TextIO
     err: TextIO
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def write(self, text: str) -> None:
-        """Put a text on the output as it is, for files and pipes."""
+        """Write a text unchanged."""
         self.out.write(text)
 
     def file(self, content: str | bytes) -> None:
-        """Put a whole file on the output: in UTF-8 for a pipe; made harmless, as lines, for a terminal."""
+        """Write a file's content: in UTF-8 to a pipe, made safe for a terminal."""
         if isinstance(content, str) and self.is_terminal:
             self.lines(line(each) for each in content.splitlines())
             return
@@ -100,15 +100,15 @@ class Output:
 
     @property
     def is_ascii(self) -> bool:
-        """Whether the output can have no more than ASCII."""
+        """Whether the output's encoding has only ASCII."""
         return not (self.out.encoding or "ascii").lower().startswith("utf")
 
     def json(self, value: object) -> None:
-        """Put a value on the output as JSON; in ASCII, so that no encoding loses anything."""
+        """Write a value as JSON in ASCII."""
         self.out.write(json.dumps(value, indent=2) + "\n")
 
     def lines(self, lines: Iterable[Line]) -> None:
-        """Put lines on the output, in colour where that is a terminal that has it."""
+        """Write lines, in colour if the terminal has it."""
         if self._has_colour():
             from counterexamples.terminal import put  # noqa: PLC0415 - rich is loaded only where there is colour
 
@@ -117,28 +117,28 @@ class Output:
         self.out.writelines(plain([each], ascii_only=self.is_ascii) for each in lines)
 
     def mistakes(self, error: SpecError) -> None:
-        """Write what is wrong with the input to standard error."""
+        """Write wrong input's diagnostics to standard error."""
         texts = [render(diagnostic) for diagnostic in error.diagnostics]
         self.tell("\n".join([*texts, f"{len(texts)} errors"] if len(texts) > 1 else texts))
 
     def tell(self, text: str) -> None:
-        """Show something to the person at the terminal, apart from the output."""
+        """Write a message for the user to standard error."""
         self.err.write(text + "\n")
 
     def give_up(self, end: End) -> NoReturn:
-        """End the program at once, from any thread, because of a limit that nothing else has heard of."""
+        """Exit at once, from any thread, because of a limit that nothing else handled."""
         self.tell(f"modelcheck: {end.value}, in the midst of one computation; no verdict")
         self.err.flush()
         os._exit(Exit.UNKNOWN)  # what runs in the main thread cannot be stopped
 
     @property
     def width(self) -> int:
-        """How many columns a line of the output may have; the terminal's, or the value of `COLUMNS`."""
+        """The width of lines: the terminal's, or `COLUMNS`."""
         known = self.out.isatty() or "COLUMNS" in self.environment
         return max(40, min(WIDTH, shutil.get_terminal_size().columns)) if known else WIDTH
 
     def _has_colour(self) -> bool:
-        """Whether to try colour: see https://no-color.org and https://force-color.org."""
+        """Whether to use colour: see https://no-color.org and https://force-color.org."""
         if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
             return False
         return self.is_terminal or bool(self.environment.get("FORCE_COLOR"))

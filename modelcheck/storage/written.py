@@ -20,12 +20,12 @@ LARGEST = 1 << 30  # bytes of a file of ours; more is some other file
 
 
 def add_force(parser: argparse._ActionsContainer) -> None:
-    """The option that lets a command write over any file."""
+    """Add the option `--force` to overwrite any file."""
     parser.add_argument("--force", action="store_true", help="overwrite files that modelcheck did not write")
 
 
 class Files:
-    """Writes the files of one command, given what it reads; with `force` over whatever there is.
+    """Writes the files of one command, and protects those it did not write, unless `force`.
 
     What cannot be written is reported, and does not keep the others from being written.  A name that
     the same command has written already gets a number.
@@ -39,7 +39,7 @@ class Files:
         self._failed = False
 
     def refuse(self, kind: str, *paths: Path | str | None) -> None:
-        """Raise now a SpecError for what `put` would raise after long work; leaves nothing behind.
+        """Raise early the SpecError that `put` would raise; leaves nothing behind.
 
         None is not reported.
         """
@@ -52,7 +52,7 @@ class Files:
             _refuse_misnamed(path, kind)
 
     def put(self, path: Path, kind: str, content: str | bytes) -> None:
-        """Write a file of that kind (see `ours`), as a whole or not at all, and report it."""
+        """Write a file of a kind (see `ours`) atomically, and report it."""
         path = self._unused(path)
         try:
             self.refuse(kind, path)
@@ -65,16 +65,16 @@ class Files:
             self._output.tell(f"modelcheck: wrote {path}")
 
     def fail(self, path: Path, why: object) -> None:
-        """Tell that there is nothing to write to a file, for a reason."""
+        """Report that a file is not written, and why."""
         self._output.tell(f"modelcheck: {path} is not written: {why}")
         self._failed = True
 
     def exit(self, *codes: Exit) -> Exit:
-        """The worst of some exit codes, and of whether a file that was asked for is missing."""
+        """The worst of the exit codes, and of a missing output file."""
         return worst([*codes, Exit.WRONG if self._failed else Exit.EXPECTED])
 
     def _unused(self, path: Path) -> Path:
-        """The path, or one with a number, if this command has written it already."""
+        """The path, or one with a number if this command has written it already."""
         name, dot, suffixes = path.name.partition(".")
         number, found = 1, path
         while os.path.realpath(found) in self._put:
@@ -84,7 +84,7 @@ class Files:
 
 
 def _refuse_misnamed(path: Path, kind: str) -> None:
-    """Raise SpecError for a file whose suffix is that of another kind."""
+    """Raise SpecError for a file with the suffix of another kind."""
     suffix, own = path.suffix.lower(), SUFFIXES[kind]
     if suffix in own or not is_known(suffix):
         return
@@ -94,6 +94,7 @@ def _refuse_misnamed(path: Path, kind: str) -> None:
 
 
 def _is_same(path: Path, other: Path) -> bool:
+    """Whether two paths are the same file."""
     try:
         return path.samefile(other)
     except OSError:  # it is not there
@@ -101,12 +102,12 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a path names a folder: one that is there, or where nothing is, what has no suffix."""
+    """Whether a path is a folder, or, if nothing is there, has no suffix."""
     return path.is_dir() or not (path.suffix or path.exists())
 
 
 def refuse_others(path: Path) -> None:
-    """Raise SpecError for a file that modelcheck has not written, unless it is empty."""
+    """Raise SpecError for a non-empty file that modelcheck has not written."""
     try:
         data = bytes_of(path, LARGEST)
     except FileNotFoundError:
@@ -118,5 +119,6 @@ def refuse_others(path: Path) -> None:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
+    """Raise SpecError about a path."""
     message, help_ = f"this would be written over, and {why}", "name another file, or give --force"
     raise SpecError([Diagnostic("R0913", Source(str(path), ""), None, message, help=help_)])

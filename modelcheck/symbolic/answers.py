@@ -21,7 +21,7 @@ UNCOUNTED = Refusal("symmetry: nothing is counted")
 
 
 class Over(Exception):  # noqa: N818 - an answer
-    """The search ends here."""
+    """Raised where the search ends early; it has the reason."""
 
     def __init__(self, end: End) -> None:
         self.end = end
@@ -30,7 +30,7 @@ class Over(Exception):  # noqa: N818 - an answer
 def refusals_of(
     task: Task, encode: Callable[[Task], object], symmetry: Refusal = UNCOUNTED
 ) -> tuple[Refusal, ...]:
-    """Properties of whole runs, symmetry, checkpoints; what cannot be encoded. Costs the encoding."""
+    """What a solver cannot check of a task: kinds of properties, symmetry, what it cannot encode."""
     refused = [*not_asked(task, NOT_PLAIN, symmetry), *not_without_bounds(task)]
     if not refused:
         try:
@@ -41,7 +41,7 @@ def refusals_of(
 
 
 def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
-    """What no solver is asked about: properties of some kinds, symmetry, checkpoints."""
+    """The refusals of properties of these kinds, of symmetry and of checkpoints."""
     refused = [Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in kinds]
     if task.symmetry:
         refused.append(symmetry)
@@ -51,7 +51,7 @@ def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = U
 
 
 def claims_of(task: Task) -> tuple[Property, ...]:
-    """The properties asked about, and every lemma of the model, in the order of the model."""
+    """The properties of a task, and every lemma of the model, in the order of the model."""
     asked = {prop.name for prop in task.properties}
     return tuple(p for p in task.model.properties if p.name in asked or p.kind is PropertyKind.LEMMA)
 
@@ -60,20 +60,20 @@ def claims_of(task: Task) -> tuple[Property, ...]:
 
 
 class ReadySearch(Protocol):
-    """A search that has been made ready."""
+    """A search that is ready to run."""
 
     def findings(self) -> Findings:
-        """What it finds, up to a limit or Ctrl-C."""
+        """Run the search, up to a limit or Ctrl-C, and return its findings."""
         ...
 
 
 def end_of(stop: KeyboardInterrupt | MemoryError) -> End:
-    """How a search ends that was stopped from outside."""
+    """The reason for the end of a search that Ctrl-C or a lack of memory stopped."""
     return End.MEMORY if isinstance(stop, MemoryError) else End.INTERRUPTED
 
 
 def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings:
-    """What a search finds once it is made; nothing where Ctrl-C or an end of memory comes before that."""
+    """The findings of the search that `make` prepares; none decided if that is stopped before."""
     try:
         with interruptible():
             search = make()
@@ -88,7 +88,7 @@ def searched(name: str, task: Task, make: Callable[[], ReadySearch]) -> Findings
 
 
 class Clock:
-    """How long a search has taken, and how long its next question may: a task has a limit, and each has."""
+    """The time a search has used, and the seconds left for its next question to the solver."""
 
     def __init__(self, task: Task, seconds: float | None) -> None:
         self._limit, self._each = task.limits.seconds, seconds
@@ -96,28 +96,28 @@ class Clock:
         self._ready = 0.0
 
     def ready(self) -> None:
-        """The search begins: the time until now was for getting ready."""
+        """Record that preparation ends and the search begins."""
         self._ready = self.seconds
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """The seconds since the start."""
         return monotonic() - self._started
 
     @property
     def is_late(self) -> bool:
-        """Whether the time of the whole task is up."""
+        """Whether the time limit of the task has passed."""
         return self._limit is not None and self.seconds >= self._limit
 
     def left(self) -> float | None:
-        """How long a question may take. Raises Over where none is to be asked."""
+        """The seconds the next question may take; None without a limit. Raises Over if no time is left."""
         if self.is_late:
             raise Over(End.SECONDS)
         left = None if self._limit is None else self._limit - self.seconds
         return min((each for each in (left, self._each) if each is not None), default=None)
 
     def stats(self, levels: int = 0) -> Stats:
-        """The statistics of a search that lists no states."""
+        """The statistics of a search that counts no states."""
         return Stats(
             states=0,
             transitions=0,
@@ -142,15 +142,16 @@ def is_good(prop: Property) -> bool:
 
 
 def by_run(task: Task, prop: Property, run: Trace) -> Verdict:
-    """The verdict on a property by a run that decides it; others may have fewer faults or steps."""
+    """The verdict on a property by a run that decides it, which may not be the shortest."""
     extent = replace(_whole(task), faults=run.faults)
     return Holds(extent, example=run) if is_good(prop) else Violated(extent, run, fewest=False)
 
 
 def by_none(task: Task, prop: Property) -> Verdict:
-    """The verdict on a property that no run at all decides."""
+    """The verdict on a property if no run decides it."""
     return Violated(_whole(task), None) if is_good(prop) else Holds(_whole(task))
 
 
 def _whole(task: Task) -> Extent:
+    """The extent of a proof: all runs of the scope within the budget of faults."""
     return Extent(task.scope, task.budget.total, task.budget.kinds)

@@ -45,19 +45,20 @@ class BoundedSearch:
     _prepared: Prepared[GroundMachine] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        """What the engine cannot check of a task. Costs the encoding."""
         return refusals_of(task, self._machine, Refusal("symmetry", "explicit"))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """What the runs of up to `depth` steps show, up to a limit or Ctrl-C."""
+        """The findings for all runs of up to `depth` steps, up to a limit or Ctrl-C."""
         return searched(self.name, task, lambda: _Bounded(self, self._machine(task), task, reporter))
 
     def _machine(self, task: Task) -> GroundMachine:
+        """The task over flat variables, translated once."""
         return self._prepared.of(task, _grounded)
 
 
 def _grounded(task: Task) -> GroundMachine:
-    """With sets in places, unless something is asked of them that only all their possible members answer."""
+    """The task over flat variables, with sets stored in places unless an expression prevents that."""
     check = _uncounted(task)
     try:
         flat = grounded(task.model, check, for_solver=True, in_places=True)
@@ -67,14 +68,14 @@ def _grounded(task: Task) -> GroundMachine:
 
 
 def _uncounted(task: Task) -> Check:
-    """The check with the faults that its budget allows, of which the solver counts the steps."""
+    """The check with no counters of faults in its states; the solver counts the steps that are faults."""
     only = tuple(prop.name for prop in task.properties)
     budget = Budget(None, dict.fromkeys(sorted(task.budget.allowed(task.model))))
     return Check("", task.scope, budget, only, (), None, span=Span(0, 0))
 
 
 class _Bounded:
-    """One search: how deep it is, and what was found."""
+    """One bounded search: the unrolled runs, and what was found."""
 
     def __init__(self, wish: BoundedSearch, flat: GroundMachine, task: Task, reporter: Reporter) -> None:
         self._wish, self._flat, self._task, self._reporter = wish, flat, task, reporter
@@ -99,6 +100,7 @@ class _Bounded:
     # ------------------------------------------------------------------------ the search
 
     def _search(self) -> End:
+        """Search by faults or by steps, and return why the search ended."""
         try:
             with interruptible() as self._look_up:
                 return self._by_faults() if self._wish.fewest_faults else self._by_steps(None)
@@ -108,7 +110,7 @@ class _Bounded:
             return end_of(stop)
 
     def _by_faults(self) -> End:
-        """All depths with no fault, then with one, and so on: the first run found has the fewest."""
+        """Search all depths with no fault, then with at most one, and so on."""
         end = End.DEPTH
         for most in range(self._most_faults() + 1):
             self._runs.restart()
@@ -119,16 +121,16 @@ class _Bounded:
         return end
 
     def _most_faults(self) -> int:
-        """More faults than these no run of the depth can have."""
+        """The greatest number of faults in a run of the depth within the budget."""
         total = self._task.budget.total
         most = self._wish.depth if total is None else min(total, self._wish.depth)
         return most if any(self._faults.values()) else 0
 
     def _by_steps(self, faults: int | None) -> End:
-        """Runs of no step, one step, and so on, with no more faults than that."""
+        """Search runs of 0, 1, … steps with at most `faults` faults; return why the search ended."""
         while True:
             self._tell(faults or 0)
-            self._look(faults)
+            self._ask_at_depth(faults)
             if self._error is not None:
                 return End.ERROR
             if self._shown and not self._open:
@@ -141,22 +143,22 @@ class _Bounded:
             if not self._asks():
                 return End.COMPLETE
 
-    def _look(self, faults: int | None) -> None:
-        """Ask about the runs of the present depth: whether the model makes an error, then each property."""
+    def _ask_at_depth(self, faults: int | None) -> None:
+        """Ask whether a run of the current depth ends in an error of the model, then about each property."""
         if self._errors:
             erring = self._errs(faults)
             if self._asks(erring):
                 run, most = self._erring_with_fewer_faults(self._runs.found(), faults)
                 if faults is None and most:  # a property may err with fewer
-                    self._look_at_properties(None, self._within(most - 1))
+                    self._ask_properties(None, self._within(most - 1))
                 if self._error is None:
                     self._show("", run, most)
                 return
             self._runs.refute(erring)
-        self._look_at_properties(faults)
+        self._ask_properties(faults)
 
-    def _look_at_properties(self, faults: int | None, *within: Formula) -> None:
-        """Ask about each open property, in the runs of the present depth within that, up to one that errs."""
+    def _ask_properties(self, faults: int | None, *within: Formula) -> None:
+        """Ask about each open property in runs of the current depth that satisfy `within`."""
         for name, formula in self._bad():
             if name not in self._open:
                 continue
@@ -171,7 +173,7 @@ class _Bounded:
                 return
 
     def _errs(self, faults: int | None) -> Formula:
-        """That a step from the last state is an error of the model, within the budget and `faults` faults."""
+        """The formula that some step from the last state is an error, within budget and `faults` faults."""
         runs = self._runs
         return runs.either(
             runs.all([runs.either(map(runs.holds, errors)), self._within(faults, then=name)])
@@ -179,16 +181,16 @@ class _Bounded:
         )
 
     def _erring_with_fewer_faults(self, run: SolverRun, faults: int | None) -> tuple[SolverRun, int]:
-        """A run of the same length to an error, with the fewest faults; and how many, that step included."""
+        """The run of this length to an error with the fewest faults, and their number."""
         if faults is not None:
             return run, faults
-        for fewer in range(self._faulty(run) + 1):
+        for fewer in range(self._fault_count(run) + 1):
             if self._asks(self._errs(fewer), self._within(fewer)):
                 return self._runs.found(), fewer
-        return run, self._faulty(run) + 1
+        return run, self._fault_count(run) + 1
 
     def _bad(self) -> Iterator[tuple[str, Formula]]:
-        """What is wrong with the last state, or the last step, by property."""
+        """For each property the formula that the last state or step violates it (or is an example)."""
         runs, flat = self._runs, self._flat
         for name, term in flat.invariants:
             if term.constant != 1:
@@ -204,19 +206,19 @@ class _Bounded:
                 yield name, runs.stepped(tests)
 
     def _with_fewer_faults(self, run: SolverRun, formula: Formula) -> SolverRun:
-        """A run of the same length that shows the same, with the fewest faults."""
-        while fewer := self._faulty(run):
+        """The run of the same length with the fewest faults that satisfies the formula."""
+        while fewer := self._fault_count(run):
             if not self._asks(formula, self._within(fewer - 1)):
                 break
             run = self._runs.found()
         return run
 
-    def _faulty(self, run: SolverRun) -> int:
-        """How many faults a run has."""
+    def _fault_count(self, run: SolverRun) -> int:
+        """The number of faults in a run."""
         return sum(rule.action in self._faults for rule in run.rules)
 
     def _within(self, faults: int | None, then: str = "") -> Formula:
-        """That a run keeps to the budget and to `faults` faults, also when the fault `then` follows."""
+        """The formula that a run, and then the fault `then`, keep within the budget and `faults` faults."""
         budget, more = self._task.budget, int(then != "")
         every = [n for numbers in self._faults.values() for n in numbers]
         totals = [most for most in (budget.total, faults) if most is not None]
@@ -227,17 +229,17 @@ class _Bounded:
         return self._runs.all(limits)
 
     def _may_follow(self, run: SolverRun, faults: int | None) -> list[str]:
-        """The actions that may follow a run, within the budget and at most `faults` faults."""
+        """The actions that may follow a run, within the budget and `faults` faults."""
         budget, taken = self._task.budget, [rule.action for rule in run.rules]
         totals = [most for most in (budget.total, faults) if most is not None]
         kinds = dict.fromkeys(self._faults) if budget.kinds is None else budget.kinds
         left = {name for name, most in kinds.items() if most is None or taken.count(name) < most}
-        if any(self._faulty(run) >= most for most in totals):
+        if any(self._fault_count(run) >= most for most in totals):
             left = set()
         return [a.name for a in self._task.model.actions if not a.is_fault or a.name in left]
 
     def _asks(self, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where the solver has no answer, or KeyboardInterrupt."""
+        """Whether some run satisfies the formulas. Raises Over without an answer, or KeyboardInterrupt."""
         self._look_up()
         self._questions += 1
         answer = self._runs.ask(*formulas, seconds=self._clock.left())
@@ -248,7 +250,7 @@ class _Bounded:
     # ------------------------------------------------------------------------ what is shown
 
     def _show(self, name: str, run: SolverRun, faults: int | None = None) -> None:
-        """Take a run for what it shows, once the model's own meaning agrees."""
+        """Record what a run violates, after a replay by the model's semantics."""
         trace = self._trace(name, run, faults)
         if isinstance(trace.ending, Erred):
             self._error = trace
@@ -258,26 +260,28 @@ class _Bounded:
         self._reporter.tell(RunFound(name, trace.faults, len(trace.steps), trace))
 
     def _trace(self, name: str, run: SolverRun, faults: int | None) -> Trace:
-        """The run as one of the model."""
+        """The run as a trace of the model."""
         states = [state_of(self._flat.stored, values) for values in run.states]
         wanted = self._open[name] if name else None
         last = self._may_follow(run, faults)
         return replayed(self._task, states, [rule.action for rule in run.rules], wanted, last)
 
     def _tell(self, faults: int) -> None:
+        """Report progress."""
         seconds = self._clock.seconds
         self._reporter.tell(Progress(faults, self._runs.depth, 0, 0, self._questions, seconds, resident()))
 
     # ------------------------------------------------------------------------ findings
 
     def findings(self) -> Findings:
-        """The search, and what is known of each property after it."""
+        """Run the search, and return its findings."""
         end = self._search()
         stats = self._clock.stats(self._runs.depth + 1)
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
         return Findings(self._wish.name, end, results, stats, self._error, depth=self._runs.depth)
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
+        """The verdict on a property after a search that ended by `end`."""
         trace = self._shown.get(prop.name)
         if trace is not None:
             return by_run(self._task, prop, trace)

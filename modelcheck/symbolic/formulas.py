@@ -30,7 +30,7 @@ ARITHMETIC = {
 
 
 class Formulas:
-    """Terms over a state as formulas: of a number for each value that it may have when it has that.
+    """Translates terms over a state to z3 formulas; a number becomes a formula for each value.
 
     The values of a number exclude each other, and it has one of them, so a formula needs
     to say only when a number has a value, and never when it has not.
@@ -41,11 +41,11 @@ class Formulas:
         self._made: dict[GroundTerm, Formula | Number] = {}
 
     def truth(self, term: GroundTerm) -> Formula:
-        """When it is true."""
+        """The formula of a Boolean term."""
         return self.made(term)
 
     def made(self, term: GroundTerm) -> Formula | Number:
-        """A term. Each is made once; deep terms are made without deep recursion."""
+        """The formula of a term, or a formula for each value of a number; made once, without recursion."""
         stack = [term]
         while stack:
             top = stack[-1]
@@ -61,6 +61,7 @@ class Formulas:
         return self._made[term]
 
     def _formula(self, term: GroundTerm, args: list[Any]) -> Formula | Number:  # noqa: C901 - by sign
+        """The formula of a term from those of its arguments."""
         match term.sign, args:
             case Sign.CONST, _:
                 return {term.lo: true()} if not term.truth else true() if term.lo else false()
@@ -94,6 +95,7 @@ class Formulas:
 
 
 def _chosen(test: Formula, a: Number, b: Number) -> Number:
+    """The formulas for each value of an if-then-else of numbers."""
     found = {}
     for n in {**a, **b}:
         if n in a and n in b:
@@ -105,18 +107,18 @@ def _chosen(test: Formula, a: Number, b: Number) -> Number:
 
 @cache
 def true() -> Formula:
-    """What is always true; one object, by which the others know it."""
+    """The formula true, always the same object."""
     return z3.BoolVal(val=True)
 
 
 @cache
 def false() -> Formula:
-    """What is never true; one object, by which the others know it."""
+    """The formula false, always the same object."""
     return z3.BoolVal(val=False)
 
 
 def every(parts: Iterable[Formula]) -> Formula:
-    """That all of them are true."""
+    """The conjunction of the parts."""
     always = true()
     found = [part for part in parts if part is not always]
     if not found:  # z3 takes an And of nothing for something that it knows nothing about
@@ -125,7 +127,7 @@ def every(parts: Iterable[Formula]) -> Formula:
 
 
 def some(parts: Iterable[Formula]) -> Formula:
-    """That some of them are true."""
+    """The disjunction of the parts."""
     never = false()
     found = [part for part in parts if part is not never]
     if not found:
@@ -134,25 +136,26 @@ def some(parts: Iterable[Formula]) -> Formula:
 
 
 def no(formula: Formula) -> Formula:
-    """That it is not true."""
+    """The negation of a formula."""
     return _made(z3.Z3_mk_not, formula.ast)
 
 
 def choice(test: Formula, a: Formula, b: Formula) -> Formula:
-    """A where the test is true, b elsewhere."""
+    """The formula that is `a` where `test` is true, else `b`."""
     return _made(z3.Z3_mk_ite, test.ast, a.ast, b.ast)
 
 
 def implies(a: Formula, b: Formula) -> Formula:
-    """Not a, or b."""
+    """The implication from `a` to `b`."""
     return b if a is true() else _made(z3.Z3_mk_implies, a.ast, b.ast)
 
 
 def _made(function: Callable[..., Formula], *args: Formula) -> Formula:
+    """The formula that a function of z3's C interface makes."""
     context = z3.main_ctx()
     return z3.BoolRef(function(context.ref(), *args), context)
 
 
 def in_c(literals: Sequence[Formula]) -> tuple[int, Any]:
-    """How many literals there are, and all of them as C has them."""
+    """The number of literals, and the C array of them, as arguments for z3's C interface."""
     return len(literals), (z3.Ast * len(literals))(*[literal.ast for literal in literals])

@@ -16,9 +16,9 @@ from modelcheck.processes.signals import ENDING, heard_in_native_code
 
 
 def let_go_silently() -> None:
-    """From now on no traceback is written where a value of z3 is let go.
+    """Suppress the tracebacks that interrupts cause when Python frees a z3 object.
 
-    An interrupt may have left it half made, or comes just then, which `interruptible` knows.
+    The object may be incomplete, or the interrupt may come while it is freed, which `interruptible` notices.
     """
     before = sys.unraisablehook
 
@@ -34,12 +34,12 @@ def let_go_silently() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], None]]:
-    """What this gives raises the KeyboardInterrupt of a request to end (NOTE(ending)) that got lost.
+    """A context for calls of z3 that yields a function, which raises KeyboardInterrupt if one got lost.
 
-    In the midst of a call of z3 it becomes another error, and where one of its values is let go, nothing;
-    the first is so of the Stopped of a watch too.  That z3 has no more memory, also while it takes formulas,
-    is a MemoryError.
-    Where these are nothing to this process, and in any other thread than the main one, it raises nothing.
+    A request to end (NOTE(ending)) becomes another error in the midst of a call of z3, and is lost while
+    a value of z3 is freed.  The context raises KeyboardInterrupt and Stopped for the former, and MemoryError
+    if z3 has no more memory, also while it takes formulas.
+    In other threads than the main one, and where a signal has no handler, the function raises nothing.
     """
     pressed: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()
@@ -72,7 +72,7 @@ def interruptible() -> Iterator[Callable[[], None]]:
 
 
 def _meant(error: Exception) -> BaseException | None:
-    """The meaning of an error of z3, or of a call of it."""
+    """The exception that an error of z3, or of a call of it, means; None if it is an error of its own."""
     said = str(error)
     if isinstance(error, ArgumentError):
         if KeyboardInterrupt.__name__ in said:

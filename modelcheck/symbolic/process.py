@@ -43,13 +43,13 @@ class ProcessAnswer(Enum):
 
     @property
     def is_known(self) -> bool:
-        """Whether it is an answer."""
+        """Whether the solver decided the question."""
         return self in {ProcessAnswer.SAT, ProcessAnswer.UNSAT}
 
 
 @frozen
 class Said:
-    """A solver's answer, all that it wrote, and how long it took."""
+    """The answer of a solver, its output, and the seconds it took."""
 
     answer: ProcessAnswer
     text: str
@@ -58,13 +58,13 @@ class Said:
 
 @frozen
 class Program:
-    """A solver that is installed: its name, and how it is called."""
+    """An installed solver: its name and command."""
 
     name: str
     command: tuple[str, ...]
 
     def version(self) -> str:
-        """Its version, in a line of its own words."""
+        """The solver's version, as it prints it."""
         is_python = self.command[0] == sys.executable
         asked = python("-c", CVC5_VERSION) if is_python else (self.command[0], "--version")
         said = subprocess.run(  # noqa: S603 - ours
@@ -74,14 +74,14 @@ class Program:
 
 
 class NoSolver(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """There is no solver on this machine."""
+    """Raised when no solver is installed."""
 
     def __init__(self) -> None:
         super().__init__("no solver is installed; `pip install z3-solver` brings one")
 
 
 def programs() -> tuple[Program, ...]:
-    """The solvers there are, z3 first; next to Python as well as on the path."""
+    """The installed solvers, z3 first; looked for in Python's environment and on the path."""
     found = [Program(name, (path,)) for name in ("z3", "cvc5") if (path := _path(name)) is not None]
     if find_spec("cvc5") is not None and all(each.name != "cvc5" for each in found):
         found.append(Program("cvc5 (Python)", python("-c", READ_BY_CVC5)))
@@ -89,7 +89,7 @@ def programs() -> tuple[Program, ...]:
 
 
 def _path(name: str) -> str | None:
-    """Where a program is: in the environment that Python runs in, else on the path."""
+    """The path of a program in Python's environment, else on the search path; None if there is none."""
     for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
         if (here := shutil.which(name, path=folder)) is not None:
             return here
@@ -97,7 +97,7 @@ def _path(name: str) -> str | None:
 
 
 def insist(program: Program, text: str, *, seconds: float) -> Said:
-    """The final answer of a solver: it is asked again with other seeds, all but the last time for short.
+    """The answer of a solver that is run with several seeds, all but the last for a short time.
 
     A proof with quantifiers is often found at once or, for one seed in ten, not at all.
     """
@@ -109,7 +109,7 @@ def insist(program: Program, text: str, *, seconds: float) -> Said:
 
 
 def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, seed: int = 0) -> Said:
-    """The answer of a fresh process of a solver to a text; it is ended when time is up, and on Ctrl-C."""
+    """The answer of a new solver process to an SMT-LIB text; it is killed on timeout or Ctrl-C."""
     command = [*program.command, *_limits(program, seconds, megabytes, seed)]
     start = monotonic()
     try:
@@ -136,6 +136,7 @@ def ask(program: Program, text: str, *, seconds: float, megabytes: int = 2000, s
 
 
 def _limits(program: Program, seconds: float, megabytes: int, seed: int) -> tuple[str, ...]:
+    """The command-line options that limit time and memory, and set the seed."""
     match program.name:
         case "z3":
             limits = (f"-t:{round(1000 * seconds)}", f"-memory:{megabytes}")
@@ -147,7 +148,7 @@ def _limits(program: Program, seconds: float, megabytes: int, seed: int) -> tupl
 
 
 def _answer(said: str, code: int) -> ProcessAnswer:
-    """What a solver's output means; an error before the answer makes it none."""
+    """The answer that a solver's output means; an error before it makes it none."""
     plain = {each.value: each for each in (ProcessAnswer.SAT, ProcessAnswer.UNSAT)} | {
         "unknown": ProcessAnswer.UNKNOWN,
         "timeout": ProcessAnswer.GAVE_UP,

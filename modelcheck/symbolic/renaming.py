@@ -29,7 +29,7 @@ Key = tuple[str, tuple[Arg, ...]]
 
 @frozen
 class Swap:
-    """Two neighbours of a sort that change names: which starts and rules that alters, and makes earlier."""
+    """The exchange of two members: which initial states and rules it changes, and which to smaller ones."""
 
     starts: tuple[int, ...]
     earlier_starts: tuple[int, ...]
@@ -38,27 +38,27 @@ class Swap:
 
 
 def swaps(task: Task, machine: GroundMachine) -> tuple[Swap, ...]:
-    """All pairs of neighbours that may change names."""
+    """The exchanges of two neighbouring members that are symmetries of the machine."""
     if machine.tells_members:
         return ()
     found = []
     for sort in symmetric_sorts(task.model):
         for names in neighbours(len(task.scope.sorts[sort])):
-            starts = _starts(task, machine, sort, names)
-            rules = _rules(machine.rules, sort, names)
+            starts = _start_images(task, machine, sort, names)
+            rules = _rule_images(machine.rules, sort, names)
             if starts is not None and rules is not None:
                 found.append(Swap(*_altered(starts), *_altered(rules)))
     return tuple(found)
 
 
 def _altered(to: Sequence[int | None]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What becomes something else, and what of it becomes something earlier; None is not known."""
+    """The indices that map to another one, and of these those that map to a smaller one."""
     altered = tuple(n for n, other in enumerate(to) if other != n)
     return altered, tuple(n for n in altered if (other := to[n]) is not None and other < n)
 
 
-def _starts(task: Task, machine: GroundMachine, sort: str, names: Renaming) -> list[int | None] | None:
-    """What each first state becomes; None where that is no first state."""
+def _start_images(task: Task, machine: GroundMachine, sort: str, names: Renaming) -> list[int | None] | None:
+    """The index that each initial state maps to; None if the exchange is no symmetry."""
     states = [state_of(machine.stored, values) for values in machine.starts]
     numbers = {state: n for n, state in enumerate(states)}
     found: list[int | None] = []
@@ -71,8 +71,8 @@ def _starts(task: Task, machine: GroundMachine, sort: str, names: Renaming) -> l
     return found
 
 
-def _rules(rules: Sequence[GroundRule], sort: str, names: Renaming) -> list[int | None] | None:
-    """What each rule becomes, None for one of several with the same arguments; None where that is no rule."""
+def _rule_images(rules: Sequence[GroundRule], sort: str, names: Renaming) -> list[int | None] | None:
+    """The index that each rule maps to, None if that is ambiguous; None if the exchange is no symmetry."""
     numbers: dict[Key, list[int]] = defaultdict(list)
     for n, rule in enumerate(rules):
         numbers[rule.action, rule.args].append(n)
@@ -87,14 +87,14 @@ def _rules(rules: Sequence[GroundRule], sort: str, names: Renaming) -> list[int 
 
 
 class LeastNames:
-    """Keeps the runs of an unrolling to those that no change of names makes less."""
+    """Restricts an unrolling to one run of each symmetry class: those that no exchange makes smaller."""
 
     def __init__(self, runs: Unrolling, changes: Sequence[Swap]) -> None:
         self._runs, self._swaps = runs, changes
         self.restart()
 
     def restart(self) -> None:
-        """The runs have no step again."""
+        """State the conditions for runs without steps."""
         runs = self._runs
         self._apart: list[Formula] = []  # whether the two neighbours have been distinguished
         for swap in self._swaps:

@@ -17,12 +17,12 @@ from spec.model.values import ModelError
 
 
 def state_of(stored: Sequence[Shape], values: Values) -> State:
-    """The state of the model where the plain variables have these values."""
+    """The state of the model that the values of the flat variables encode."""
     return tuple(decoded(shape, values) for shape in stored)
 
 
 def started(task: Task, flat: GroundMachine) -> GroundMachine:
-    """The machine with the starts that the model has. Raises ModelError where it cannot start."""
+    """The machine with those initial states that the model has. Raises ModelError if it cannot start."""
     real = set(Machine(task.model, task.scope).initial())
     starts = tuple(start for start in flat.starts if state_of(flat.stored, start) in real)
     return replace(flat, starts=starts)
@@ -35,7 +35,7 @@ def replayed(
     wanted: Property | None,
     last: Sequence[str] | None = None,
 ) -> Trace:
-    """The run through these states by steps of these actions, for the property or the error it ends in.
+    """The trace through these states by these actions, to a violation of `wanted` or an error.
 
     What no state or step of it shows, another step of the actions `last` (of any, where
     none is given) is to show.  Every step is taken by the semantics of the model, so a
@@ -52,7 +52,7 @@ def replayed(
     claims.see_state(states[-1], place)
     more: Taken | None = None
     if not found and claims.error is None:
-        more = _more(machine, states[-1], last, claims, place)
+        more = _violating_step(machine, states[-1], last, claims, place)
     discovery = found[0] if found else claims.error
     if discovery is None:
         raise AssertionError(f"the run found for {wanted.name if wanted else 'an error'} shows nothing")
@@ -63,7 +63,7 @@ def replayed(
 
 
 def _taken(machine: Machine, before: State, action: str, after: State, claims: PropertyMonitor) -> Taken:
-    """A step of that action from one state to the other, one that shows something where there is one."""
+    """The step of an action from one state to another, preferably one that violates a claim."""
     found: Taken | None = None
     try:
         for taken in machine.steps(before, actions=(action,)):
@@ -80,10 +80,10 @@ def _taken(machine: Machine, before: State, action: str, after: State, claims: P
     return found
 
 
-def _more(
+def _violating_step(
     machine: Machine, state: State, actions: Sequence[str] | None, claims: PropertyMonitor, place: Place
 ) -> Taken | None:
-    """The step of a state that breaks a claim, or errs in one; None where taking one is an error."""
+    """A step from a state that violates a claim, or None; an error of the model is recorded in `claims`."""
     try:
         for taken in machine.steps(state, actions=actions):
             if isinstance(taken, Taken):

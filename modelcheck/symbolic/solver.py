@@ -55,19 +55,19 @@ ENDS = {
 
 @frozen
 class SolverRun:
-    """A run that the solver found: the values of all variables in each state, and the rules between them."""
+    """A run from the solver: the values of the variables in each state, and the rules between them."""
 
     states: tuple[tuple[int, ...], ...]
     rules: tuple[GroundRule, ...]
 
 
 def version() -> str:
-    """Which solver this is."""
+    """The name and version of z3."""
     return f"z3 {z3.get_version_string()}"
 
 
 class Unrolling:
-    """The runs of a machine, as far as they have been unrolled, and questions about them.
+    """The runs of a machine of a growing number of steps, as formulas, and questions about them.
 
     Costs memory for each step; a question may take for ever, so it is given seconds.
     `others` are terms to ask about that are not the machine's own.
@@ -90,7 +90,7 @@ class Unrolling:
         self.restart()
 
     def restart(self, among: GroundTerm | None = None) -> None:
-        """Go back to runs of no step and drop what was assumed of them; the formulas of the machine stay.
+        """Go back to runs of 0 steps and drop assumptions; the formulas of the machine are kept.
 
         With `among` runs may start in any state of which that is true.
         """
@@ -105,12 +105,13 @@ class Unrolling:
 
     @property
     def depth(self) -> int:
-        """How many steps the runs have."""
+        """The number of steps of the runs."""
         return len(self._fired)
 
     # -------------------------------------------------------------------- the machine
 
     def _fresh(self, name: str) -> State:
+        """A new state: unknown values for all variables."""
         return [
             z3.Bool(f"{name}_{n}")
             if flat.most is None
@@ -120,17 +121,18 @@ class Unrolling:
 
     @staticmethod
     def _is(state: State, values: Sequence[int]) -> Formula:
+        """The formula that a state has these values."""
         pairs = zip(state, values, strict=True)
         return every(x[value] if isinstance(x, tuple) else x if value else no(x) for x, value in pairs)
 
     def _transition(self) -> Formula:
-        """That one rule takes the state now to the next one."""
+        """The formula that one rule leads from the current state to the next."""
         pairs = zip(self._fires, self._rules, strict=True)
         possible = [implies(fires, self._terms.truth(rule.guard)) for fires, rule in pairs]
         return z3.And([z3.Or(self._fires), *possible, *self._effects()])
 
     def _effects(self) -> Iterator[Formula]:
-        """That no more than one rule is taken, and what it makes of the state."""
+        """The formulas that at most one rule is taken, and of its assignments."""
         yield z3.AtMost(*self._fires, 1)
         yield from _one_value(self._next)
         changed: dict[int, list[Formula]] = {}
@@ -149,7 +151,7 @@ class Unrolling:
     # ------------------------------------------------------------------------ growing
 
     def grow(self) -> None:
-        """Make the runs one step longer."""
+        """Extend the runs by one step."""
         time = len(self._states)
         before, after = self._states[-1], self._fresh(f"s{time}")
         fires = [z3.Bool(f"f{time}_{n}") for n in range(len(self._rules))]
@@ -163,37 +165,37 @@ class Unrolling:
         self._fired.append(fires)
 
     def at(self, term: GroundTerm, time: int) -> Formula:
-        """That something is true of the state after a number of steps."""
+        """The formula that a term is true in the state at a time."""
         pairs = zip(_atoms(self._now), _atoms(self._states[time]), strict=True)
         return z3.substitute(self._terms.truth(term), *pairs)
 
     # ---------------------------------------------------------------------- questions
 
     def holds(self, term: GroundTerm) -> Formula:
-        """That something is true of the last state."""
+        """The formula that a term is true in the last state."""
         return self.at(term, self.depth)
 
     def stepped(self, tests: Mapping[int, GroundTerm]) -> Formula:
-        """That the last step was one of these rules, by its number, and the rule's test true before it."""
+        """The formula that the last step is by one of these rules, with its test true before it."""
         time = self.depth - 1
         return some(z3.And(self._fired[time][n], self.at(test, time)) for n, test in tests.items())
 
     def last_step(self, rules: Iterable[int]) -> Formula:
-        """That the last step was one of these rules."""
+        """The formula that the last step is by one of these rules."""
         return some(self._fired[-1][n] for n in rules)
 
     def new_state(self) -> Formula:
-        """That the last state is none of those before it."""
+        """The formula that the last state differs from all before it."""
         *others, last = self._states
         pairs = [zip(_atoms(each), _atoms(last), strict=True) for each in others]
         return every(some(x != y for x, y in each) for each in pairs)
 
     def first_state(self, starts: Iterable[int]) -> Formula:
-        """That the first state is one of these first states of the machine, by its number."""
+        """The formula that the first state is one of these initial states, by index."""
         return some(self._is(self._states[0], self._machine.starts[n]) for n in starts)
 
     def at_most(self, rules: Iterable[int], most: int) -> Formula:
-        """That at most `most` steps were one of these rules."""
+        """The formula that at most `most` steps are by these rules."""
         if most < 0:
             return false()
         numbers = list(rules)
@@ -202,35 +204,35 @@ class Unrolling:
 
     @staticmethod
     def either(formulas: Iterable[Formula]) -> Formula:
-        """That some of them are true."""
+        """The disjunction of the formulas."""
         return some(formulas)
 
     @staticmethod
     def all(formulas: Iterable[Formula]) -> Formula:
-        """That all of them are true."""
+        """The conjunction of the formulas."""
         return every(formulas)
 
     @staticmethod
     def no(formula: Formula) -> Formula:
-        """That it is not true."""
+        """The negation of a formula."""
         return no(formula)
 
     def named(self, formula: Formula) -> Formula:
-        """The same under a name of its own, for a formula that others are made of."""
+        """A literal that is defined as the formula, to share it in larger ones."""
         name = z3.FreshBool()
         self._solver.add(name == formula)
         return name
 
     def assume(self, formula: Formula) -> None:
-        """Look only at runs of which it is true, from now on."""
+        """Restrict the runs to those that satisfy the formula, from now on."""
         self._solver.add(formula)
 
     def refute(self, formula: Formula) -> None:
-        """Look only at runs of which it is not true, from now on."""
+        """Restrict the runs to those that violate the formula, from now on."""
         self._solver.add(no(formula))
 
     def ask(self, *formulas: Formula, seconds: float | None = None) -> SolverAnswer:
-        """Whether some run makes all of them true."""
+        """The solver's answer whether some run satisfies all the formulas."""
         self._solver.set("timeout", 2**32 - 1 if seconds is None else max(1, int(seconds * 1000)))
         self._solver.push()
         try:
@@ -248,7 +250,7 @@ class Unrolling:
             self._solver.pop()
 
     def found(self) -> SolverRun:
-        """The run that the last question found."""
+        """The run of the last positive answer."""
         states = tuple(tuple(self._value(x) for x in state) for state in self._states)
         rules = tuple(
             next(rule for rule, fires in zip(self._rules, fired, strict=True) if self._value(fires))
@@ -257,13 +259,14 @@ class Unrolling:
         return SolverRun(states, rules)
 
     def _value(self, x: Formula | Atoms) -> int:
+        """The value of a variable in the solver's model."""
         if isinstance(x, tuple):
             return next(value for value, has in enumerate(x) if self._value(has))
         return int(z3.is_true(self._model.eval(x, model_completion=True)))
 
 
 def _becomes(made: Formula | Number, after: Formula | Atoms) -> Iterator[tuple[Formula, Formula]]:
-    """What a variable is next, and when, for it to hold a value, which it fits."""
+    """Pairs of a condition and the formula that the variable is the new value under it."""
     if isinstance(after, tuple):
         yield from ((test, after[n]) for n, test in made.items() if 0 <= n < len(after))
     else:
@@ -271,7 +274,7 @@ def _becomes(made: Formula | Number, after: Formula | Atoms) -> Iterator[tuple[F
 
 
 def _stays(now: Formula | Atoms, after: Formula | Atoms) -> Iterator[Formula]:
-    """That a variable is next what it is now."""
+    """The formulas that a variable is unchanged."""
     if isinstance(now, tuple):
         yield from (implies(x, y) for x, y in zip(now, after, strict=True))
     else:
@@ -279,7 +282,7 @@ def _stays(now: Formula | Atoms, after: Formula | Atoms) -> Iterator[Formula]:
 
 
 def _one_value(state: State) -> Iterator[Formula]:
-    """That numbers have exactly one value."""
+    """The formulas that each number has exactly one value."""
     for x in state:
         if isinstance(x, tuple):
             yield z3.Or(x)
@@ -290,7 +293,7 @@ def _one_value(state: State) -> Iterator[Formula]:
 
 
 def _atoms(state: State) -> Iterator[Formula]:
-    """All the truth values that a state is made of."""
+    """The Boolean variables of a state."""
     for x in state:
         if isinstance(x, tuple):
             yield from x
@@ -299,6 +302,7 @@ def _atoms(state: State) -> Iterator[Formula]:
 
 
 def _gave_up(reason: str) -> SolverAnswer:
+    """The answer that z3's reason for no answer means."""
     if "interrupt" in reason or "ctrl-c" in reason.lower():
         return SolverAnswer.INTERRUPTED
     return SolverAnswer.NO_MEMORY if "memory" in reason else SolverAnswer.GAVE_UP
@@ -341,7 +345,7 @@ class OneStep(Unrolling):
             self._solver.add([name == terms.truth(fact) for name, fact in pairs])
 
     def _changes(self) -> Iterable[Formula]:
-        """What a rule makes of the state, and that the rule of a real step is possible."""
+        """The formulas of the rules' assignments, and that the rule of a real step is enabled."""
         real = [no(self.real)]
         yield z3.Or([*real, *self._fires])
         for fires, possible in zip(self._fires, self.possible, strict=True):
@@ -350,11 +354,11 @@ class OneStep(Unrolling):
 
     @staticmethod
     def new(name: str) -> Formula:
-        """A literal of that name, without a meaning yet."""
+        """A new literal."""
         return z3.Bool(name)
 
     def name(self, name: str, term: GroundTerm) -> Formula:
-        """A literal: something is true of the state before the step."""
+        """A literal defined as a term being true before the step."""
         made = self.new(name)
         self._solver.add(made == self._terms.truth(term))
         return made
@@ -362,13 +366,13 @@ class OneStep(Unrolling):
     # What follows is asked thousands of times, so it goes to z3 by its C functions, which ask no types.
 
     def clause(self, literals: Iterable[Formula]) -> None:
-        """Look only where one of them is true, from now on."""
+        """Assume a clause, from now on."""
         count, array = in_c([*literals])
         ref = self._solver.ctx.ref()
         z3.Z3_solver_assert(ref, self._solver.solver, z3.Z3_mk_or(ref, count, array))
 
     def under(self, literals: Iterable[Formula], seconds: float | None = None) -> SolverAnswer:
-        """Whether there is such a step where all the literals are true."""
+        """The solver's answer whether some step satisfies all the literals."""
         if seconds != self._limit:
             self._limit = seconds
             self._solver.set("timeout", 2**32 - 1 if seconds is None else max(1, int(seconds * 1000)))
@@ -384,22 +388,22 @@ class OneStep(Unrolling):
         return SolverAnswer.NO if answer == z3.unsat.r else _gave_up(self._solver.reason_unknown())
 
     def core(self) -> set[int]:
-        """The literals that were enough for the last NO, by `identity`."""
+        """The ids of the literals in the unsatisfiable core of the last NO."""
         core, ref = self._solver.unsat_core(), self._solver.ctx.ref()
         asts = (z3.Z3_ast_vector_get(ref, core.vector, n) for n in range(len(core)))
         return {z3.Z3_get_ast_id(ref, ast) for ast in asts}
 
     @staticmethod
     def identity(literal: Formula) -> int:
-        """The identity of a literal."""
+        """The id of a literal, as in `core`."""
         return int(literal.get_id())
 
     def values(self) -> tuple[int, ...]:
-        """The state before the step that was found."""
+        """The values of the variables before the step that was found."""
         self._model = self._model or self._solver.model()
         return tuple(self._value(x) for x in self._now)
 
     def rule(self) -> int:
-        """The number of the rule of the step that was found."""
+        """The index of the rule of the step that was found."""
         self._model = self._model or self._solver.model()
         return next(n for n, fires in enumerate(self._fires) if self._value(fires))

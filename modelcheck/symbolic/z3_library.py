@@ -17,7 +17,7 @@ PLACES = "Z3_LIB_DIRS"  # where z3 looks, as it is imported, for the folders to 
 
 @contextmanager
 def _own_folders() -> Iterator[None]:
-    """While this runs, z3 looks for its library in its package, then where Python has libraries."""
+    """A context in which z3 looks for its library in its package, then in Python's folders."""
     package, given = find_spec("z3"), vars(builtins)
     if PLACES in given or package is None or package.origin is None:
         yield

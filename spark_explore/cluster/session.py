@@ -65,12 +65,12 @@ MOST_TOLD = 300  # characters of an error message of Spark
 
 
 class SparkEnded(OSError):  # noqa: N818 - an answer to the user, not a bug
-    """Spark's Java process is gone, whatever ended it."""
+    """Raised if Spark's Java process has ended, for whatever reason."""
 
 
 @frozen
 class SparkSettings:
-    """Where Spark runs and how: `conf` are settings of Spark, which go before ours.
+    """Where and how Spark runs; `conf` overrides our settings.
 
     `master` of None: the session there is, or local[*].  `log` of None: what Spark
     writes is thrown away.  `patience`: how many seconds a master, and its executors, may
@@ -84,13 +84,13 @@ class SparkSettings:
 
 
 def shown(settings: SparkSettings) -> dict[str, str]:
-    """The settings that Spark is started with, ours and the user's. Raises CannotStart as `session` does."""
+    """The settings that Spark is started with. Raises CannotStart as `session` does."""
     return _effective(settings, _master(settings))
 
 
 @contextlib.contextmanager
 def session(settings: SparkSettings) -> Iterator[SparkSession]:
-    """A session whose executors can run our code; takes some seconds. Raises CannotStart, Ended.
+    """A context with a Spark session whose executors can run our code. Raises CannotStart, Ended.
 
     See NOTE(one-session) for a process that has one already.
     """
@@ -106,7 +106,7 @@ def session(settings: SparkSettings) -> Iterator[SparkSession]:
 
 
 def _joined(context: SparkContext, settings: SparkSettings) -> SparkSession:
-    """The session that is already there, with our code."""
+    """The existing session, after our code is shipped to it."""
     if settings.master not in {None, context.master}:
         raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
     _ship(context)
@@ -115,7 +115,7 @@ def _joined(context: SparkContext, settings: SparkSettings) -> SparkSession:
 
 @contextlib.contextmanager
 def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
-    """A session of our own, and the end of it."""
+    """A context with a new session, which it stops at the end."""
     where, before, handler = _master(settings), list(sys.path), signal.getsignal(signal.SIGINT)
     patience = START if where.is_local else settings.patience * (1 if where.near else QUEUES)
     conf = _effective(settings, where)
@@ -147,7 +147,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
 
 
 def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever handler was there
-    """Have Ctrl-C do what it did before Spark took it."""
+    """Restore the Ctrl-C handler that Spark has replaced."""
     if handler is not None and signal.getsignal(signal.SIGINT) is not handler:
         with contextlib.suppress(ValueError):  # not the main thread, where Spark sets none
             signal.signal(signal.SIGINT, handler)
@@ -157,11 +157,12 @@ def _handle_again(handler: Any) -> None:  # noqa: ANN401 - whatever handler was 
 
 
 def _master(settings: SparkSettings) -> Master:
+    """The master in the settings."""
     return master(settings.master or settings.conf.get("spark.master", "local[*]"))
 
 
 def _effective(settings: SparkSettings, where: Master) -> dict[str, str]:
-    """All settings for a master; the user's go before ours."""
+    """All settings for a master; the user's override ours."""
     python = sys.executable if where.is_local else os.environ.get("PYSPARK_PYTHON", sys.executable)
     ours = FIXED | {"spark.pyspark.python": python}
     if where.is_local:
@@ -172,7 +173,7 @@ def _effective(settings: SparkSettings, where: Master) -> dict[str, str]:
 
 
 def _memory() -> int:
-    """For Java where all runs on this machine: a quarter of what is free; Python has tables to keep."""
+    """The memory for Java if everything runs here: a quarter of what is free."""
     return max(GIB, min(8 * GIB, (available() or 4 * GIB) // 4))
 
 
@@ -181,7 +182,7 @@ def _memory() -> int:
 
 @contextlib.contextmanager
 def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterator[None]:
-    """What fails because Java is gone is raised as that. Raises SparkEnded."""
+    """A context that turns errors because Java has ended into SparkEnded."""
     output: Any = context._accumulatorServer  # noqa: SLF001 - it prints a traceback when Java is gone
     output.handle_error = _say_nothing
     try:
@@ -194,16 +195,16 @@ def _as_long_as_it_runs(process: Popen[bytes], context: SparkContext) -> Iterato
 
 
 def _is_no_word_of_py4j(record: logging.LogRecord) -> bool:
-    """Whether it is no traceback of a closed connection to Java, which py4j sends to the root logger."""
+    """A log filter that drops py4j's tracebacks of closed connections."""
     return record.module not in {"java_gateway", "clientserver"}
 
 
 def _say_nothing(*_: object) -> None:
-    """Nothing."""
+    """Do nothing."""
 
 
 def _launched(conf: Mapping[str, str], where: Master, java: Java, folder: Path, log: Path) -> Popen[bytes]:
-    """Spark's Java process, which ends when its standard input does, so at the latest when we do."""
+    """Start Spark's Java process, which ends when its standard input closes."""
     environment = {
         **os.environ,
         "JAVA_HOME": str(java.home),
@@ -226,14 +227,14 @@ def _launched(conf: Mapping[str, str], where: Master, java: Java, folder: Path, 
 
 
 def _home() -> Path:
-    """Where Spark is: given by the user, or in the package pyspark."""
+    """The Spark installation: given by the user, or in the package pyspark."""
     return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 def _context(
     process: Popen[bytes], conf: Mapping[str, str], port: int, secret: str, patience: float
 ) -> SparkContext:
-    """Spark's context in that process. Raises CannotStart."""
+    """The Spark context in the Java process. Raises CannotStart."""
     with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
         gateway = launch_gateway()  # to the process that runs already
     ours = SparkConf(loadDefaults=False)
@@ -245,7 +246,7 @@ def _context(
 
 
 def _gateway(process: Popen[bytes], folder: Path, log: Path) -> tuple[int, str]:
-    """How to talk to Spark's process, which writes it into a file when it is ready."""
+    """The port and secret of the Java process, which it writes to a file when it is ready."""
     output, end = folder / "gateway", time.monotonic() + START
     while not output.exists():
         if process.poll() is not None:
@@ -259,6 +260,7 @@ def _gateway(process: Popen[bytes], folder: Path, log: Path) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def _environment(**variables: str) -> Iterator[None]:
+    """A context with environment variables set."""
     os.environ.update(variables)
     try:
         yield
@@ -269,7 +271,7 @@ def _environment(**variables: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[None]:
-    """A stage of the start, which a call to Java could make endless: Java is ended when time is up."""
+    """A context that kills Java if a stage of the start takes too long."""
     is_late = Event()
 
     def give_up() -> None:
@@ -289,7 +291,7 @@ def _bounded(process: Popen[bytes], seconds: float, otherwise: str) -> Iterator[
 
 
 def reason(error: Exception) -> str:
-    """The error that Spark reports, in a line: what Python raised, how a task failed, or the last cause."""
+    """A Spark error in one line: the Python error, the failed task, or the last cause."""
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in _traceback(lines) if not line.startswith(" ")]
     failed = re.findall(r"most recent failure: .*?executor \w+\): (.+)", str(error))
@@ -299,7 +301,7 @@ def reason(error: Exception) -> str:
 
 
 def _traceback(lines: list[str]) -> Iterator[str]:
-    """The lines of the first traceback of Python, without its first."""
+    """The lines of the first Python traceback, without its heading."""
     started = False
     for line in lines:
         if started and re.match(r"\s+at |\s*SQLSTATE", line):
@@ -310,7 +312,7 @@ def _traceback(lines: list[str]) -> Iterator[str]:
 
 
 def _last_words(log: Path) -> str:
-    """The last lines of Spark's output, without places in its code, where it has no error message."""
+    """The last lines of Spark's output without stack frames, if it has no error message."""
     lines = bytes_of(log, LARGEST).decode(errors="replace").splitlines()
     output = [line.strip() for line in lines if not re.match(r"\s+(at |\.\.\. )|WARNING:", line)]
     return "; ".join(output[-3:])[:MOST_TOLD] or "it wrote no output"
@@ -320,13 +322,13 @@ def _last_words(log: Path) -> str:
 
 
 def _ship(context: SparkContext) -> None:
-    """Our packages on the path of every executor, now and later; once for each context."""
+    """Add our packages to the path of every executor, once for each context."""
     if not any(Path(name).match(f"{NAME}*.zip") for name in context.listFiles):
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long
 
 
 def _await_executors(context: SparkContext, patience: float) -> None:
-    """Wait for the first executor, and those that come with it. Raises CannotStart."""
+    """Wait for the first executor, and for those that start with it. Raises CannotStart."""
     began = last = time.monotonic()
     known = 0
     while known == 0 or time.monotonic() < last + SETTLED:
@@ -344,13 +346,14 @@ def _await_executors(context: SparkContext, patience: float) -> None:
 
 
 def _check_executors(context: SparkContext) -> None:
-    """See that the executors can run our code. Raises CannotStart."""
+    """Check that the executors can run our code. Raises CannotStart."""
     tasks = context.defaultParallelism
     for each in context.parallelize(range(tasks), tasks).map(look).collect():
         _refuse_incomplete(each)
 
 
 def _refuse_incomplete(executor: Executor) -> None:
+    """Raise CannotStart for an executor whose Python lacks a library."""
     if executor.missing is not None:
         raise CannotStart(
             f"the executors' Python ({executor.python} {executor.version} on {executor.host}) lacks "
@@ -363,7 +366,7 @@ def _refuse_incomplete(executor: Executor) -> None:
 
 
 def _stop(process: Popen[bytes]) -> None:
-    """Let Spark end what it began; a process that is gone needs nothing."""
+    """Stop Spark, if its process is running."""
     context = SparkContext._active_spark_context  # noqa: SLF001 - may be half made
     if context is None or process.poll() is not None:
         return
@@ -377,7 +380,7 @@ def _stop(process: Popen[bytes]) -> None:
 
 
 def _end(process: Popen[bytes]) -> None:
-    """No process, and nothing that remembers it, so that the next session starts anew."""
+    """End the process and clear pyspark's references, so that the next session starts fresh."""
     gateway = SparkContext._gateway  # noqa: SLF001 - Spark keeps it for the life of the process, we do not
     SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
     SparkSession._instantiatedSession = SparkSession._activeSession = None  # noqa: SLF001
@@ -394,6 +397,6 @@ def _end(process: Popen[bytes]) -> None:
 
 
 def _kill(process: Popen[bytes]) -> None:
-    """End Spark's process, and what it has started to find out how to start."""
+    """Kill Spark's process and the processes it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -26,7 +26,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can tell
 
 
 def pack(folder: Path) -> Path:
-    """A zip file of our packages with their data, which Python imports from.
+    """A zip file of our packages that Python can import from.
 
     The same sources give the same bytes, and the same name.  Takes a tenth of a second.
     """
@@ -42,7 +42,7 @@ def pack(folder: Path) -> Path:
 
 
 def _contents(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    """Every file of a package in the order of names; what Python compiled for itself is left out."""
+    """The files of a package in order, without compiled ones."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         name = f"{path}/{entry.name}"
         if entry.is_dir() and entry.name != "__pycache__":
@@ -53,7 +53,7 @@ def _contents(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
 
 @frozen
 class Executor:
-    """An executor's Python, and the first thing that it cannot load; None where all is there."""
+    """The Python version of an executor, and the first library missing there, if any."""
 
     host: str
     python: str
@@ -62,12 +62,12 @@ class Executor:
 
 
 def look(_: object = None) -> Executor:
-    """What the Python that runs this is, and whether it can load what a search needs. Raises MemoryError."""
+    """The Python that runs this, and whether it can import what a search needs. Raises MemoryError."""
     return Executor(platform.node(), sys.executable, platform.python_version(), _missing())
 
 
 def _missing() -> str | None:
-    """The first library that cannot be loaded here, None where all can."""
+    """The first library that cannot be imported, or None."""
     for name in NEEDED:
         try:
             import_module(name)
@@ -80,7 +80,7 @@ def _missing() -> str | None:
 
 
 def _mind_limit(name: str) -> None:
-    """Whether it may be for want of memory that something cannot be loaded. Raises MemoryError."""
+    """Raise MemoryError if a library may not load because of a memory limit."""
     allowed, _ = getrlimit(RLIMIT_AS)
     if allowed != RLIM_INFINITY:
         said = f"{allowed >> 20} MiB (spark.executor.pyspark.memory) are too little to load {name}"

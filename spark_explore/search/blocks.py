@@ -29,12 +29,12 @@ Row = tuple[int, bytes]  # a shard, some of its states
 
 
 class Overflow(Exception):  # noqa: N818 - the answer is a larger table
-    """A table is too small."""
+    """Raised if a table is too small for its states."""
 
 
 @dataclass(slots=True)
 class Expanded:
-    """What expanding has counted, as the words of a context; the states it found something in, by word."""
+    """The counters of expanding states, and the states with findings, by word of the context."""
 
     words: list[int]
     finds: dict[int, Words] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Expanded:
 
 @frozen
 class Deduplicated:
-    """The states of a level that are new, and those that wait for a fault; what was found in the new ones."""
+    """The new states of a level, those that wait for a fault, and findings in the new ones."""
 
     new: bytes
     waiting: bytes
@@ -50,7 +50,7 @@ class Deduplicated:
 
 
 def words_at(block: bytes, number: int, words: int) -> Words:
-    """A state of a block."""
+    """State `number` of a block, as its words."""
     return struct.unpack_from(f"<{words}Q", block, 8 * words * number)
 
 
@@ -58,7 +58,7 @@ def words_at(block: bytes, number: int, words: int) -> Words:
 
 
 class Expander:
-    """Expands states; yields their successors, with most duplicates dropped."""
+    """Expands states, and yields their successors without most duplicates."""
 
     def __init__(self, kernel: Kernel, shards: int, expected: int) -> None:
         self._kernel = kernel
@@ -75,7 +75,7 @@ class Expander:
         self._finds: dict[int, Words] = {}
 
     def rows(self, blocks: Iterable[bytes], *, paid: bool) -> Iterator[Row]:
-        """The successors by shard, those by faults too if they are paid for."""
+        """The successors by shard; with `paid` also those by faults."""
         width = 8 * self._words
         for found in self.blocks(blocks, paid=paid):
             start = 0
@@ -87,7 +87,7 @@ class Expander:
                 start += width * many
 
     def blocks(self, blocks: Iterable[bytes], *, paid: bool) -> Iterator[bytes]:
-        """The successors in blocks with states of all shards."""
+        """The successors in blocks that contain all shards."""
         for block in blocks:
             for chunk in self.chunks(block, paid=paid):
                 yield from self._deduplicate(chunk)
@@ -95,7 +95,7 @@ class Expander:
         yield from self._take_all()
 
     def chunks(self, block: bytes, *, paid: bool) -> Iterator[int]:
-        """Expand a block in chunks; for each, how many successors are in the scratch memory."""
+        """Expand a block in chunks; yields how many successors are in the scratch memory."""
         count, done, context = len(block) // (8 * self._words), 0, self._context
         at, end = address_of(block), self._scratch.address + self._entry * self._room
         while done < count:
@@ -105,7 +105,7 @@ class Expander:
             yield (context[CURSOR] - self._scratch.address) // self._entry
 
     def predecessor_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
-        """The first state with a step to another."""
+        """The first state with a step to `state`, if there is one."""
         wanted = (ctypes.c_uint64 * self._words)(*state)
         for block in blocks:
             for count in self.chunks(block, paid=by_fault):
@@ -116,11 +116,11 @@ class Expander:
         return None
 
     def result(self) -> Expanded:
-        """What was counted and found."""
+        """The counters and findings."""
         return Expanded(list(self._context), self._finds)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         for region in (self._scratch, self._table, self._out):
             region.close()
 
@@ -144,13 +144,13 @@ class Expander:
             self._used += new
 
     def _take_all(self) -> Iterator[bytes]:
-        """Give away what was gathered."""
+        """Yield the table's states, and empty it."""
         count = self._kernel.call["take_all"](self._table.address, self._slots, self._out.address)
         self._used = 0
         yield self._out.read(0, 8 * self._words * count)
 
     def _note(self, block: bytes) -> None:
-        """Keep the states in which something was found, the least of each kind."""
+        """Record the states with findings, the least of each kind."""
         for place in self._kernel.context.finds:
             number = self._context[place]
             if number != NOWHERE:
@@ -160,7 +160,7 @@ class Expander:
 
 
 def shares(kernel: Kernel, address: int, count: int, shards: int) -> list[int]:
-    """How many states of a block each shard has."""
+    """The number of a block's states in each shard."""
     if shards == 1:
         return [count]
     counts = (ctypes.c_uint64 * shards)()
@@ -169,7 +169,7 @@ def shares(kernel: Kernel, address: int, count: int, shards: int) -> list[int]:
 
 
 def address_of(block: bytes) -> int:
-    """Where the bytes are; as long as they live."""
+    """The memory address of the bytes, valid as long as they live."""
     return ctypes.cast(ctypes.c_char_p(block), ctypes.c_void_p).value or 0
 
 
@@ -177,7 +177,7 @@ def address_of(block: bytes) -> int:
 
 
 class TaggedTable:
-    """States of one shard (or with one shard, all), some of them with a tag."""
+    """A hash table of the states of one shard (or all), some of them tagged."""
 
     def __init__(self, kernel: Kernel, shards: int, most: int) -> None:
         self._call = kernel.call
@@ -189,7 +189,7 @@ class TaggedTable:
         self.count = 0
 
     def merge(self, block: bytes, tag: int = 1) -> None:
-        """Put states there. Raises Overflow."""
+        """Add the states of a block, new ones with a tag. Raises Overflow."""
         many = len(block) // self._width
         new = self._call["merge"](
             self._table.address, self._slots, self._tags.address, self._shards, block, many, tag
@@ -199,14 +199,14 @@ class TaggedTable:
         self.count += new
 
     def untag(self, block: bytes) -> None:
-        """Remove the tags of states."""
+        """Remove the tags of a block's states."""
         many = len(block) // self._width
         self.count -= self._call["untag"](
             self._table.address, self._slots, self._tags.address, self._shards, block, many
         )
 
     def take(self, tag: int = 1, *, waiting: bool) -> bytes:
-        """The states with a tag that wait, or do not."""
+        """The block of states with a tag that wait for a fault, or of those that do not."""
         if not self.count:
             return b""
         out = Region(self._width * self.count, huge=True)
@@ -219,7 +219,7 @@ class TaggedTable:
             out.close()
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self._table.close()
         self._tags.close()
 
@@ -227,7 +227,7 @@ class TaggedTable:
 def deduplicate(
     kernel: Kernel, shards: int, candidates: Sequence[bytes], seen: Iterable[bytes]
 ) -> Deduplicated:
-    """What is new among the candidates of a shard, given all that the shard has seen.
+    """The candidates of a shard that are not in its visited set.
 
     Costs a table of the candidates, and a look into it for each state that was seen.
     """
@@ -242,7 +242,7 @@ def deduplicate(
 
 
 def filled(kernel: Kernel, shards: int, blocks: Sequence[bytes], tags: Sequence[int] = ()) -> TaggedTable:
-    """A table of all states of some blocks; the first block that has a state gives it the tag."""
+    """A table of the blocks' states; a state has the tag of the first block with it."""
     room = sum(map(len, blocks)) // (8 * kernel.layout.words)
     while True:
         table = TaggedTable(kernel, shards, room)
@@ -257,7 +257,7 @@ def filled(kernel: Kernel, shards: int, blocks: Sequence[bytes], tags: Sequence[
 
 
 def found_in(kernel: Kernel, block: bytes) -> dict[int, Words]:
-    """The first states of a block with what is asked of states, by the place of the property."""
+    """The first state of a block that violates or satisfies each property, by index."""
     words = kernel.layout.words
     if not kernel.context.asks_states or not block:
         return {}
@@ -269,7 +269,7 @@ def found_in(kernel: Kernel, block: bytes) -> dict[int, Words]:
 def deduplicate_waiting(
     kernel: Kernel, shards: int, waiting: Sequence[bytes], seen: Sequence[Iterable[bytes]]
 ) -> list[bytes]:
-    """Of blocks of states that wait, what is neither in an earlier one nor has been seen.
+    """For each block of waiting states those in no earlier block and not visited.
 
     `seen` are the same states again and again: they are gone through once for every PERIODS blocks.
     """

@@ -14,7 +14,7 @@ from spark_explore.storage.store import Store
 
 
 class FileTarget(NamedTuple):
-    """Who writes: a run's store, its number of shards, the level; and the shard, None for all together."""
+    """Where to write: the store, the level, and the shard, or None for all together."""
 
     store: Store
     shards: int
@@ -23,7 +23,7 @@ class FileTarget(NamedTuple):
 
 
 def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[list[FilePiece]]:
-    """Write blocks to one file; for each, where it is: one piece, or none if it is empty. Raises OSError.
+    """Write blocks to one file; for each block its piece, or none if it is empty. Raises OSError.
 
     Nothing counts that no manifest names, so whoever fails or is late leaves nothing behind but a file.
     """
@@ -38,7 +38,7 @@ def write(kernel: Kernel, place: FileTarget, blocks: Sequence[bytes]) -> list[li
 
 
 def leave(kernel: Kernel, place: FileTarget, block: bytes) -> list[FilePiece]:
-    """Write a block to a file that is forgotten with the level; one piece, or none if it is empty."""
+    """Write a block to a temporary file of the level; its piece, or none if it is empty."""
     if not block:
         return []
     name = left_name(place.level)
@@ -48,6 +48,7 @@ def leave(kernel: Kernel, place: FileTarget, block: bytes) -> list[FilePiece]:
 
 
 def _piece(kernel: Kernel, place: FileTarget, name: str, start: int, block: bytes) -> FilePiece:
+    """The piece of a file that a block is."""
     count = len(block) // (8 * kernel.layout.words)
     if place.shard is None:
         counts = shares(kernel, address_of(block), count, place.shards)
@@ -56,5 +57,5 @@ def _piece(kernel: Kernel, place: FileTarget, name: str, start: int, block: byte
 
 
 def by_depth(depths: Sequence[int], pieces: Sequence[Sequence[FilePiece]]) -> dict[int, list[FilePiece]]:
-    """The pieces of each depth that has any."""
+    """The pieces grouped by depth."""
     return {depth: list(each) for depth, each in zip(depths, pieces, strict=True) if each}

@@ -58,11 +58,11 @@ WAVES = 1  # tasks for each core: more would find less of what is made twice
 
 
 class JobFailed(OSError):  # noqa: N818 - the report of Spark, not what went wrong
-    """Spark has given up on a job; the sentence is the last attempt's."""
+    """Raised if Spark gives up on a job; has the last attempt's error."""
 
 
 class SparkExecutors:
-    """Executors of Spark, as jobs. Costs the driver a few rows for each shard and task.
+    """Runs the parts of a search as Spark jobs. Costs the driver a few rows per shard and task.
 
     `left` returns how many seconds a job may still take, None for no limit;
     one that takes longer is ended, and the search with it.
@@ -91,18 +91,18 @@ class SparkExecutors:
 
     @property
     def is_warm(self) -> bool:
-        """Whether the workers run and know the model, so that a job starts at once."""
+        """Whether workers are running and have the model, so that a job starts at once."""
         return not self._warmed.is_alive()
 
     def _warm(self) -> None:
-        """A level of nothing: workers start and Spark gets going while the first levels are done here."""
+        """Run an empty level, so that workers start while first levels are done locally."""
         with contextlib.suppress(Exception):  # the first job that matters will fail, if there is a reason
             self._job(
                 self._sharded(Expand(self._mission, 0, (), paid=False), 1), Deduplicate(self._mission, 0, ())
             )
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
-        """One level."""
+        """Search one level."""
         parts = self._parts(frontier)
         started = perf_counter()
         rows = self._sharded(Expand(self._mission, level, parts, paid), len(parts))
@@ -125,7 +125,7 @@ class SparkExecutors:
         )
 
     def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
-        """What waits at each depth."""
+        """The waiting states for each depth, deduplicated."""
         work = DeduplicateWaiting(self._mission, level, [tuple(pieces) for pieces in waiting])
         answers = self._collected(self._numbers(self._run.shards), work)
         self._all_there(answer["shard"] for answer in answers)
@@ -145,7 +145,7 @@ class SparkExecutors:
         return any(answer.get("elsewhere") for answer in answers), self._together(answers, len(parts))
 
     def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
-        """The first of some states with a step to another."""
+        """The first of the states with a step to `state`."""
         parts = self._parts(pieces)
         work = LookBack(self._mission, parts, state, by_fault)
         answers = self._collected(self._numbers(len(parts)), work)
@@ -153,14 +153,14 @@ class SparkExecutors:
         return None if first is None else tuple(first["predecessor"])
 
     def goals(self, aim: Aim) -> list[Marks]:
-        """The marks of all levels."""
+        """The marks of all levels: which states are goals."""
         parts = self._ranges()
         work = Goals(self._mission, parts, len(self._run.levels), aim)
         answers = self._collected(self._numbers(len(parts)), work)
         return _by_level(answers, parts)
 
     def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
-        """The marks of levels, and what a step adds."""
+        """The marks of levels after one more step back; whether any was added."""
         parts, folder = self._ranges(), len(self._run.levels)
         own, met = ([(each.level.number, each.name) for each in which] for which in (at, seen))
         rows = self._sharded(Ask(self._mission, parts, own, folder, aim), len(parts))
@@ -172,13 +172,13 @@ class SparkExecutors:
     # -------------------------------------------------------------------- parts
 
     def _ranges(self) -> list[Part]:
-        """The shards in parts, one for each core at most."""
+        """The shards in ranges, at most one per core."""
         shards = self._run.shards
         count = min(shards, WAVES * self._spark.sparkContext.defaultParallelism)
         return [(shards * n // count, shards * (n + 1) // count) for n in range(count)]
 
     def _parts(self, pieces: Pieces) -> list[list[FilePiece]]:
-        """States in parts of about the same size, in their order; for a level of which there are few, one."""
+        """The pieces in parts of similar size; a small level in one."""
         states, cores = count_states(pieces), self._spark.sparkContext.defaultParallelism
         if not states:
             return []
@@ -194,21 +194,21 @@ class SparkExecutors:
         return parts
 
     def _numbers(self, count: int) -> DataFrame:
-        """A row for each task, with its number."""
+        """A DataFrame with a row for each task's number."""
         return self._spark.range(0, max(count, 1), 1, max(count, 1))
 
     def _sharded(self, work: Work, tasks: int) -> DataFrame:
-        """What tasks make, by shard."""
+        """The output of `tasks` tasks, partitioned by shard."""
         return self._by_shard(self._numbers(tasks).mapInArrow(work, ROWS))
 
     def _by_shard(self, rows: DataFrame) -> DataFrame:
-        """The rows, partitioned by shard (or part)."""
+        """The rows partitioned by shard (or part)."""
         if hasattr(rows, "repartitionById"):
             return rows.repartitionById(self._run.shards, "shard")
         return rows.repartition(self._run.shards, "shard")  # perhaps several shards in one task
 
     def _collected(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
-        """What the last stage reports, once all is warm. Raises JobFailed, Stopped."""
+        """The results of the last stage. Raises JobFailed, Stopped."""
         with self._in_time() as is_late:
             self._warmed.join(self._left())
             for is_last in (*[False] * ONCE_MORE, True):
@@ -223,7 +223,7 @@ class SparkExecutors:
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[Callable[[], bool]]:
-        """Jobs of this thread are ended when the time is up; whether it is."""
+        """A context that cancels jobs at the time limit, with a test whether it passed."""
         context, left = self._spark.sparkContext, self._left()
         late, done = Event(), Event()
 
@@ -245,6 +245,7 @@ class SparkExecutors:
                 context.setLocalProperty(name, None)  # type: ignore[arg-type]  # which is how to remove one
 
     def _job(self, rows: DataFrame, work: Work) -> list[dict[str, Any]]:
+        """Run a job, and return its rows."""
         try:
             found = rows.mapInArrow(work, REPORT).collect()
         except (PySparkException, Py4JJavaError) as error:
@@ -256,7 +257,7 @@ class SparkExecutors:
     # ------------------------------------------------------------------ answers
 
     def _together(self, answers: Iterable[dict[str, Any]], parts: int) -> Expanded:
-        """What all expanders have counted and found."""
+        """The counters and findings of all expanders together."""
         context, finds, count = self._kernel.context, dict[int, Words](), 0
         words = context.new()
         for answer in answers:
@@ -270,12 +271,13 @@ class SparkExecutors:
         return Expanded(words, finds)
 
     def _all_there(self, shards: Iterable[int]) -> None:
+        """Check that every shard answered."""
         if sorted(shards) != list(range(self._run.shards)):
             raise JobFailed("not every shard has answered once")
 
 
 def _by_level(answers: list[dict[str, Any]], parts: Sequence[Part]) -> list[Marks]:
-    """The marks of levels, given those of each part."""
+    """The marks by level, joined from those of each part."""
     answers.sort(key=lambda answer: int(answer["part"]))
     if [answer["part"] for answer in answers] != list(range(len(parts))):
         raise JobFailed("not every part has answered once")
@@ -284,13 +286,13 @@ def _by_level(answers: list[dict[str, Any]], parts: Sequence[Part]) -> list[Mark
 
 
 def _least(finds: dict[int, Words], others: Iterable[tuple[int, list[int]]]) -> None:
-    """Keep the least state of each kind."""
+    """Keep in `finds` the least state of each kind."""
     for place, state in others:
         finds[place] = min(finds.get(place, tuple(state)), tuple(state))
 
 
 def _explained(said: str, limit: str | None) -> str:
-    """What went wrong; and where that may be for want of memory, how much a worker is allowed."""
+    """A job's error; if memory may be the cause, with the limit of a worker."""
     if not any(sign in said for sign in SCARCE):
         return said
     allowed = "" if limit is None else f" ({LIMIT}={limit})"

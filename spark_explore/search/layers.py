@@ -32,7 +32,7 @@ Pieces = list[FilePiece]
 
 @dataclass(slots=True)
 class FoundStates:
-    """The states in which something was found, numbered as they came; `CountsAndFinds` knows the rest."""
+    """The states with findings, numbered in order of discovery."""
 
     size: int = 0
     states: list[Words] = field(default_factory=list)
@@ -44,13 +44,13 @@ class FoundStates:
         return self.size
 
     def grow(self, level: RunLevel) -> None:
-        """Count the states of another level."""
+        """Add the number of states of another level."""
         if level.count:
             self.levels.append(Stand((self.size,), level.faults, level.depth))
         self.size += level.count
 
     def number(self, state: Words, faults: int, depth: int) -> int:
-        """The number of a state from now on."""
+        """The number of a new state."""
         self.states.append(state)
         self.stands.append(Stand((), faults, depth))
         return len(self.states) - 1
@@ -60,23 +60,23 @@ class FoundStates:
         return self.stands[number]
 
     def firsts(self, place: int) -> Iterator[int]:
-        """The state of the last level that has a property."""
+        """The state of the last level that violates or satisfies the property with an index."""
         return iter([self.new[place]] if place in self.new else [])
 
     def failures(self) -> Iterator[int]:
-        """The state of the last level where asking makes an error."""
+        """The state of the last level where evaluating a property fails."""
         return self.firsts(FAILED)
 
 
 @dataclass(slots=True)
 class Counter:
-    """What all who expand have counted together, and the numbers of what they have found."""
+    """The sum of all expanders' counters, and the numbers of states with findings."""
 
     context: list[int]
 
 
 class FileSearch(LayeredSearch[FilePiece, Find]):
-    """The search that the Spark engine makes; a `status` resumes it.
+    """The fault-layered search on files; a `status` resumes it.
 
     `executors` are asked for each level, given how many states there are to expand.
     """
@@ -109,12 +109,14 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         return len(self._known)
 
     def _stopped(self, end: End) -> None:
+        """Restart the clock at a time limit, so that showing the findings may take as long again."""
         if end is End.SECONDS:  # as long again to show what was found, at most
             self.since = monotonic()
 
     # ---------------------------------------------------------- levels and layers
 
     def _start(self) -> int | None:
+        """Queue the initial states, or restore a status; return the depth of the next level."""
         if self._status is None:
             self.entering = self._roots()
             return 0
@@ -138,6 +140,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         return by_depth([0], write(self.kernel, FileTarget(self.files.store, self.files.shards, 0), [states]))
 
     def _advance(self, faults: int, depth: int) -> bool:
+        """Search one level, commit it, and return whether it has any state."""
         frontier = self._frontier
         self._look_around(faults, depth, count_states(frontier))
         woken = self.entering.pop(depth, [])
@@ -152,6 +155,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         return bool(done.new)
 
     def _enter_layer(self) -> dict[int, Pieces]:
+        """The states that enter the next layer, by depth."""
         faults = len(self.layers) - 1
         waiting: dict[int, Pieces] = {}
         for level in self.files.levels:
@@ -168,6 +172,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         return entering
 
     def _leads_elsewhere(self) -> bool:
+        """Whether one more fault reaches a new state or breaks more."""
         for level in self.files.levels:
             if level.faults != self.layers[-1].faults or not level.count:
                 continue
@@ -181,7 +186,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
     # ------------------------------------------------------------------- counting
 
     def _count(self, level: RunLevel, expanded: Expanded, finds: dict[int, Words]) -> None:
-        """Take up what a level has counted and found."""
+        """Add a level's counters and findings."""
         context, own = self.kernel.context, self._counter.context
         for place in range(context.taken, context.size):
             own[place] += expanded.words[place]
@@ -199,17 +204,18 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self.tally.take([self._counter])
 
     def _before(self, level: RunLevel) -> tuple[int, int]:
-        """The layer and depth of what was expanded for a level."""
+        """The layer and depth of the states expanded for a level."""
         return level.faults, level.depth - 1
 
     def _take_note(self) -> None:
+        """Pass the discoveries of the last level to `finds`."""
         self.tally.note(self._known, [self._counter])
         self._known.new = {}
 
     # --------------------------------------------------------------------- status
 
     def _status_now(self) -> Json:
-        """How far the search is, but for the levels."""
+        """The progress of the search as JSON data, without the levels."""
         finds = self._known
         return {
             "context": self._counter.context,
@@ -228,7 +234,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         }
 
     def _restore(self, status: Json) -> None:
-        """Continue from there."""
+        """Resume from a status."""
         finds = self._known
         self._counter.context = status["context"]
         for state, faults, depth in status["found"]:
@@ -260,43 +266,46 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
     # -------------------------------------------------------------------- telling
 
     def trace_of(self, prop: str) -> Trace:
-        """The run that decides a property."""
+        """The trace that decides a property."""
         return self._runs().trace(prop, self.tally.best[prop])
 
     def error(self) -> Trace | None:
-        """The run to an error of the model, if it makes one."""
+        """The trace to an error of the model, if there is one."""
         return None if self.tally.error is None else self._runs().error(self.tally.error)
 
     def run_to(self, state: Words, level: RunLevel, ending: Ending, prop: str) -> Trace:
-        """The run to a state of a level."""
+        """The trace to a state of a level."""
         return self._runs().to(self._known.number(state, level.faults, level.depth), ending, prop)
 
     def _runs(self) -> FarRuns:
+        """The reconstruction of runs."""
         return FarRuns(self.task, self.machine, self.kernel, self)
 
     def found(self, number: int) -> tuple[Words, int, int]:
-        """A state in which something was found, its layer and depth."""
+        """A state with a finding, its layer and depth."""
         return self._known.states[number], self._known.stands[number].faults, self._known.stands[number].depth
 
     def steps(self) -> Sums:
-        """How many steps were taken, and how many cut, so far."""
+        """The number of steps taken, and of steps cut, so far."""
         return self.tally.sums()
 
     def counts(self) -> Counts:
-        """What was counted."""
+        """The counters of the search."""
         noted = self.kernel.context.noted
         return replace(self.tally.counts(self._known), seen=frozenset(noted[at].name for at in self._seen))
 
 
 def layer_name(faults: int) -> str:
-    """The name of the file that lists what enters a layer."""
+    """The name of the file that lists the states entering a layer."""
     return f"{LEVELS}/layer-{faults:04}.json"
 
 
 def _find(find: Find) -> list[object]:
+    """A finding as JSON data."""
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]
 
 
 def _found(data: Sequence[object]) -> Find:
+    """The finding in JSON data."""
     faults, depth, number, way, by_fault = data
     return Find(int(str(faults)), int(str(depth)), int(str(number)), FindKind[str(way)], bool(by_fault))

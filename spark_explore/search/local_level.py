@@ -34,7 +34,7 @@ Pieces = Sequence[FilePiece]
 
 @frozen
 class Advance:
-    """A level: where its new states are and those that wait, what was counted before, what was found.
+    """The result of searching a level: new and waiting states, counters and findings.
 
     `spent` is what it took, by the names in `spent.py`.
     """
@@ -47,33 +47,33 @@ class Advance:
 
 
 class Executors(Protocol):
-    """The executors of a search, in this process or on a cluster; the findings do not depend on which.
+    """The interface of what executes the parts of a search: this process or a cluster.
 
     All may raise OSError and Damaged.
     """
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
-        """Expand a frontier; what is new of that and of the woken, against all that the run has seen."""
+        """Expand a frontier; the successors and woken states that are not visited yet."""
         ...
 
     def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
-        """For each depth, what waits there, has not been seen, and does not wait at an earlier depth."""
+        """For each depth the waiting states not visited and not at an earlier depth."""
         ...
 
     def leads_elsewhere(self, frontier: Pieces) -> tuple[bool, Expanded]:
-        """Whether a fault leads from a state to one that was not seen; and what was found on the way."""
+        """Whether a fault leads to a state not visited; and findings on the way."""
         ...
 
     def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
-        """The first of some states with a step to another."""
+        """The first of the states with a step to `state`."""
         ...
 
     def goals(self, aim: Aim) -> list[Marks]:
-        """The marks of all levels: who is at the goal."""
+        """The marks of all levels: which states are goals."""
         ...
 
     def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
-        """The marks of levels, with those of states that a step leads from to a mark of the levels seen.
+        """The marks of levels after one more step back from the marks of `seen`; whether any was added.
 
         And whether to look again from those states, for they may lead to each other.
         """
@@ -81,7 +81,7 @@ class Executors(Protocol):
 
 
 class LocalExecutor:
-    """An executor in this process, with one core. Costs the memory of a level's candidates."""
+    """Executes the parts of a search in this process. Costs the memory of a level's candidates."""
 
     def __init__(self, kernel: Kernel, run: RunFolder) -> None:
         self._watch = Stopwatch()
@@ -91,13 +91,14 @@ class LocalExecutor:
         self._width = 8 * kernel.layout.words
 
     def advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
-        """One level."""
+        """Search one level."""
         self._watch.take()
         with self._watch.on(LEVELS):
             done = self._advance(level, frontier, woken, paid=paid)
         return replace(done, spent=self._watch.take())
 
     def _advance(self, level: int, frontier: Pieces, woken: Pieces, *, paid: bool) -> Advance:
+        """Search one level, in smaller parts if memory requires."""
         kernel, store, width = self._kernel, self._store, self._width
         candidates, expanded = self._expand(frontier, paid=paid)
         candidates += blocks(store, woken, width)
@@ -107,6 +108,7 @@ class LocalExecutor:
         return Advance(new, waiting, expanded, deduplicated.finds)
 
     def _expand(self, frontier: Pieces, *, paid: bool) -> tuple[list[bytes], Expanded]:
+        """The successors of a frontier in blocks, with the counters."""
         expander = Expander(self._kernel, 1, count_states(frontier))
         try:
             found = blocks(self._store, frontier, self._width)
@@ -115,7 +117,7 @@ class LocalExecutor:
             expander.close()
 
     def deduplicate_waiting(self, level: int, waiting: Sequence[Pieces]) -> list[list[FilePiece]]:
-        """What waits at each depth."""
+        """The waiting states for each depth, deduplicated."""
         store, width = self._store, self._width
         each = [b"".join(blocks(store, pieces, width)) for pieces in waiting]
         seen = [blocks(store, self._run.seen, width) for _ in range(0, len(each), PERIODS)]
@@ -129,7 +131,7 @@ class LocalExecutor:
         return bool(deduplicate(self._kernel, 1, candidates, seen).waiting), expanded
 
     def predecessor(self, pieces: Pieces, state: Words, *, by_fault: bool) -> Words | None:
-        """The first of some states with a step to another."""
+        """The first of the states with a step to `state`."""
         expander = Expander(self._kernel, 1, 1)
         try:
             found = blocks(self._store, pieces, self._width)
@@ -144,7 +146,7 @@ class LocalExecutor:
         return [self._kept(aim, level, marks) for level, marks in zip(self._run.levels, found, strict=True)]
 
     def look(self, aim: Aim, at: Sequence[Marked], seen: Sequence[Marked]) -> tuple[list[Marks], bool]:
-        """The marks of levels, and what steps add, until that is all."""
+        """The marks of levels after steps back until nothing is added; whether any was."""
         marks, questions = self._ahead(aim, at)
         table = wanted(self._kernel, 1, questions)
         try:
@@ -163,7 +165,7 @@ class LocalExecutor:
         return [self._kept(aim, each.level, part) for each, part in zip(at, own, strict=True)], False
 
     def _ahead(self, aim: Aim, at: Sequence[Marked]) -> tuple[bytearray, list[bytes]]:
-        """The marks of levels with those that need no question; and the questions."""
+        """The marks that need no question, and the questions about successors."""
         lookout, found, questions = Lookout(self._kernel, aim), bytearray(), list[bytes]()
         try:
             for block, old in chain.from_iterable(map(self._with_marks, at)):
@@ -175,11 +177,11 @@ class LocalExecutor:
         return found, questions
 
     def _with_marks(self, at: Marked) -> Iterator[MarkedBlock]:
-        """The states of a level in blocks, each block with its marks."""
+        """The states of a level in blocks, each with its marks."""
         return marked(self._store, at.level.new, at.marks.pieces, self._width)
 
     def _with(self, at: Sequence[Marked], marks: bytearray) -> Iterator[MarkedBlock]:
-        """The states of levels with other marks."""
+        """The states of levels with the given marks."""
         start = 0
         for each in at:
             for block in blocks(self._store, each.level.new, self._width):
@@ -188,7 +190,7 @@ class LocalExecutor:
                 start += count
 
     def _kept(self, aim: Aim, level: RunLevel, marks: bytes | bytearray) -> Marks:
-        """Write marks of a level next to its states."""
+        """Write the marks of a level."""
         if not marks:
             return Marks((), 0, 0)
         shards = [of_shard(level.new, shard, self._width) for shard in range(self._run.shards)]

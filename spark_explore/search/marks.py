@@ -26,14 +26,14 @@ MarkedBlock = tuple[bytes, bytes]  # a block of states, and the mark of each
 
 @frozen
 class Marks:
-    """The marks of a level, next to its states; and how many have no way, or one beyond the scope."""
+    """The files with a level's marks, and how many states have no way to a goal, or only out of the scope."""
 
     pieces: tuple[FilePiece, ...]
     open: int
     beyond: int
 
     def as_json(self) -> list[Any]:
-        """It as a value for JSON."""
+        """The marks as JSON data."""
         return [[piece.as_json() for piece in self.pieces], self.open, self.beyond]
 
 
@@ -44,14 +44,14 @@ def marks_from_json(data: Sequence[Any]) -> Marks:
 
 
 def joined(marks: Sequence[Marks]) -> Marks:
-    """The marks of one level, put together from those of its shards, in order."""
+    """The marks of one level, joined from those of its shards in order."""
     pieces = tuple(piece for each in marks for piece in each.pieces)
     return Marks(pieces, sum(each.open for each in marks), sum(each.beyond for each in marks))
 
 
 @frozen
 class Marked:
-    """A level with its marks, and the name of the file with their places."""
+    """A level with its marks, and the file that lists their pieces."""
 
     level: RunLevel
     marks: Marks
@@ -60,14 +60,14 @@ class Marked:
 
 @frozen
 class Aim:
-    """What is looked for: the goal of a `recoverable`, by its number; or then a step beyond the scope."""
+    """The goal of a `recoverable`, by number; or, in the second pass, a step beyond the scope."""
 
     which: int
     beyond: bool = False
 
     @property
     def mark(self) -> int:
-        """What those are marked with who have a way."""
+        """The mark for states with a way."""
         return BEYOND if self.beyond else FINE
 
 
@@ -88,7 +88,7 @@ def marked(
 
 
 def goals(kernel: Kernel, aim: Aim, states: Iterable[bytes]) -> bytes:
-    """The marks of states: who is at the goal."""
+    """The marks of states: which are goals."""
     words, found = kernel.layout.words, []
     for block in states:
         count = len(block) // (8 * words)
@@ -102,7 +102,7 @@ def goals(kernel: Kernel, aim: Aim, states: Iterable[bytes]) -> bytes:
 
 
 class Lookout:
-    """Looks one step ahead from states without a mark."""
+    """Expands states without a mark by one step, to ask about their successors."""
 
     def __init__(self, kernel: Kernel, aim: Aim) -> None:
         self._kernel = kernel
@@ -113,7 +113,7 @@ class Lookout:
         self._scratch = Region(self._room)
 
     def ahead(self, block: bytes, marks: bytearray, first: int) -> Iterator[bytes]:
-        """The questions about a block whose first state has this number; marks where none is needed."""
+        """The questions about a block whose first state has number `first`; sets sure marks."""
         count, done, context = len(block) // self._width, 0, self._context
         start, look = self._scratch.address, self._kernel.call["look_ahead"]
         while done < count:
@@ -131,12 +131,12 @@ class Lookout:
             yield self._scratch.read(0, context[CURSOR] - start)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self._scratch.close()
 
 
 def dealt(kernel: Kernel, questions: bytes, shards: int) -> tuple[bytes, tuple[int, ...]]:
-    """Questions in the order of the shards that they ask about, and how many each is asked."""
+    """The questions sorted by the shard that they are about, and the number for each."""
     counts, ends = (ctypes.c_uint64 * shards)(), (ctypes.c_uint64 * shards)()
     out = ctypes.create_string_buffer(len(questions))
     kernel.call["deal"](questions, len(questions) // entry_size(kernel), shards, counts, ends, out)
@@ -144,7 +144,7 @@ def dealt(kernel: Kernel, questions: bytes, shards: int) -> tuple[bytes, tuple[i
 
 
 def entry_size(kernel: Kernel) -> int:
-    """How many bytes a question has."""
+    """The size of a question in bytes."""
     return 8 * (kernel.layout.words + 1)
 
 
@@ -152,14 +152,14 @@ def entry_size(kernel: Kernel) -> int:
 
 
 class Wanted(TaggedTable):
-    """What questions of one shard (or with one shard, all) are about."""
+    """The states that questions of one shard (or all) are about."""
 
     def __init__(self, kernel: Kernel, shards: int, most: int) -> None:
         super().__init__(kernel, shards, most)
         self._entry = entry_size(kernel)
 
     def want(self, questions: bytes) -> None:
-        """Take questions up. Raises Overflow."""
+        """Add questions. Raises Overflow."""
         many = len(questions) // self._entry
         new = self._call["want"](*self._parts(), questions, many)
         if new < 0:
@@ -167,7 +167,7 @@ class Wanted(TaggedTable):
         self.count += new
 
     def see(self, states: Iterable[MarkedBlock]) -> None:
-        """See which states have a mark, until nothing is wanted any more."""
+        """Look up the marks of the wanted states, until all are known."""
         if self.count:
             for block, marks in states:
                 many = len(block) // self._width
@@ -176,20 +176,21 @@ class Wanted(TaggedTable):
                     break
 
     def answer(self, questions: bytes) -> bytes:
-        """The numbers of the states that lead to one with a mark, four bytes each."""
+        """The numbers of the states that lead to a marked one, four bytes each."""
         many = len(questions) // self._entry
         out = ctypes.create_string_buffer(4 * many)
         found = self._call["answer"](*self._parts(), questions, many, out)
         return out.raw[: 4 * found]
 
     def _parts(self) -> tuple[int, int, int, int]:
+        """The arguments of the kernel's functions for the table."""
         return self._table.address, self._slots, self._tags.address, self._shards
 
 
 def answers(
     kernel: Kernel, shards: int, questions: Sequence[bytes], seen: Iterable[MarkedBlock]
 ) -> list[bytes]:
-    """For each block of questions the numbers of the states that have a way, given all marks of the shard.
+    """For each block of questions the numbers of states with a way, given the shard's marks.
 
     Costs a table of what is asked about, and a look into it for each state with a mark.
     """
@@ -202,7 +203,7 @@ def answers(
 
 
 def wanted(kernel: Kernel, shards: int, questions: Sequence[bytes]) -> Wanted:
-    """A table of what some questions are about."""
+    """A table of the states that questions are about."""
     room = sum(map(len, questions)) // entry_size(kernel)
     while True:
         table = Wanted(kernel, shards, room)
@@ -217,14 +218,15 @@ def wanted(kernel: Kernel, shards: int, questions: Sequence[bytes]) -> Wanted:
 
 
 def put(kernel: Kernel, marks: bytearray, numbers: bytes, aim: Aim) -> None:
-    """Mark the states with some numbers."""
+    """Mark the states with these numbers."""
     kernel.call["put_marks"](_address(marks), numbers, len(numbers) // 4, aim.mark)
 
 
 def tally(marks: bytes | bytearray) -> tuple[int, int]:
-    """How many have no mark, and how many a way beyond the scope."""
+    """The number of states without a mark, and with a way only beyond the scope."""
     return marks.count(0), marks.count(BEYOND)
 
 
 def _address(marks: bytearray) -> int:
+    """The memory address of the marks."""
     return ctypes.addressof(ctypes.c_char.from_buffer(marks)) if marks else 0

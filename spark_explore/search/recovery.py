@@ -31,13 +31,14 @@ SEEN = 100  # marks that are gone through in the time in which one state is look
 
 
 class FileFindings(FindingsOfSearch[FileSearch]):
-    """The findings of a search on files; ways back are looked for only now."""
+    """The findings of a search on files, including ways back to goals."""
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
-        """Ways back."""
+        """The functions that decide `recoverable` properties."""
         return {PropertyKind.RECOVERABLE: self._recoverable}
 
     def _recoverable(self, prop: Property) -> Verdict:
+        """The verdict on a `recoverable`."""
         recovery = FileRecovery(self.search, prop)
         beyond = recovery.spread()
         trapped = recovery.trapped()
@@ -52,7 +53,7 @@ class FileFindings(FindingsOfSearch[FileSearch]):
 
 
 class FileRecovery:
-    """Looks for ways back in the states that a search has found; resumes where it was stopped.
+    """Marks the states with a way back to a goal; can be resumed.
 
     Costs at least expanding every state that is not at the goal; see the cost model.
     All raise OSError and Damaged, and Stopped when a limit of the search is reached.
@@ -71,7 +72,7 @@ class FileRecovery:
         self._looked: list[int] = []  # when a level was last looked at
 
     def spread(self) -> int:
-        """Mark all states that have a way; how many only have one beyond the scope."""
+        """Mark all states with a way; return how many have one only beyond the scope."""
         beyond = self._begin()
         if not beyond:
             self._sweep(Aim(self._which))
@@ -80,7 +81,7 @@ class FileRecovery:
         return sum(at.marks.beyond for at in self._levels)
 
     def trapped(self) -> tuple[Words, RunLevel] | None:
-        """The first state without a way, by fewest faults, then steps; and its level."""
+        """The first state without a way, by fewest faults and then steps, and its level."""
         words = self._search.kernel.layout.words
         for at in self._levels:
             if at.marks.open:
@@ -92,7 +93,7 @@ class FileRecovery:
     # ---------------------------------------------------------------------- sweeps
 
     def _sweep(self, aim: Aim) -> None:
-        """Look at levels, until no look could add anything."""
+        """Mark states that lead to marked ones, level by level, until no further mark is possible."""
         self._clock = 1
         self._looked = [int(not aim.beyond) for _ in self._levels]
         self._changed = [int(self._has_some(at, aim)) for at in self._levels]
@@ -103,7 +104,7 @@ class FileRecovery:
                 self._pass(order, aim)
 
     def _pass(self, order: Sequence[int], aim: Aim) -> None:
-        """Look at each level that is due, at small ones together."""
+        """Search each due level once for states to mark, small levels together in one job."""
         most = max(TOGETHER, len(self._search) // SEEN)
         group, states = list[int](), 0
         for number in order:
@@ -118,7 +119,7 @@ class FileRecovery:
             self._look(group, aim)
 
     def _is_due(self, number: int) -> bool:
-        """Whether a look at a level may add something."""
+        """Whether a level may have further states to mark."""
         if not self._levels[number].marks.open:
             return False
         return max(self._changed[: self._behind(number)]) >= self._looked[number]
@@ -130,11 +131,11 @@ class FileRecovery:
         return number + 1 + any((to.faults, to.depth) == (own.faults, own.depth + 1) for to in later)
 
     def _has_some(self, at: Marked, aim: Aim) -> bool:
-        """Whether a level has marks that a step could lead to."""
+        """Whether a level has marks that steps could lead to."""
         return bool(at.marks.beyond) if aim.beyond else at.level.count > at.marks.open
 
     def _look(self, group: Sequence[int], aim: Aim) -> None:
-        """Look at levels, and remember what has changed."""
+        """Mark the states of these levels that have a marked successor, and record which levels changed."""
         self._poll_limits()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
@@ -145,12 +146,12 @@ class FileRecovery:
             if marks.open != before.marks.open:
                 self._changed[number] = self._clock
                 self._levels[number] = self._named(before.level, marks)
-        self._tell(aim)
+        self._commit(aim)
 
     # --------------------------------------------------------------------- keeping
 
     def _begin(self) -> bool:
-        """Mark the goals, or take up the marks of an earlier run; whether all that lead there are marked."""
+        """Mark the goals or restore marks; return whether the first pass is complete."""
         if self._status.rpartition("/")[2] in self._store.names(marks_folder(self._which)):
             return self._restore()
         aim = Aim(self._which)
@@ -158,28 +159,28 @@ class FileRecovery:
         found = self._search.executors(len(self._search)).goals(aim)
         levels = self._search.files.levels
         self._levels = [self._named(level, marks) for level, marks in zip(levels, found, strict=True)]
-        self._tell(aim)
+        self._commit(aim)
         return False
 
     def _named(self, level: RunLevel, marks: Marks) -> Marked:
-        """A level with marks, where any worker finds them."""
+        """The level with its marks in files that any worker can read."""
         name = marks_name(self._which)
         self._search.files.write_json(name, {"marks": marks.as_json()})
         return Marked(level, marks, name)
 
     def _poll_limits(self) -> None:
-        """Look at the limits of the search, and report how many states are still without a way."""
-        self._search.look()
+        """Check the limits, and report how many states have no way yet."""
+        self._search.check_limits()
         self._search.tell(*self._search.reached, sum(at.marks.open for at in self._levels))
 
-    def _tell(self, aim: Aim) -> None:
-        """From now on these marks count."""
+    def _commit(self, aim: Aim) -> None:
+        """Commit the current marks."""
         self._search.files.write_json(
             self._status, {"beyond": aim.beyond, "levels": [at.name for at in self._levels]}
         )
 
     def _restore(self) -> bool:
-        """Take up the marks that a run before has written; whether it was looking beyond the scope."""
+        """Restore the marks of an earlier run; return whether it was in the second pass."""
         run = self._search.files
         data = run.read_json(self._status)
         for level, name in zip(run.levels, data["levels"], strict=True):
@@ -188,7 +189,7 @@ class FileRecovery:
         return bool(data["beyond"])
 
     def _tidy(self) -> None:
-        """Remove the marks that later ones replace."""
+        """Remove marks that were replaced."""
         folder = marks_folder(self._which)
         kept = {self._status, *(at.name for at in self._levels)}
         kept |= {piece.name for at in self._levels for piece in at.marks.pieces}

@@ -38,7 +38,7 @@ Work = Callable[[Batches], Batches]
 
 @frozen
 class Mission:
-    """What a worker has to know of a search, the same for all its levels; `token` is new for each driver."""
+    """What a worker needs to know about a search; `token` is new for each driver."""
 
     task: Task
     place: str
@@ -49,7 +49,7 @@ class Mission:
 
 
 class SparkWorker:
-    """A worker process within a search: the kernel, the files, the manifests read so far.
+    """The state of a worker process: the kernel, the files, and the manifests read so far.
 
     Raises Damaged where the run is not seen.
     """
@@ -70,7 +70,7 @@ class SparkWorker:
         return [piece for level in found for piece in of_shard(level.new, shard, self.width)]
 
     def level(self, number: int) -> RunLevel:
-        """A level that is finished."""
+        """A completed level."""
         while len(self._levels) <= number:
             name = manifest_name(len(self._levels))
             self._levels.append(level_from_json(unsealed(name, self.store.read(name))))
@@ -78,7 +78,7 @@ class SparkWorker:
 
 
 def _see(mission: Mission, store: Store) -> None:
-    """See that what is at the place is the run of the driver. Raises Damaged."""
+    """Check that the files are those of the driver's run. Raises Damaged."""
     try:
         name = unsealed(ABOUT, store.read(ABOUT))["run"]
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def _see(mission: Mission, store: Store) -> None:
 
 @lru_cache(maxsize=1)
 def spark_worker(mission: bytes) -> SparkWorker:
-    """This process within a search; made once for each search."""
+    """The state of this worker process for a search, made once."""
     found: Mission = pickle.loads(mission)  # noqa: S301 - from our own driver
     return SparkWorker(found)
 
@@ -102,7 +102,7 @@ def spark_worker(mission: bytes) -> SparkWorker:
 
 @frozen
 class Expand:
-    """Expands the parts of a frontier whose numbers come in; the first also calls every shard."""
+    """A Spark task: expands parts of a frontier, given by number."""
 
     mission: Any  # a broadcast of bytes
     level: int
@@ -110,7 +110,7 @@ class Expand:
     paid: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        """What the parts lead to."""
+        """The successors of the parts, by shard."""
         here = spark_worker(self.mission.value)
         with here.watch.on(TASKS):
             for number in numbers(batches):
@@ -118,6 +118,7 @@ class Expand:
         yield _batch([(0, spent(here), b"")])
 
     def _rows(self, here: SparkWorker, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+        """The successors of one part, by shard, then the counters."""
         if number == 0:
             yield from ((shard, None, b"") for shard in range(here.shards))
         if number >= len(self.parts):
@@ -135,7 +136,7 @@ class Expand:
             expander.close()
 
     def _left(self, here: SparkWorker, found: Iterable[bytes]) -> Iterator[tuple[int, bytes | None, bytes]]:
-        """Leave blocks in files; each shard gets where its states are."""
+        """Write blocks to files, and yield for each shard where its states are."""
         for block in found:
             place = FileTarget(here.store, here.shards, self.level)
             for piece in leave(here.kernel, place, block):
@@ -146,13 +147,13 @@ class Expand:
 
 
 def numbers(batches: Batches) -> Iterator[int]:
-    """The numbers that a task is given."""
+    """The task numbers in a task's input."""
     for batch in batches:
         yield from batch.column(0).to_pylist()
 
 
 def sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
-    """Rows as record batches of some megabytes."""
+    """Rows as record batches of a few megabytes."""
     kept: list[tuple[int, bytes | None, bytes]] = []
     size = 0
     for row in rows:
@@ -166,19 +167,20 @@ def sent(rows: Iterator[tuple[int, bytes | None, bytes]]) -> Batches:
 
 
 def _batch(rows: Sequence[tuple[int, bytes | None, bytes]]) -> pa.RecordBatch:
+    """Rows as one record batch."""
     shards, pieces, data = zip(*rows, strict=True)
     columns = [pa.array(shards, pa.int32()), pa.array(pieces, pa.binary()), pa.array(data, pa.binary())]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
 def encoded(expanded: Expanded) -> bytes:
-    """What was counted and found, as bytes."""
+    """The counters and findings as bytes."""
     finds = [(place, list(state)) for place, state in expanded.finds.items()]
     return json.dumps({"words": expanded.words, "expanded": finds}).encode()
 
 
 def spent(here: SparkWorker) -> bytes:
-    """What this process has spent since it was last asked, as bytes."""
+    """The time that this process spent since the last call, as bytes."""
     return json.dumps({"spent": here.watch.take()}).encode()
 
 
@@ -187,7 +189,7 @@ def spent(here: SparkWorker) -> bytes:
 
 @frozen
 class Deduplicate:
-    """Deduplicates each shard that comes in, and writes what is new; what other tasks report is handed on."""
+    """A Spark task: deduplicates shards, writes new states, and passes other tasks' reports on."""
 
     mission: Any
     level: int
@@ -195,14 +197,14 @@ class Deduplicate:
     keep: bool = True  # False: count what is new by a fault, and write nothing
 
     def __call__(self, batches: Batches) -> Batches:
-        """A row for each shard, one for each expander, and one for what each of them has spent."""
+        """A row for each shard and expander, and one for the time each spent."""
         here = spark_worker(self.mission.value)
         with here.watch.on(TASKS):
             answers = self._answers(here, batches)
         yield answered([*answers, spent(here)])
 
     def _answers(self, here: SparkWorker, batches: Batches) -> list[bytes]:
-        """What the expanding tasks reported, and the answer of each shard."""
+        """The reports of expanding tasks, and the result of each shard."""
         candidates: dict[int, list[bytes]] = defaultdict(list)
         answers: list[bytes] = []
         for batch in batches:
@@ -216,7 +218,7 @@ class Deduplicate:
         ]
 
     def _deduplicated(self, here: SparkWorker, shard: int, candidates: list[bytes]) -> bytes:
-        """The answer for one shard: its candidates less its visited set, written to files."""
+        """The result of one shard: its candidates not visited, written to files."""
         given = [block for block in candidates if block]
         if here.by_files:
             left = [piece_from_json(json.loads(block)) for block in given]
@@ -240,7 +242,7 @@ class Deduplicate:
 
 @frozen
 class DeduplicateWaiting:
-    """Deduplicates the shards whose numbers come in, over all depths at which states wait."""
+    """A Spark task: deduplicates the waiting states of shards, over all depths."""
 
     mission: Any
     level: int
@@ -252,7 +254,7 @@ class DeduplicateWaiting:
         yield answered([self._deduplicated(here, shard) for shard in numbers(batches)])
 
     def _deduplicated(self, here: SparkWorker, shard: int) -> bytes:
-        """The answer for one shard: its waiting states less its visited set, written to files."""
+        """The result of one shard: its waiting states not visited, written to files."""
         store, width = here.store, here.width
         each = [b"".join(blocks(store, of_shard(pieces, shard, width), width)) for pieces in self.waiting]
         seen = here.seen(self.level, shard)
@@ -265,7 +267,7 @@ class DeduplicateWaiting:
 
 @frozen
 class LookBack:
-    """Looks for a predecessor of a state in the parts whose numbers come in."""
+    """A Spark task: finds a predecessor of a state in parts, given by number."""
 
     mission: Any
     parts: Sequence[Sequence[FilePiece]]
@@ -273,13 +275,14 @@ class LookBack:
     by_fault: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        """A row for each part that has one: the first there."""
+        """A row for each part that has a predecessor: the first one."""
         here = spark_worker(self.mission.value)
         found = ((number, self._predecessor(here, number)) for number in numbers(batches))
         rows = [json.dumps({"part": n, "predecessor": list(each)}).encode() for n, each in found if each]
         yield answered(rows)
 
     def _predecessor(self, here: SparkWorker, number: int) -> Words | None:
+        """The first predecessor in one part."""
         expander = Expander(here.kernel, here.shards, 1)
         try:
             pieces = blocks(here.store, self.parts[number], here.width)
@@ -289,5 +292,5 @@ class LookBack:
 
 
 def answered(rows: Sequence[bytes]) -> pa.RecordBatch:
-    """What a task of the last stage reports."""
+    """A record batch of one column, `report`: the rows that a task of the last stage returns."""
     return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["report"])

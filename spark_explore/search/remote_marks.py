@@ -39,28 +39,28 @@ Asked = tuple[int, list[Any] | None, bytes]  # questions of a part: where they a
 
 @frozen
 class MarkReader:
-    """Reads states and marks of some shards."""
+    """Reads the states and marks of some shards."""
 
     here: SparkWorker
     part: Part
 
     def states(self, level: int) -> list[FilePiece]:
-        """The states of a level."""
+        """The pieces with the states of a level."""
         return self._own(self.here.level(level).new, self.here.width)
 
     def marks(self, named: Named) -> list[FilePiece]:
-        """The marks of a level."""
+        """The pieces with the marks of a level."""
         store, (_, name) = self.here.store, named
         return self._own(marks_from_json(unsealed(name, store.read(name))["marks"]).pieces, ALONE)
 
     def with_marks(self, levels: Iterable[Named]) -> Iterator[MarkedBlock]:
-        """The states of levels with their marks."""
+        """Blocks of the levels' states with their marks."""
         for named in levels:
             states, marks = self.states(named[0]), self.marks(named)
             yield from marked(self.here.store, states, marks, self.here.width)
 
     def kept(self, levels: Iterable[int], aim: Aim, marks: bytes | bytearray) -> list[list[Any]]:
-        """Write the marks of levels to one file; a description of each in JSON. Raises OSError."""
+        """Write the marks of levels to one file; their descriptions as JSON data. Raises OSError."""
         name, start, data = marks_name(aim.which), 0, list[list[Any]]()
         for level in levels:
             own = self.here.level(level).new
@@ -74,12 +74,13 @@ class MarkReader:
         return data
 
     def _own(self, pieces: Sequence[FilePiece], width: int) -> list[FilePiece]:
+        """The pieces of this reader's shards."""
         return [piece for shard in range(*self.part) for piece in of_shard(pieces, shard, width)]
 
 
 @frozen
 class Goals:
-    """Marks goals in the parts whose numbers come in, in all levels."""
+    """A Spark task: marks goals in parts, given by number, in all levels."""
 
     mission: Any
     parts: Sequence[Part]
@@ -92,6 +93,7 @@ class Goals:
         yield answered([self._marked(here, number) for number in numbers(batches)])
 
     def _marked(self, here: SparkWorker, number: int) -> bytes:
+        """The marks of one part."""
         reader, found = MarkReader(here, self.parts[number]), bytearray()
         for level in range(self.levels):
             states = blocks(here.store, reader.states(level), here.width)
@@ -102,7 +104,7 @@ class Goals:
 
 @frozen
 class Ask:
-    """Looks one step ahead in the parts whose numbers come in; gives each part its marks so far."""
+    """A Spark task: looks one step ahead from unmarked states, and asks about the successors."""
 
     mission: Any
     parts: Sequence[Part]
@@ -111,12 +113,13 @@ class Ask:
     aim: Aim
 
     def __call__(self, batches: Batches) -> Batches:
-        """Questions, by shard; and the marks of each part with how many questions it has, by part."""
+        """The questions by shard, and for each part its marks and number of questions."""
         here = spark_worker(self.mission.value)
         for number in numbers(batches):
             yield from sent(self._rows(here, number))
 
     def _rows(self, here: SparkWorker, number: int) -> Iterator[tuple[int, bytes | None, bytes]]:
+        """The rows of one part."""
         lookout, marks, asked = Lookout(here.kernel, self.aim), bytearray(), 0
         kept, size = list[bytes](), 0
         try:
@@ -136,7 +139,7 @@ class Ask:
         yield number, json.dumps(data).encode(), bytes(marks)
 
     def _dealt(self, here: SparkWorker, part: int, questions: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-        """Questions by shard, in a file or as they are."""
+        """The questions by shard, in a file or inline."""
         if not questions:
             return
         width, start = entry_size(here.kernel), 0
@@ -155,7 +158,7 @@ class Ask:
 
 @frozen
 class AnswerQuestions:
-    """Answers whether successors have a mark, for the shards that come in, from the marks in `seen`.
+    """A Spark task: answers for shards whether successors have a mark in `seen`.
 
     Rows of `Ask` that hold the marks of a part are handed on to `WriteMarks` as they are.
     """
@@ -164,7 +167,7 @@ class AnswerQuestions:
     seen: Sequence[Named]
 
     def __call__(self, batches: Batches) -> Batches:
-        """For each block of questions, a row for the part that asked.
+        """For each block of questions a row for the part that asked.
 
         It has how many were read, and the numbers of the states that lead to one with a mark.
         """
@@ -183,6 +186,7 @@ class AnswerQuestions:
     def _rows(
         self, here: SparkWorker, shard: int, asked: Sequence[Asked]
     ) -> Iterator[tuple[int, bytes, bytes]]:
+        """The answers of one shard."""
         reader, width = MarkReader(here, (shard, shard + 1)), entry_size(here.kernel)
         questions = [
             b"".join(blocks(here.store, [piece_from_json(left)], width)) if left else block
@@ -195,7 +199,7 @@ class AnswerQuestions:
 
 @frozen
 class WriteMarks:
-    """Writes the marks of each part that comes in, with what was answered."""
+    """A Spark task: writes the marks of parts, with the answers applied."""
 
     mission: Any
     parts: Sequence[Part]
@@ -221,6 +225,7 @@ class WriteMarks:
         yield answered([self._marked(here, part, own[part][1], ways[part]) for part in sorted(own)])
 
     def _marked(self, here: SparkWorker, part: int, old: bytes, ways: Sequence[bytes]) -> bytes:
+        """The marks of one part after the answers."""
         marks = bytearray(old)
         for each in ways:
             put(here.kernel, marks, each, self.aim)

@@ -16,25 +16,25 @@ from spec.meaning.semantics import Machine
 
 
 class LocatedSearch(Protocol):
-    """What `FarRuns` needs of a search: its files, executors for a number of states, and what it found."""
+    """What `FarRuns` needs of a search: files, executors, and states with findings."""
 
     files: RunFolder
     executors: Callable[[int], Executors]
 
     def found(self, number: int) -> tuple[Words, int, int]:
-        """A state in which something was found, its layer and depth."""
+        """A state with a finding, its layer and depth."""
         ...
 
 
 class FarRuns(Replay):
-    """Runs to states of a search on files. Costs expanding a level for each step, at most two."""
+    """Reconstructs runs of a search on files. Costs expanding at most two levels per step."""
 
     def __init__(self, task: Task, machine: Machine, kernel: Kernel, search: LocatedSearch) -> None:
         super().__init__(task, machine, kernel)
         self._search = search
 
     def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
-        """How a state was found: its predecessor is a level before it, in its layer or in the one before."""
+        """The path to a state with a finding: its initial state's number, then states with a fault flag."""
         state, faults, depth = self._search.found(number)
         later: list[tuple[Words, bool]] = []
         while depth:
@@ -50,11 +50,12 @@ class FarRuns(Replay):
         return self._root(state), later[::-1]
 
     def _predecessor(self, faults: int, depth: int, state: Words, *, by_fault: bool) -> Words | None:
-        """The first state of a level from which a step that is no fault, or a fault, leads to this one."""
+        """The first state of a level with a step (a fault or not) to this one."""
         pieces = self._search.files.at(faults, depth)
         if not pieces:
             return None
         return self._search.executors(count_states(pieces)).predecessor(pieces, state, by_fault=by_fault)
 
     def _root(self, state: Words) -> int:
+        """The number of the initial state that a path begins with."""
         return [self.kernel.represent(each) for each in self.machine.initial()].index(state)

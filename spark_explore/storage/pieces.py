@@ -13,12 +13,12 @@ READ = 1 << 22  # bytes read at once
 
 
 class Damaged(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """A file of a run is not as it was written."""
+    """Raised for a file of a run that is not as it was written."""
 
 
 @frozen
 class FilePiece:
-    """A part of a file of states: from which byte on, how many of which shards, and a checksum."""
+    """A part of a file of states: offset, number of states per shard, and checksum."""
 
     name: str
     start: int
@@ -28,18 +28,18 @@ class FilePiece:
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return sum(self.counts)
 
     def of(self, shard: int, width: int) -> FilePiece | None:
-        """The states of one shard, `width` bytes each; None when there are none."""
+        """The sub-piece with the states of one shard, `width` bytes each; None if there are none."""
         at = shard - self.shard
         if not 0 <= at < len(self.counts) or not self.counts[at]:
             return None
         return FilePiece(self.name, self.start + width * sum(self.counts[:at]), shard, (self.counts[at],), 0)
 
     def as_json(self) -> list[Any]:
-        """It as a value for JSON."""
+        """The piece as JSON data."""
         return [self.name, self.start, self.shard, list(self.counts), self.sum]
 
 
@@ -50,18 +50,18 @@ def piece_from_json(data: Sequence[Any]) -> FilePiece:
 
 
 def of_shard(pieces: Iterable[FilePiece], shard: int, width: int) -> list[FilePiece]:
-    """The states of one shard."""
+    """The pieces with the states of one shard."""
     found = (piece.of(shard, width) for piece in pieces)
     return [piece for piece in found if piece is not None]
 
 
 def count_states(pieces: Iterable[FilePiece]) -> int:
-    """How many states there are."""
+    """The number of states."""
     return sum(piece.count for piece in pieces)
 
 
 def split(pieces: Iterable[FilePiece], most: int, width: int) -> list[FilePiece]:
-    """The same states in pieces of at most a number of states, without their shards."""
+    """The same states in pieces of at most `most` states, without shards."""
     found = []
     for piece in pieces:
         for first in range(0, piece.count, most):
@@ -71,7 +71,7 @@ def split(pieces: Iterable[FilePiece], most: int, width: int) -> list[FilePiece]
 
 
 def blocks(store: Store, pieces: Iterable[FilePiece], width: int) -> Iterator[bytes]:
-    """The states, some megabytes at once. Raises Damaged, OSError."""
+    """The states in blocks of a few megabytes. Raises Damaged, OSError."""
     step = max(READ // width, 1) * width
     for piece in pieces:
         end = piece.start + width * piece.count
@@ -84,7 +84,7 @@ def blocks(store: Store, pieces: Iterable[FilePiece], width: int) -> Iterator[by
 
 
 def verify(store: Store, pieces: Iterable[FilePiece], width: int) -> None:
-    """Check that the files are as they were written. Costs reading them. Raises Damaged, OSError."""
+    """Check the files' checksums. Costs reading them. Raises Damaged, OSError."""
     for piece in pieces:
         sum_ = 0
         for block in blocks(store, [piece], width):

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 @frozen
 class RunLevel:
-    """The new states of a layer at a depth, and those that wait for a later layer."""
+    """A level: the new states of a layer at a depth, and those that wait for a later layer."""
 
     number: int
     faults: int
@@ -38,13 +38,13 @@ class RunLevel:
 
     @property
     def count(self) -> int:
-        """How many states are new."""
+        """The number of new states."""
         return count_states(self.new)
 
 
 @dataclass(slots=True)
 class RunFolder:
-    """The files of one search; `seen` is the visited set, in the order of levels.
+    """The files of one search; `seen` is the visited set in the order of levels.
 
     `name` is of this run alone, also among those that ask the same.
     """
@@ -56,16 +56,16 @@ class RunFolder:
 
     @property
     def seen(self) -> list[FilePiece]:
-        """Where all states found are."""
+        """The pieces of all states found."""
         return [piece for level in self.levels for piece in level.new]
 
     def at(self, faults: int, depth: int) -> list[FilePiece]:
-        """The states of a layer at a depth."""
+        """The pieces of the states of a layer at a depth."""
         found = (level.new for level in self.levels if (level.faults, level.depth) == (faults, depth))
         return [piece for pieces in found for piece in pieces]
 
     def commit(self, level: RunLevel, status: Json) -> None:
-        """A level is finished: from now on its files count. Raises OSError."""
+        """Make a complete level part of the run, with the status of the search. Raises OSError."""
         data = {
             "number": level.number,
             "faults": level.faults,
@@ -78,53 +78,53 @@ class RunFolder:
         self.levels.append(level)
 
     def write_json(self, name: str, data: Json) -> None:
-        """Write JSON next to the levels. Raises OSError."""
+        """Write a JSON file next to the levels. Raises OSError."""
         self.store.put(name, [sealed(data)])
 
     def read_json(self, name: str) -> Json:
-        """What `write_json` has written. Raises Damaged, OSError."""
+        """The content of a file by `write_json`. Raises Damaged, OSError."""
         return unsealed(name, self.store.read(name))
 
 
 def manifest_name(number: int) -> str:
-    """The name of the manifest of a level."""
+    """The name of a level's manifest."""
     return f"{LEVELS}/{number:06}.json"
 
 
 def new_name(level: int, shard: int | None) -> str:
-    """A fresh name for a file of states, so that a late or repeated task overwrites nothing."""
+    """A unique name for a file of states, so that a late or repeated task overwrites nothing."""
     whose = "all" if shard is None else f"{shard:05}"
     return f"{STATES}/{level:06}/{whose}-{uuid.uuid4().hex[:12]}"
 
 
 def left_folder(level: int) -> str:
-    """The folder of files that are not needed once a level is finished."""
+    """The folder of a level's temporary files."""
     return f"{LEFT}/{level:06}"
 
 
 def left_name(level: int) -> str:
-    """A fresh name in that folder."""
+    """A unique name in that folder."""
     return f"{left_folder(level)}/{uuid.uuid4().hex[:12]}"
 
 
 def marks_folder(which: int) -> str:
-    """Where the marks are for a `recoverable`, by its number."""
+    """The folder of marks for a `recoverable`, by number."""
     return f"{MARKS}/{which:02}"
 
 
 def marks_name(which: int) -> str:
-    """A fresh name in that folder."""
+    """A unique name in that folder."""
     return f"{marks_folder(which)}/{uuid.uuid4().hex[:12]}"
 
 
 def sealed(data: Json) -> bytes:
-    """A text of JSON after its checksum."""
+    """JSON data as bytes with a checksum."""
     text = json.dumps(data, separators=(",", ":")).encode()
     return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
 
 
 def unsealed(name: str, data: bytes) -> Json:
-    """The inverse. Raises Damaged."""
+    """The inverse of `sealed`. Raises Damaged."""
     digest, _, text = data.partition(b"\n")
     if hashlib.sha256(text).hexdigest().encode() != digest:
         raise Damaged(f"{name} is not as it was written")
@@ -133,7 +133,7 @@ def unsealed(name: str, data: bytes) -> Json:
 
 
 def manifests(store: Store) -> Iterator[Json]:
-    """The contents of the manifests of the finished levels, in their order. Raises Damaged, OSError."""
+    """The manifests of the complete levels in order. Raises Damaged, OSError."""
     there = set(store.names(LEVELS))
     number = 0
     while (name := manifest_name(number)).rpartition("/")[2] in there:
@@ -142,7 +142,7 @@ def manifests(store: Store) -> Iterator[Json]:
 
 
 def level_from_json(data: Mapping[str, Any]) -> RunLevel:
-    """A level, read from its manifest."""
+    """The level in a manifest."""
     new, waiting = (tuple(map(piece_from_json, data[which])) for which in ("new", "waiting"))
     return RunLevel(data["number"], data["faults"], data["depth"], new, waiting)
 
@@ -151,13 +151,13 @@ def level_from_json(data: Mapping[str, Any]) -> RunLevel:
 
 
 def see_room(store: Store) -> None:
-    """See that a run can begin there. Raises OSError; CannotResume when there is one already."""
+    """Check that a run can begin in the store. Raises OSError; CannotResume if one is there."""
     if store.names():
         raise CannotResume("the run directory is not empty: continue it with --resume, or name another")
 
 
 def begin(store: Store, task: Task, shards: int) -> RunFolder:
-    """A new run. Raises as `see_room`."""
+    """A new run in the store. Raises as `see_room`."""
     see_room(store)
     run = RunFolder(store, shards, uuid.uuid4().hex)
     run.write_json(ABOUT, {"run": run.name, "shards": shards, **about(task)})
@@ -165,7 +165,7 @@ def begin(store: Store, task: Task, shards: int) -> RunFolder:
 
 
 def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
-    """The run in a store, and the manifest of the last finished level; None if there is none.
+    """The run in the store, and the manifest of its last complete level, if any.
 
     Costs reading all states once. Raises CannotResume, OSError, Damaged.
     """
@@ -187,7 +187,7 @@ def resume(store: Store, task: Task) -> tuple[RunFolder, Json | None]:
 
 
 def opened(store: Store) -> tuple[RunFolder, Json]:
-    """The run in a store without its levels, and what is asked. Raises CannotResume, OSError, Damaged."""
+    """The run in the store without its levels, and its description. Raises CannotResume, OSError, Damaged."""
     try:
         data = unsealed(ABOUT, store.read(ABOUT))
     except FileNotFoundError:
@@ -198,7 +198,7 @@ def opened(store: Store) -> tuple[RunFolder, Json]:
 
 
 def about(task: Task) -> Json:
-    """The question, so that only the same one is resumed and a reader knows what states mean."""
+    """The description of a run's task, by which only the same task resumes it."""
     model, scope, budget = task.model, task.scope, task.budget
     kinds = None if budget.kinds is None else dict(budget.kinds)
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions, model.init)

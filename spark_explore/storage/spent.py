@@ -29,26 +29,26 @@ JOBS = "jobs"  # whole jobs, on all cores
 
 
 class CoreSeconds(defaultdict[str, float]):
-    """Seconds by what was done."""
+    """Core seconds by activity."""
 
     def __init__(self, spent: Mapping[str, float] | None = None) -> None:
         super().__init__(float, spent or {})
 
     def add(self, spent: Mapping[str, float]) -> None:
-        """Count that too."""
+        """Add the seconds of another."""
         for what, seconds in spent.items():
             self[what] += seconds
 
 
 class Stopwatch:
-    """What this process has spent since it was last asked, by the names above and those of a store."""
+    """Measures the core seconds of this process by activity."""
 
     def __init__(self) -> None:
         self._spent = CoreSeconds()
 
     @contextmanager
     def on(self, what: str) -> Iterator[None]:
-        """Count what is done within."""
+        """A context whose time counts for an activity."""
         started = perf_counter()
         try:
             yield
@@ -56,12 +56,12 @@ class Stopwatch:
             self._spent[what] += perf_counter() - started
 
     def take(self) -> CoreSeconds:
-        """What was spent, once."""
+        """The seconds since the last call."""
         spent, self._spent = self._spent, CoreSeconds()
         return spent
 
     def kernel(self, kernel: Kernel) -> Kernel:
-        """The same kernel with functions that are counted."""
+        """The kernel with functions whose time counts."""
         timed: dict[str, Any] = {
             name: self._timed(what, kernel.call[name]) for name, what in OF_KERNEL.items()
         }
@@ -70,6 +70,8 @@ class Stopwatch:
         return counted
 
     def _timed(self, what: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its time counted."""
+
         def timed(*args: Any) -> Any:  # noqa: ANN401 - whatever the function takes and gives
             with self.on(what):
                 return call(*args)
@@ -78,7 +80,7 @@ class Stopwatch:
 
 
 class TimedStore(Around):
-    """A store whose reading and writing is counted."""
+    """A store whose reading and writing time counts."""
 
     def __init__(self, store: Store, watch: Stopwatch) -> None:
         super().__init__(store)
@@ -96,12 +98,12 @@ class TimedStore(Around):
 
 
 def as_json(spent: CoreSeconds) -> dict[str, float]:
-    """It as a value for JSON, to the millisecond."""
+    """The seconds as JSON data, rounded to milliseconds."""
     return {what: round(seconds, 3) for what, seconds in spent.items()}
 
 
 def line(spent: CoreSeconds) -> str:
-    """For people: what the cores spent their time on, the most first."""
+    """The seconds in a line for people, the most expensive activity first."""
     parts = {what: seconds for what, seconds in spent.items() if what not in {LEVELS, TASKS, JOBS}}
     parts["Python"] = spent[LEVELS] + spent[TASKS] - sum(parts.values())
     parts["Java and waiting"] = spent[JOBS] - spent[TASKS]

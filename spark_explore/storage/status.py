@@ -17,7 +17,7 @@ __all__ = ["Damaged", "LevelCounts", "Status", "counted", "lines", "status"]
 
 @frozen
 class Status:
-    """A run: what is asked, its finished levels, how long it has worked, and what it has found."""
+    """The status of a run: task, complete levels, time, and findings."""
 
     about: dict[str, Any]
     levels: tuple[RunLevel, ...]
@@ -28,23 +28,23 @@ class Status:
 
     @property
     def states(self) -> int:
-        """How many states were found."""
+        """The number of states found."""
         return sum(level.count for level in self.levels)
 
     @property
     def bytes(self) -> int:
-        """How many bytes the files that count have together."""
+        """The total size of the run's files."""
         states = self.states + sum(count_states(level.waiting) for level in self.levels)
         return 8 * int(self.about["words"]) * states
 
     @property
     def files(self) -> int:
-        """How many files of states count."""
+        """The number of files of states."""
         return len({piece.name for level in self.levels for piece in (*level.new, *level.waiting)})
 
 
 def status(place: str) -> Status:
-    """How far the run at a path or URI is; an unfinished level is not shown. Raises CannotResume, OSError."""
+    """The status of the run at a path or URI, without an incomplete level. Raises CannotResume, OSError."""
     store = store_at(place)
     _, about = opened(store)
     levels, last = [], dict[str, Any]()
@@ -64,7 +64,7 @@ def status(place: str) -> Status:
 
 @frozen
 class LevelCounts:
-    """A level in numbers: its new states, and how often each action led from the level before to this."""
+    """The counters of a level: new states, and steps by action from the level before."""
 
     faults: int
     depth: int
@@ -73,7 +73,7 @@ class LevelCounts:
 
 
 def counted(place: str) -> Iterator[LevelCounts]:
-    """The levels of a run in numbers, in order. Costs reading the manifests alone. Raises as `status`."""
+    """The counters of a run's levels in order. Costs reading the manifests. Raises as `status`."""
     before: dict[str, int] = {}
     for data in manifests(store_at(place)):
         level, taken = level_from_json(data), data["status"]["taken"]
@@ -83,7 +83,7 @@ def counted(place: str) -> Iterator[LevelCounts]:
 
 
 def lines(found: Status) -> Iterator[str]:
-    """The status for people, a line for each layer of faults."""
+    """The status in lines for people, one for each layer."""
     about = found.about
     check = f" · {about['check']}" if about["check"] else ""
     yield f"{about['model']}{check}: {found.states:,} states · {found.transitions:,} transitions"

@@ -17,33 +17,33 @@ from spec.reading import opened
 
 
 class Store(Protocol):
-    """Files by name, each written once and then only read. Every method raises OSError."""
+    """A store of files by name, each written once. Every method raises OSError."""
 
     def put(self, name: str, parts: Sequence[bytes]) -> None:
         """Write a file; it appears whole or not at all."""
         ...
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
-        """Some of a file's bytes, or all of them; fewer where it ends."""
+        """A file's bytes from `start` on, at most `size`; fewer at the end of the file."""
         ...
 
     def names(self, folder: str = "") -> list[str]:
-        """The names of the files in a folder, in order; none if there is no such folder."""
+        """The sorted names of the files in a folder; none if there is no folder."""
         ...
 
     def remove(self, name: str) -> None:
-        """Forget a file or a folder and all that is in it."""
+        """Remove a file, or a folder with its content."""
         ...
 
 
 class LocalStore:
-    """A folder of this machine, or one that all machines see under the same path."""
+    """A store in a folder of this machine, or on a file system that all machines share."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def put(self, name: str, parts: Sequence[bytes]) -> None:
-        """Write a file under another name, then give it its own."""
+        """Write a file under a temporary name, then rename it."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, new = tempfile.mkstemp(dir=path.parent, prefix=".new-")
@@ -57,7 +57,7 @@ class LocalStore:
             raise
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
-        """Some of a file's bytes."""
+        """A file's bytes from `start` on, at most `size`."""
         with opened(self.root / name) as file:
             file.seek(start)
             return file.read() if size is None else file.read(size)
@@ -71,7 +71,7 @@ class LocalStore:
         return [name for name in found if not name.startswith(".")]
 
     def remove(self, name: str) -> None:
-        """Forget a file or a folder."""
+        """Remove a file or a folder."""
         path = self.root / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -87,7 +87,7 @@ HADOOP = (
 
 
 class ArrowStore:
-    """A place that `pyarrow.fs` reaches: HDFS, S3, GCS, Azure. Raises OSError where it does not."""
+    """A store that `pyarrow.fs` can access: HDFS, S3, GCS, Azure. Raises OSError otherwise."""
 
     def __init__(self, uri: str) -> None:
         arrow: Any = import_module("pyarrow")
@@ -102,6 +102,7 @@ class ArrowStore:
             raise OSError(HADOOP if is_hadoop_missing else str(error)) from None
 
     def _path(self, name: str) -> str:
+        """The path of a file in its file system."""
         return f"{self._root}/{name}" if name else str(self._root)
 
     def put(self, name: str, parts: Sequence[bytes]) -> None:
@@ -114,7 +115,7 @@ class ArrowStore:
         self._files.move(path + ".new", path)
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
-        """Some of a file's bytes."""
+        """A file's bytes from `start` on, at most `size`."""
         with self._files.open_input_file(self._path(name)) as file:
             every = file.size()
             return bytes(file.read_at(every - start if size is None else size, start))
@@ -125,7 +126,7 @@ class ArrowStore:
         return sorted(info.base_name for info in found if not info.base_name.endswith(".new"))
 
     def remove(self, name: str) -> None:
-        """Forget a file or a folder."""
+        """Remove a file or a folder."""
         path = self._path(name)
         if self._files.get_file_info(path).is_file:
             self._files.delete_file(path)
@@ -134,7 +135,7 @@ class ArrowStore:
 
 
 class Around:
-    """A wrapper of a store, for subclasses that add something; on its own it passes all calls on."""
+    """A store that forwards all calls to another, as a base class."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -144,7 +145,7 @@ class Around:
         self._store.put(name, parts)
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
-        """Some of a file's bytes."""
+        """A file's bytes from `start` on, at most `size`."""
         return self._store.read(name, start, size)
 
     def names(self, folder: str = "") -> list[str]:
@@ -152,12 +153,12 @@ class Around:
         return self._store.names(folder)
 
     def remove(self, name: str) -> None:
-        """Forget a file or a folder."""
+        """Remove a file or a folder."""
         self._store.remove(name)
 
 
 class Remembering(Around):
-    """A store that remembers small files, which are read in each level; some millions of bytes at most."""
+    """A store that caches small files, up to a few megabytes."""
 
     def __init__(self, store: Store, most: int = 1 << 25, small: int = 1 << 18) -> None:
         super().__init__(store)
@@ -167,7 +168,7 @@ class Remembering(Around):
         self._size = 0
 
     def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
-        """Some of a file's bytes."""
+        """A file's bytes from `start` on, at most `size`."""
         if size is None or size > self._small:
             return self._store.read(name, start, size)
         key = name, start, size
@@ -182,7 +183,7 @@ class Remembering(Around):
 
 
 def store_at(place: str) -> Store:
-    """The store at a path or a URI. Raises OSError where there can be none."""
+    """The store at a path or URI. Raises OSError if there can be none."""
     parts = urlsplit(place)
     if parts.scheme == "file":
         return LocalStore(Path(unquote(parts.path)))
@@ -192,6 +193,6 @@ def store_at(place: str) -> Store:
 
 
 def forget(store: Store, name: str) -> None:
-    """Remove a file that is no longer needed, if that works."""
+    """Remove a file that is not needed, ignoring errors."""
     with contextlib.suppress(OSError):
         store.remove(name)

@@ -64,7 +64,7 @@ _AFTER: Mapping[str, tuple[SymbolKind, ...]] = {  # what a name is, by the word 
 
 @frozen
 class Suggestion:
-    """Something that can be written at a place: a name with its symbol, or a word of the language."""
+    """A possible completion: a name with its symbol, or a keyword."""
 
     text: str
     what: SymbolKind | Word
@@ -73,7 +73,7 @@ class Suggestion:
 
 @frozen
 class Completion:
-    """What can replace a stretch of the own text; `known` is where the symbols are from."""
+    """The completions for a stretch of the text; `known` is the analysis that the symbols are from."""
 
     span: Span
     suggestions: tuple[Suggestion, ...]
@@ -81,7 +81,7 @@ class Completion:
 
 
 def complete(source: Source, offset: int, read: Read) -> Completion:
-    """What can be written at an offset of a text, which may have mistakes; costs one or two parses."""
+    """The completions at an offset of a text, which may have mistakes. Costs one or two parses."""
     text = source.text
     start = word_at(text, offset).start
     if _is_no_code(text, start) or re.match(r"\d", text[start:offset]):
@@ -92,7 +92,7 @@ def complete(source: Source, offset: int, read: Read) -> Completion:
 
 
 def _is_no_code(text: str, offset: int) -> bool:
-    """Whether a place is in a comment or in a text, unless it is between the braces of one."""
+    """Whether an offset is in a comment or string, outside the braces of one."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     quoted = 0
     for index, char in enumerate(line):
@@ -105,6 +105,8 @@ def _is_no_code(text: str, offset: int) -> bool:
 
 
 class _CursorPlace:
+    """The offset at which completions are wanted, with its context."""
+
     def __init__(self, source: Source, start: int, offset: int, read: Read) -> None:
         self._source, self._start, self._end, self._read = source, start, offset, read
         self.known: Understood | None = None
@@ -112,7 +114,7 @@ class _CursorPlace:
     # -------------------------------------------------------------- after a dot
 
     def after_dot(self) -> Iterator[Suggestion]:
-        """Parts of the expression before a dot."""
+        """The fields and methods of the expression before a dot."""
         dot = self._start - 1
         before = _begun(self._source.text, dot)
         is_statement = before is not None and ":=" in before.expected
@@ -132,6 +134,7 @@ class _CursorPlace:
             yield from self._parts(names, self.known.start + dot, is_statement=is_statement)
 
     def _parts(self, names: SymbolTable, dot: int, *, is_statement: bool) -> Iterator[Suggestion]:
+        """The fields and methods of what a name before the dot refers to."""
         assert self.known is not None
         ending = [span for span in self.known.types if span.end == dot]
         of = self.known.types[min(ending, key=lambda span: span.start)] if ending else t.UNKNOWN
@@ -154,7 +157,7 @@ class _CursorPlace:
     # -------------------------------------------------------------- elsewhere
 
     def alone(self) -> Iterator[Suggestion]:
-        """Words and names that may be used on their own."""
+        """The keywords and names allowed without a dot."""
         before = _begun(self._source.text, self._start)
         if before is None or before.ends & {"name_expr", "named_type", "is_case"}:
             self.known = self._with_placeholder(_HOLD, typed=False) or self._beside(typed=False)
@@ -168,6 +171,7 @@ class _CursorPlace:
             yield from (Suggestion(word, "word") for word in sorted(before.expected & keywords()))
 
     def _names(self, before: Begun | None, known: Understood) -> Iterator[Suggestion]:
+        """The names allowed after the text before the cursor."""
         at = known.start + self._start
         names = known.names_with(at)
         scope = _scope(before, known, names, at)
@@ -186,7 +190,7 @@ class _CursorPlace:
     # -------------------------------------------------------------- the text with something there
 
     def _with_placeholder(self, hold: str, *, typed: bool) -> Understood | None:
-        """What is known of the text with the name `hold` put at the place; None where that does not parse."""
+        """The analysis of the text with a placeholder name at the cursor; None if it does not parse."""
         text, item = self._source.text, item_at(self._source.text, self._start)
         before = text[: self._start] + hold
         closed = before + _closers(before[item.start :]) + "\n"
@@ -196,11 +200,12 @@ class _CursorPlace:
         return None
 
     def _beside(self, *, typed: bool) -> Understood | None:
-        """What is known without the declaration at the place, and without others that do not parse."""
+        """The analysis without the declaration at the cursor, and without others that do not parse."""
         text = self._source.text
         return self._first(without_item(text, self._start), typed=typed, whole=False)
 
     def _first(self, text: str, *, typed: bool, whole: bool) -> Understood | None:
+        """The first useful analysis of a text; None if there is none."""
         for known in understand(Source(self._source.name, text), self._read, self._start):
             if known.protocol is None and whole:
                 return None
@@ -210,7 +215,7 @@ class _CursorPlace:
 
 
 def _scope(before: Begun | None, known: Understood, names: SymbolTable, at: int) -> Mapping[str, Symbol]:
-    """What may be named everywhere in the model that a place is of."""
+    """The global names in the model that the cursor is in."""
     assert known.protocol is not None
     words = before.words if before else ()
     if "variant" in words:  # it is not among what is known
@@ -224,7 +229,7 @@ def _scope(before: Begun | None, known: Understood, names: SymbolTable, at: int)
 
 
 def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
-    """A name in a clause or a declaration, by the word with which that begins."""
+    """The names allowed in a clause or declaration that begins with a keyword."""
     names = known.names()
     scope = _scope(before, known, names, -1)
     *_, last = ("", *before.words)
@@ -256,7 +261,7 @@ _STORAGE = (("durable",), ("volatile",), ("cached",), ("ghost",))
 
 
 def _begun(text: str, end: int) -> Begun | None:
-    """How a text can continue, by the declaration at its end alone where that is enough."""
+    """The parser's state after the text; only its last declaration if that is enough."""
     item = item_at(text, end)
     if item.start and (found := begun("protocol p " + text[item.start : end])) is not None:
         return found
@@ -264,7 +269,7 @@ def _begun(text: str, end: int) -> Begun | None:
 
 
 def _closers(text: str) -> str:
-    """The brackets that are open at the end of a text."""
+    """The brackets that close those open at the end of a text."""
     plain = re.sub(r'//[^\n]*|"[^"\n]*"', "", text)
     stack: list[str] = []
     for char in plain:
@@ -276,6 +281,7 @@ def _closers(text: str) -> str:
 
 
 def _from(symbols: Iterable[Symbol], kinds: Collection[SymbolKind] | None = None) -> Iterator[Suggestion]:
+    """Suggestions for symbols of some kinds."""
     for symbol in symbols:
         if symbol.name != _HOLD and (kinds is None or symbol.kind in kinds):
             yield Suggestion(symbol.name, symbol.kind, symbol)

@@ -32,14 +32,14 @@ _TYPES = (
 
 @frozen
 class Described:
-    """A stretch of the own text, and its description."""
+    """A stretch of the text with its description in Markdown."""
 
     span: Span
     text: str
 
 
 def described(known: Understood, names: SymbolTable, offset: int) -> Described | None:
-    """The description of what is at an offset of the own text; None where there is nothing to say."""
+    """The description of the name or word at an offset; None if there is none."""
     parts: list[str] = []
     at = known.start + offset
     found = names.at(at)
@@ -60,13 +60,13 @@ def described(known: Understood, names: SymbolTable, offset: int) -> Described |
 
 
 def explained(code: str) -> str:
-    """The entry of `spec/codes.md` for a code."""
+    """The explanation of a diagnostic code."""
     entry = codes()[code]
     return f"**{entry.code}: {entry.title}**\n\n{entry.text}"
 
 
 def about(known: Understood, symbol: Symbol, span: Span | None = None) -> Iterator[str]:
-    """Paragraphs of Markdown about a symbol: its declaration, kind, type with sizes, and comment.
+    """Paragraphs of Markdown about a symbol: declaration, kind, type with sizes, comment.
 
     `span` is a place where it is used, since its type there may be narrower than declared.
     """
@@ -80,7 +80,7 @@ def about(known: Understood, symbol: Symbol, span: Span | None = None) -> Iterat
 
 
 def declaration(known: Understood, symbol: Symbol) -> str:
-    """How a symbol is declared, the first lines of it."""
+    """The first lines of a symbol's declaration."""
     whole = symbol.whole if symbol.whole.end else symbol.at
     lines = _dedented(known.whole, whole).splitlines()
     if symbol.kind in {SymbolKind.PROTOCOL, SymbolKind.VARIANT}:
@@ -89,7 +89,7 @@ def declaration(known: Understood, symbol: Symbol) -> str:
 
 
 def _dedented(whole: Source, span: Span) -> str:
-    """The text of a place, as if its first line began at the margin."""
+    """The text of a span without the indentation of its first line."""
     start = whole.text.rfind("\n", 0, span.start) + 1
     line = whole.text[start : span.start]
     indent = len(line) - len(line.lstrip())
@@ -97,11 +97,12 @@ def _dedented(whole: Source, span: Span) -> str:
 
 
 def _kind(symbol: Symbol) -> str:
+    """The kind of a symbol in words."""
     return f"{symbol.kind.value} of `{symbol.of}`" if symbol.of else symbol.kind.value
 
 
 def _type(known: Understood, symbol: Symbol, span: Span | None) -> t.Type | None:
-    """The type of what is named there, which may be narrower than that of its declaration."""
+    """The type of a name at a place, which may be narrower than declared."""
     if (
         span is not None
         and span in known.types
@@ -115,7 +116,7 @@ def _type(known: Understood, symbol: Symbol, span: Span | None) -> t.Type | None
 
 
 def _types_in(model: ir.Model, symbol: Symbol) -> Iterator[t.Type]:
-    """The type that a declaration gives a symbol."""
+    """The type of a declared symbol."""
     match symbol.kind:
         case SymbolKind.VARIABLE | SymbolKind.NETWORK:
             yield from (each.type for each in model.variables if each.name == symbol.name)
@@ -145,6 +146,7 @@ def _types_in(model: ir.Model, symbol: Symbol) -> Iterator[t.Type]:
 
 
 def _sizes(known: Understood, of: t.Type, span: Span) -> str:
+    """The number of values of a type in the checks' scopes, as Markdown."""
     if (
         known.protocol is None
         or (check := smallest(known.models, model_at(known.protocol, span.start))) is None
@@ -161,7 +163,7 @@ def _sizes(known: Understood, of: t.Type, span: Span) -> str:
 
 
 def _mentioned(of: t.Type) -> set[str]:
-    """The names of the sorts and nats that a type is made of."""
+    """The names of the sorts and nats in a type."""
     every = [*t.walk_type(of)]
     limits = (part.limit for part in every if isinstance(part, t.Set | t.Bag | t.Seq))
     named = {limit.of for limit in limits if limit is not None and isinstance(limit.of, str)}
@@ -169,7 +171,7 @@ def _mentioned(of: t.Type) -> set[str]:
 
 
 def _comment(text: str, offset: int) -> str:
-    """The comment in the lines just above a declaration, or else after it in its line."""
+    """The comment above a declaration, or at the end of its line."""
     start = text.rfind("\n", 0, offset) + 1
     lines: list[str] = []
     for line in reversed(text[:start].splitlines()):
@@ -182,6 +184,7 @@ def _comment(text: str, offset: int) -> str:
 
 
 def _of_language(word: str) -> list[str]:
+    """The manual's paragraphs on a keyword."""
     entries = manual().get(word, ())
     return (
         ["\n\n".join(f"{each.written}\n\n{each.says} *({each.chapter})*" for each in entries)]
@@ -191,5 +194,6 @@ def _of_language(word: str) -> list[str]:
 
 
 def _word(text: str, offset: int) -> Span | None:
+    """The span of the word at an offset, if there is one."""
     found = word_at(text, offset)
     return found if found.start < found.end else None

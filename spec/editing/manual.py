@@ -18,7 +18,7 @@ _SPAN = re.compile(r"`([^`]+)`")
 
 @frozen
 class ManualEntry:
-    """The manual's entry for a word: how it is written, its meaning, and the chapter."""
+    """The manual's entry for a keyword: syntax, meaning, chapter."""
 
     written: str
     says: str
@@ -27,13 +27,13 @@ class ManualEntry:
 
 @cache
 def keywords() -> frozenset[str]:
-    """The words of the grammar."""
+    """The keywords in the grammar."""
     return frozenset(word for word in tables().words if word.isalpha())
 
 
 @cache
 def words() -> frozenset[str]:
-    """Every word that the language gives a meaning."""
+    """Every word with a meaning in the language."""
     faults = (fault for known in NETWORK_FAULTS.values() for fault in known)
     return keywords() | {
         *FUNCTIONS,
@@ -70,5 +70,5 @@ def manual() -> dict[str, tuple[ManualEntry, ...]]:
 
 
 def _meant(span: str) -> list[str]:
-    """The word that a piece of code in a table is about: the first that the language knows."""
+    """The first word of the language in a code span of a table."""
     return [each for each in re.findall(r"[a-z_]+", span) if each in words()][:1]

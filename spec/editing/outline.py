@@ -29,6 +29,7 @@ def outline(tree: s.Protocol | s.GoesOn) -> tuple[OutlineEntry, ...]:
 
 
 def _entries(item: s.VariantItem) -> Iterator[OutlineEntry]:  # noqa: C901 - a dispatch
+    """The outline entries of an item."""
     whole = item.span
     match item:
         case s.SortDecl(names):
@@ -80,8 +81,10 @@ def _entries(item: s.VariantItem) -> Iterator[OutlineEntry]:  # noqa: C901 - a d
 def _entry(
     kind: SymbolKind, name: se.Ident, whole: Span, detail: str = "", parts: tuple[OutlineEntry, ...] = ()
 ) -> OutlineEntry:
+    """An outline entry."""
     return OutlineEntry(kind, name.text, name.span, whole, detail, parts)
 
 
 def _fields(fields: Iterable[s.FieldDecl | s.VarDecl]) -> tuple[OutlineEntry, ...]:
+    """The outline entries of fields."""
     return tuple(_entry(SymbolKind.FIELD, each.name, each.span) for each in fields)

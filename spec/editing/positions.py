@@ -13,7 +13,7 @@ _LINE_END = r"\r\n|\n|\r"  # as the Language Server Protocol has them
 
 
 class Unit(Enum):
-    """In what a column is counted: bytes of UTF-8, words of UTF-16, or characters."""
+    """The unit of columns: UTF-8 bytes, UTF-16 code units, or characters."""
 
     UTF8 = "utf-8"
     UTF16 = "utf-16"
@@ -22,7 +22,7 @@ class Unit(Enum):
 
 @frozen
 class Lines:
-    """A text, and its places as editors count them.
+    """A text with conversions between offsets and editors' line and column.
 
     A place outside the text, or in the midst of a character, is the nearest one before it that is there.
     """
@@ -32,16 +32,17 @@ class Lines:
 
     @property
     def _starts(self) -> tuple[int, ...]:
+        """The offset of each line."""
         return line_starts(self.text, _LINE_END)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset in characters."""
+        """The line and column of an offset."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         return line, self._width(self.text[self._starts[line] : offset])
 
     def offset(self, line: int, column: int) -> int:
-        """The offset in characters of a line and a column."""
+        """The offset of a line and column."""
         if line < 0:
             return 0
         if line >= len(self._starts):
@@ -58,6 +59,7 @@ class Lines:
         return start + len(content)
 
     def _width(self, part: str) -> int:
+        """The width of a text in the unit."""
         if self.unit is Unit.UTF32 or part.isascii():
             return len(part)
         if self.unit is Unit.UTF16:
@@ -65,13 +67,13 @@ class Lines:
         return len(part.encode("utf-8", "surrogatepass"))
 
     def changed(self, start: tuple[int, int], end: tuple[int, int], new: str) -> str:
-        """The text with another one in place of the text between two places."""
+        """The text with the part between two positions replaced."""
         first, last = sorted((self.offset(*start), self.offset(*end)))
         return self.text[:first] + new + self.text[last:]
 
 
 def word_at(text: str, offset: int) -> Span:
-    """The word round an offset, or just before it; empty where there is none."""
+    """The span of the word at an offset, or just before it; empty if there is none."""
     start = end = offset
     while start > 0 and _is_in_word(text[start - 1]):
         start -= 1
@@ -81,4 +83,5 @@ def word_at(text: str, offset: int) -> Span:
 
 
 def _is_in_word(char: str) -> bool:
+    """Whether a character is part of a word."""
     return char == "_" or (char.isascii() and char.isalnum())

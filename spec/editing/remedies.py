@@ -12,7 +12,7 @@ from spec.source import Span
 
 @frozen
 class QuickFix:
-    """A change that a diagnostic proposes, in the text that it is of."""
+    """A text edit that fixes a diagnostic."""
 
     says: str
     span: Span
@@ -20,7 +20,7 @@ class QuickFix:
 
 
 def remedies(diagnostic: Diagnostic) -> Iterator[QuickFix]:
-    """The change that `did you mean` proposes: at the one place with the wrong word."""
+    """The edits that fix a diagnostic: the replacement that `did you mean` suggests."""
     span = diagnostic.span
     meant = re.search(r"did you mean `([^`]+)`\?", diagnostic.help)
     if span is None or meant is None:

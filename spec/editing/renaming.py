@@ -23,21 +23,21 @@ Read = Callable[[str], str]
 
 @frozen
 class NotRenameable:
-    """Why a name is not changed."""
+    """The reason why a name cannot be renamed."""
 
     why: str
 
 
 @frozen
 class Renamed:
-    """The places that change, by their files."""
+    """The spans to replace, by file."""
 
     places: Mapping[str, tuple[Span, ...]]
     new: str
 
 
 def renameable(known: Understood, names: SymbolTable, offset: int) -> Span | NotRenameable:
-    """The name at an offset of the own text, or why it has to stay."""
+    """The span of the name at an offset, or why it cannot be renamed."""
     found = names.at(known.start + offset)
     if found is None:
         word = re.match(r"\w*", known.source.text[offset:])
@@ -61,7 +61,7 @@ def rename(
     *,
     is_ours: Callable[[str], bool],
 ) -> Renamed | NotRenameable:
-    """Another name for the symbol at an offset of the own text, at every place that names it.
+    """The spans to replace, to rename the symbol at an offset everywhere; or why it cannot be renamed.
 
     `others` are files that may extend the one that declares it; `is_ours` tells whether a file may
     be changed.  Elaborates every file that is concerned twice.
@@ -107,7 +107,7 @@ def rename(
 def places(
     known: Understood, offset: int, others: Iterable[str], read: Read
 ) -> Mapping[str, tuple[Span, ...]]:
-    """Every place that names the symbol at an offset of the own text, by file; `others` as in `rename`."""
+    """Every occurrence of the symbol at an offset, by file; `others` as in `rename`."""
     found = known.names().at(known.start + offset)
     if found is None:
         return {}
@@ -121,7 +121,7 @@ def places(
 def _places(
     files: Mapping[str, Understood], names: Mapping[str, SymbolTable], home: tuple[str, Span]
 ) -> dict[str, set[Span]]:
-    """The places that name what is declared at home, or what is named with it: a field of several cases."""
+    """The occurrences of what is declared at `home`, and of fields that must be renamed with it."""
     named: dict[tuple[str, Span], set[tuple[str, Span]]] = {}
     for name, each in files.items():
         for occurrence in names[name].every:
@@ -137,6 +137,7 @@ def _places(
 
 
 def _unusable(new: str, kind: SymbolKind) -> NotRenameable | None:
+    """Why a text cannot be a name of that kind; None if it can."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", new) is None:
         return NotRenameable("a name is letters, digits and underscores, and begins with no digit")
     if new in WORDS or (new in {*FUNCTIONS, *COLLECTIONS, "bool", "int"} and kind is not SymbolKind.FIELD):
@@ -145,7 +146,7 @@ def _unusable(new: str, kind: SymbolKind) -> NotRenameable | None:
 
 
 def _files(known: Understood, home: str, others: Iterable[str], read: Read) -> dict[str, Understood]:
-    """What is known of each file that may name something of another one."""
+    """The analysis of each file that may use names of another."""
     found = {known.source.name: known}
     for name in (home, *others):
         if name not in found:
@@ -156,16 +157,18 @@ def _files(known: Understood, home: str, others: Iterable[str], read: Read) -> d
 
 
 def _text(files: Mapping[str, Understood], name: str, read: Read) -> str:
+    """The text of a file."""
     return files[name].source.text if name in files else read(name)
 
 
 def _changed(text: str, spans: Iterable[Span], new: str) -> str:
+    """The text with the spans replaced."""
     for span in sorted(spans, reverse=True):
         text = text[: span.start] + new + text[span.end :]
     return text
 
 
 def _symbol_numbers(names: SymbolTable) -> list[int]:
-    """For each name a number, the same for all names of one symbol: a correct renaming keeps them."""
+    """For each occurrence the number of its symbol; a correct renaming preserves them."""
     numbers: dict[object, int] = {}
     return [numbers.setdefault(each.symbol, len(numbers)) for each in names.every]

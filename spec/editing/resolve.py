@@ -28,7 +28,7 @@ Table = dict[str, dict[str, Symbol]]
 def resolved(
     source: Source, protocol: s.Protocol, types: Mapping[Span, t.Type], probes: Iterable[int] = ()
 ) -> SymbolTable:
-    """The names of a text.  Linear; `probes` are offsets of names at which what is bound is kept."""
+    """The symbol table of a text, in linear time; `probes` are offsets where bound names are kept."""
     walk = _ResolvingWalk(source, types, frozenset(probes))
     walk.file(protocol)
     unique = {(each.span, each.symbol): each for each in walk.found}
@@ -37,11 +37,12 @@ def resolved(
 
 
 def _inside(of: t.Type) -> t.Type:
+    """The element type of a collection; another type itself."""
     return of.of if isinstance(of, t.Option) else of
 
 
 def _enums_without_names(node: object) -> Iterator[se.EnumType]:
-    """Those written in place of a type, however deep."""
+    """The anonymous enum types in a syntax tree."""
     match node:
         case se.EnumType():
             yield node
@@ -57,6 +58,8 @@ def _enums_without_names(node: object) -> Iterator[se.EnumType]:
 
 
 class _ResolvingWalk:
+    """Walks a syntax tree, and records every declaration and use of a name."""
+
     def __init__(self, source: Source, types: Mapping[Span, t.Type], probes: frozenset[int]) -> None:
         self._source, self._types, self._probes = source, types, probes
         self.found: list[Occurrence] = []
@@ -71,6 +74,7 @@ class _ResolvingWalk:
     # -------------------------------------------------------------- notes
 
     def _declare(self, kind: SymbolKind, name: se.Ident, whole: Span, of: str = "") -> Symbol:
+        """Record a declaration, and return its symbol."""
         symbol = Symbol(kind, name.text, name.span, of, whole)
         self.found.append(Occurrence(name.span, symbol, declares=True))
         return symbol
@@ -78,7 +82,7 @@ class _ResolvingWalk:
     def _again(
         self, known: dict[str, Symbol], kind: SymbolKind, name: se.Ident, whole: Span, of: str = ""
     ) -> None:
-        """Declare a name, or the same thing once more."""
+        """Record a declaration, of a new symbol or of one declared before."""
         before = known.get(name.text)
         if before is not None and before.kind is kind:
             self.found.append(Occurrence(name.span, before, declares=True))
@@ -86,16 +90,18 @@ class _ResolvingWalk:
             known[name.text] = self._declare(kind, name, whole, of)
 
     def _use(self, span: Span, symbol: Symbol | None) -> None:
+        """Record a use of a symbol."""
         if symbol is not None:
             self.found.append(Occurrence(span, symbol, declares=False))
 
     def _named(self, name: se.Ident) -> None:
+        """Record a use of a global name."""
         self._use(name.span, self._common.get(name.text))
 
     # -------------------------------------------------------------- declarations
 
     def file(self, protocol: s.Protocol) -> None:
-        """All of a file: the protocol, then each variant by what it is a variant of, then checks."""
+        """Walk the file: the protocol, then each variant after its base, then checks."""
         own = protocol.name.text
         models: dict[str, Symbol] = {}
         if protocol.name.span.start < protocol.name.span.end:
@@ -115,6 +121,7 @@ class _ResolvingWalk:
                 self._check(item)
 
     def _model(self, name: str, base: Scope, items: Iterable[s.VariantItem]) -> None:
+        """Walk the items of a protocol or variant with the names of its base."""
         self._common = self.scopes[name] = dict(base)
         listed = list(items)
         for item in listed:
@@ -125,6 +132,7 @@ class _ResolvingWalk:
             self._walked(item.item if isinstance(item, s.Replace) else item)
 
     def _declared(self, item: s.VariantItem) -> None:  # noqa: C901 - a dispatch
+        """Record what an item declares."""
         common, whole = self._common, item.span
         match item:
             case s.SortDecl() | s.NatDecl():
@@ -172,17 +180,21 @@ class _ResolvingWalk:
                 pass
 
     def _fields(self, owner: str, fields: Iterable[s.FieldDecl | s.VarDecl]) -> None:
+        """Record the declarations of fields."""
         for each in fields:
             self._again(self.fields.setdefault(owner, {}), SymbolKind.FIELD, each.name, each.span, owner)
 
     def _enum(self, name: str, members: Iterable[se.Ident]) -> None:
+        """Record an enum and its members."""
         for each in members:
             self._again(self.members.setdefault(name, {}), SymbolKind.MEMBER, each, each.span, name)
 
     def _guard(self, action: str, name: se.Ident, whole: Span) -> None:
+        """Record the declaration of a guard."""
         self._again(self.guards.setdefault(action, {}), SymbolKind.GUARD, name, whole, action)
 
     def _named_statements(self, action: str, body: Iterable[s.Stmt]) -> None:
+        """Record the names of guards and asserts in an action."""
         for statement in body:
             match statement:
                 case s.Require(se.Ident() as name):
@@ -199,6 +211,7 @@ class _ResolvingWalk:
     # -------------------------------------------------------------- uses in declarations
 
     def _walked(self, item: s.VariantItem) -> None:  # noqa: C901 - a dispatch
+        """Walk the expressions of an item."""
         match item:
             case s.TypeDecl(_, of):
                 self._type(of)
@@ -251,7 +264,7 @@ class _ResolvingWalk:
                 pass
 
     def _scope_of(self, action: str) -> Scope:
-        """The names that the parameters and `let` of an action bind."""
+        """The names bound by the parameters and `let` of an action."""
         symbol = self._common.get(action)
         inside = symbol.whole if symbol else Span(0, 0)
         return {
@@ -263,13 +276,14 @@ class _ResolvingWalk:
         }
 
     def _typed(self, fields: Iterable[s.FieldDecl | s.VarDecl]) -> None:
+        """Walk the types and initial values of fields."""
         for each in fields:
             self._type(each.type)
             if isinstance(each, s.VarDecl):
                 self._expr(each.init, {})
 
     def _shown(self, path: tuple[se.Ident, ...]) -> None:
-        """The names of a `display` block: a process or a variable, then fields."""
+        """Record the names in a path of a `display` block."""
         first, *rest = path
         if first.text in self.fields and rest:
             self._named(first)
@@ -286,6 +300,7 @@ class _ResolvingWalk:
             owner = None
 
     def _check(self, item: s.CheckDecl) -> None:
+        """Walk a check."""
         self._declare(SymbolKind.CHECK, item.name, item.span)
         for clause in item.clauses:
             for part in clause.names if isinstance(clause, s.OnlyClause) else clause.items:
@@ -301,6 +316,7 @@ class _ResolvingWalk:
         | s.VerdictExpect
         | s.CountExpect,
     ) -> None:
+        """Walk an item of a check's clause."""
         match part:
             case se.Ident() as name:
                 self._named(name)
@@ -315,13 +331,14 @@ class _ResolvingWalk:
                 assert_never(part)
 
     def _fault(self, kind: se.Ident | None) -> None:
-        """An action, or a network and what it does."""
+        """Record the name of a fault: an action, or a network with a mode."""
         if kind is not None:
             name = kind.text.partition(".")[0]
             span = Span(kind.span.start, kind.span.start + len(name))
             self._use(span, self._common.get(name))
 
     def _type(self, node: se.Type) -> None:
+        """Walk a type."""
         match node:
             case se.NamedType(name):
                 self._use(node.span, self._common.get(name))
@@ -343,12 +360,13 @@ class _ResolvingWalk:
     # -------------------------------------------------------------- statements
 
     def _block(self, body: Iterable[s.Stmt], scope: Scope) -> Scope:
-        """What is bound where a block ends."""
+        """Walk statements; returns the names bound at the end."""
         for statement in body:
             scope = self._statement(statement, scope)
         return scope
 
     def _statement(self, node: s.Stmt, scope: Scope) -> Scope:
+        """Walk a statement; returns the names bound after it."""
         match node:
             case s.Require(_, test) | s.AssertStmt(_, test):
                 self._expr(test, scope)
@@ -374,9 +392,11 @@ class _ResolvingWalk:
         return scope
 
     def _bind(self, name: se.Ident, whole: Span, scope: Scope) -> Scope:
+        """Record a bound name; returns the scope with it."""
         return {**scope, name.text: self._declare(SymbolKind.LOCAL, name, whole)}
 
     def _binder(self, binder: se.Binder, scope: Scope) -> Scope:
+        """Walk a binder; returns the scope with its name."""
         if binder.type is not None:
             self._type(binder.type)
         if binder.domain is not None:
@@ -386,10 +406,12 @@ class _ResolvingWalk:
     # -------------------------------------------------------------- expressions
 
     def _exprs(self, scope: Scope, *nodes: se.Expr) -> None:
+        """Walk expressions."""
         for each in nodes:
             self._expr(each, scope)
 
     def _expr(self, node: se.Expr, scope: Scope) -> None:  # noqa: C901 - a dispatch
+        """Walk an expression."""
         match node:
             case se.Name(name):
                 if node.span.start in self._probes:
@@ -438,7 +460,7 @@ class _ResolvingWalk:
                 assert_never(node)
 
     def _meant(self, name: str, span: Span, scope: Scope) -> Symbol | None:
-        """The symbol that a name in an expression refers to, in the order of `references.named`."""
+        """The symbol of a name in an expression, by the same precedence as `references.named`."""
         if name in scope:
             return scope[name]
         if name in self._common:
@@ -450,6 +472,7 @@ class _ResolvingWalk:
         return owners[0] if len(owners) == 1 else None
 
     def _call(self, name: se.Ident, args: tuple[se.Arg, ...], scope: Scope) -> None:
+        """Record the names in a call."""
         self._named(name)
         taken = self._params.get(name.text) or self.fields.get(name.text) or {}
         for arg in args:
@@ -465,7 +488,7 @@ class _ResolvingWalk:
                 self._expr(inner.value, scope)
 
     def _field(self, of: se.Expr, name: str) -> list[Symbol]:
-        """The field that a name after a dot is; one of each case, where it is of a union."""
+        """The field that a name after a dot refers to; of a union, one of each case."""
         match _inside(self._types.get(of.span, t.UNKNOWN)):
             case t.Sort(owner) | t.Record(owner) | t.Case(_, owner):
                 owners = [owner]
@@ -477,11 +500,12 @@ class _ResolvingWalk:
         return [self.fields[owner][name] for owner in owners if name in self.fields.get(owner, {})]
 
     def _only_field(self, name: str) -> Symbol | None:
+        """The only field with a name, if there is just one."""
         owners = [own[name] for own in self.fields.values() if name in own]
         return owners[0] if len(owners) == 1 else None
 
     def _says(self, text: s.Text | None, scope: Scope) -> None:
-        """The values in a sentence."""
+        """Walk the expressions in a sentence."""
         if text is None:
             return
         for part in re.finditer(r"\{([^{}]*)\}", text.text):

@@ -13,7 +13,7 @@ _LARGEST_POWER = 100_000  # bits
 
 
 def size(of: t.Type, scope: ir.Scope) -> int | None:
-    """How many values; None for too many to count: those of `int`, or of a far too large set.
+    """The number of values of a type in a scope; None for infinite or far too many.
 
     Raises KeyError where the scope leaves a bound open.
     """
@@ -24,7 +24,7 @@ def size(of: t.Type, scope: ir.Scope) -> int | None:
 
 
 def size_words(of: t.Type, scope: ir.Scope) -> str:
-    """The same in words: `12`, `about 10^24`, `infinite`."""
+    """The number of values in words: `12`, `about 10^24`, `infinite`."""
     found = size(of, scope)
     if found is None:
         return "infinite" if isinstance(of, t.Int) else "beyond counting"
@@ -34,7 +34,7 @@ def size_words(of: t.Type, scope: ir.Scope) -> str:
 
 
 def weight(model: ir.Model, check: ir.Check) -> float:
-    """How large the scope of a check is: the digits of the number of states that could be written down.
+    """The size of a check's scope: the decimal digits of the number of representable states.
 
     Infinite too where the check leaves a bound open, which is a mistake.
     """
@@ -46,13 +46,14 @@ def weight(model: ir.Model, check: ir.Check) -> float:
 
 
 def smallest(models: tuple[ir.Model, ...], name: str) -> ir.Check | None:
-    """The check with the smallest scope of a model; of any model where it has none."""
+    """The check of a model with the smallest scope; of any model if it has none."""
     pairs = [(weight(model, check), model, check) for model in models for check in model.checks]
     own = [pair for pair in pairs if pair[1].name == name]
     return min(own or pairs, key=lambda pair: pair[0], default=(0, None, None))[2]
 
 
 def _size(of: t.Type, scope: ir.Scope) -> int:  # noqa: C901 - by type
+    """The number of values of a type. Raises OverflowError for too many."""
     match of:
         case t.Bool():
             return 2
@@ -89,13 +90,14 @@ def _size(of: t.Type, scope: ir.Scope) -> int:  # noqa: C901 - by type
 
 
 def _subsets(members: int, most: int | None) -> int:
+    """The number of subsets of at most `most` members."""
     if most is None or most >= members:
         return _power(2, members)
     return sum(_chosen(members, count) for count in range(most + 1))
 
 
 def _chosen(members: int, some: int) -> int:
-    """How many ways there are to choose some of them."""
+    """The binomial coefficient."""
     fewer = min(some, members - some)
     if members > 1 and fewer * math.log2(members) > _LARGEST_POWER:
         raise OverflowError
@@ -103,6 +105,7 @@ def _chosen(members: int, some: int) -> int:
 
 
 def _limit(limit: t.Limit | None, scope: ir.Scope) -> int | None:
+    """The number of elements that a limit allows; None without one."""
     if limit is None:
         return None
     if isinstance(limit.of, int):
@@ -111,6 +114,7 @@ def _limit(limit: t.Limit | None, scope: ir.Scope) -> int | None:
 
 
 def _power(of: int, times: int) -> int:
+    """The power, unless it is too large."""
     if of > 1 and times * math.log2(of) > _LARGEST_POWER:
         raise OverflowError
     return int(of**times)

@@ -11,7 +11,7 @@ from spec.source import Span
 
 
 class SymbolKind(Enum):
-    """What a name is the name of."""
+    """The kinds of named things."""
 
     PROTOCOL = "protocol"
     SORT = "sort"
@@ -38,7 +38,7 @@ class SymbolKind(Enum):
 
 @frozen
 class Symbol:
-    """Something with a name: `at` is where it is declared first, `of` what it is a part of."""
+    """A named thing; `at` is its first declaration, `of` what it is part of."""
 
     kind: SymbolKind
     name: str
@@ -49,7 +49,7 @@ class Symbol:
 
 @frozen
 class Occurrence:
-    """A place where a symbol is named, to declare it or to use it."""
+    """A place where a symbol is declared or used."""
 
     span: Span
     symbol: Symbol
@@ -58,7 +58,7 @@ class Occurrence:
 
 @frozen
 class SymbolTable:
-    """Every name of a text, in the order of the text."""
+    """Every occurrence of a name in a text, in order."""
 
     every: tuple[Occurrence, ...]
     scopes: Mapping[str, Mapping[str, Symbol]]  # what may be named everywhere, in each model
@@ -68,16 +68,16 @@ class SymbolTable:
     bound: Mapping[int, Mapping[str, Symbol]]  # the names bound at the places that were asked for
 
     def at(self, offset: int) -> Occurrence | None:
-        """What is named at an offset, or just before it."""
+        """The occurrence at an offset, or just before it."""
         touching = (each for each in self.every if each.span.start <= offset <= each.span.end)
         return max(touching, key=lambda each: each.span.start, default=None)
 
     def of(self, symbol: Symbol) -> tuple[Occurrence, ...]:
-        """Every place that names a symbol."""
+        """Every occurrence of a symbol."""
         return tuple(each for each in self.every if each.symbol == symbol)
 
     def declared(self, symbol: Symbol) -> tuple[Occurrence, ...]:
-        """Where a symbol is declared; a variant may do so again."""
+        """The declarations of a symbol; a variant may declare it again."""
         return tuple(each for each in self.of(symbol) if each.declares)
 
     def symbols(self) -> Iterator[Symbol]:

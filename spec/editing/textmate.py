@@ -25,7 +25,7 @@ _NAMED = (  # words that a declaration begins with, before its name
 
 
 def grammar() -> str:
-    """The grammar as the text of its file: comments, texts, numbers, and every word that has a meaning."""
+    """The TextMate grammar of the language as the text of its file."""
     rest = keywords() - {*_CONSTANTS, *_OPERATORS, *FUNCTIONS}
     patterns = [
         {"name": "comment.line.double-slash.rsm", "match": "//.*$"},
@@ -54,10 +54,12 @@ def grammar() -> str:
 
 
 def _word(words: Iterable[str]) -> str:
+    """A regular expression for whole words."""
     return rf"\b({_either(words)})\b"
 
 
 def _either(words: Iterable[str]) -> str:
+    """A regular expression for alternatives."""
     return "|".join(map(re.escape, sorted(words)))
 
 

@@ -35,7 +35,7 @@ _ITEM = re.compile(
 
 @frozen
 class Understood:
-    """What is known of a text.
+    """The analysis of a text: tree, models, types and names, as far as it got.
 
     `whole` is the text after those that it imports, and places in trees, types
     and models are of that; `place` and `own` say where that is.  `judged` are the models of
@@ -54,46 +54,46 @@ class Understood:
 
     @property
     def start(self) -> int:
-        """Where the own text begins in the whole."""
+        """The offset of the text in the joined text with its imports."""
         return self.whole.parts[-1][0] if self.whole.parts else 0
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of all files that the whole is made of."""
+        """The names of the files in the joined text."""
         return tuple(name for _, name in self.whole.parts) or (self.source.name,)
 
     def own(self, span: Span) -> Span | None:
-        """A place of the whole in the own text; None where it is of another file."""
+        """A span of the joined text in the text itself; None if it is another file's."""
         if span.start < self.start:
             return None
         return Span(span.start - self.start, max(span.start, span.end) - self.start)
 
     def place(self, span: Span) -> tuple[str, Span]:
-        """The file that a place of the whole is of, and where it is there."""
+        """The file that a span of the joined text belongs to, and the span there."""
         parts = self.whole.parts or ((0, self.source.name),)
         start, name = max(part for part in parts if part[0] <= span.start)
         return name, Span(span.start - start, span.end - start)
 
     def reported_at(self, diagnostic: Diagnostic) -> Span | None:
-        """Where a mistake is in the own text; None where it is of all of it, or of another file."""
+        """The span of a mistake in the text; None if it is about the whole, or in another file."""
         if diagnostic.span is None or diagnostic.source.text == self.source.text:
             return diagnostic.span
         return self.own(diagnostic.span) if diagnostic.source.text == self.whole.text else None
 
     def names(self) -> SymbolTable:
-        """What each name means; takes about as long as to parse."""
+        """The symbol table; takes about as long as parsing."""
         if self.protocol is None:
             return SymbolTable((), {}, {}, {}, {}, {})
         return resolved(self.whole, self.protocol, self.types)
 
     def names_with(self, at: int) -> SymbolTable:
-        """The same, with what is bound at the place of a name in the whole."""
+        """The symbol table, with the names bound at an offset of the joined text."""
         assert self.protocol is not None
         return resolved(self.whole, self.protocol, self.types, (at,))
 
 
 def understand(source: Source, read: Callable[[str], str], near: int = 0) -> Iterator[Understood]:
-    """What is known of a text, step by step; `near` is where the text is edited.
+    """The analyses of a text, each more complete; `near` is where it is being edited.
 
     Raises nothing: whatever is wrong is a diagnostic.  `read` gives the texts of other files.
     """
@@ -106,12 +106,13 @@ def understand(source: Source, read: Callable[[str], str], near: int = 0) -> Ite
 
 
 def understood(source: Source, read: Callable[[str], str]) -> Understood:
-    """All that is known of a text."""
+    """The complete analysis of a text."""
     *_, last = understand(source, read)
     return last
 
 
 def _stages(source: Source, read: Callable[[str], str], near: int) -> Iterator[Understood]:
+    """The analyses of a text, from the fastest on."""
     whole = joined(source, read, lambda name: read(name) if library.is_meant(name) else shipped(name))
     protocol = parse(whole)
     assert isinstance(protocol, s.Protocol)
@@ -136,6 +137,7 @@ def _stages(source: Source, read: Callable[[str], str], near: int) -> Iterator[U
 
 
 def _found(problems: Problems) -> tuple[Diagnostic, ...]:
+    """The diagnostics of the problems, in textual order."""
     try:
         problems.raise_if_any()
     except SpecError as error:
@@ -144,7 +146,7 @@ def _found(problems: Problems) -> tuple[Diagnostic, ...]:
 
 
 def model_at(protocol: s.Protocol, offset: int) -> str:
-    """The name of the model that a place is of: of the base, or of a variant, which may be wrong."""
+    """The name of the model that an offset is in: the base's or a variant's."""
     for item in protocol.items:
         if item.span.start <= offset <= item.span.end:
             match item:
@@ -161,7 +163,7 @@ def model_at(protocol: s.Protocol, offset: int) -> str:
 def _broken(
     source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
 ) -> Iterator[Understood]:
-    """The mistake, and then what is declared besides it."""
+    """An analysis with the mistake alone, then one of the declarations without mistakes."""
     known = Understood(source, source, None, diagnostics, (), {}, (), is_last=False)
     yield known
     try:
@@ -175,7 +177,7 @@ def _broken(
 def _without_broken(
     source: Source, read: Callable[[str], str], diagnostics: tuple[Diagnostic, ...]
 ) -> Understood:
-    """What is known without the declarations that do not parse. Raises SpecError where that is nothing."""
+    """The analysis without declarations that do not parse. Raises SpecError if none does."""
     text = source.text
     for _ in range(MOST_BROKEN):
         at = next((each.span for each in diagnostics if each.source.name == source.name and each.span), None)
@@ -194,7 +196,7 @@ def _without_broken(
 
 
 def item_at(text: str, offset: int) -> Span:
-    """The declaration round an offset, by the words with which lines begin."""
+    """The span of the declaration at an offset, by the keywords that begin lines."""
     starts = [found.start() for found in _ITEM.finditer(text)]
     before = [start for start in starts if start <= offset]
     behind = [start for start in starts if start > offset]
@@ -202,7 +204,7 @@ def item_at(text: str, offset: int) -> Span:
 
 
 def without_item(text: str, offset: int) -> str:
-    """The text with nothing but line ends in place of the declaration round an offset."""
+    """The text with the declaration at an offset blanked."""
     span = item_at(text, offset)
     head = re.match(r"\s*(?:(?://[^\n]*\n)\s*)*(?:protocol\s+\w+|import\s+(?:\w+|\"[^\"\n]*\"))", text)
     start = max(span.start, head.end() if head else 0)

@@ -14,7 +14,7 @@ from spec.wording import an
 
 
 def let(e: Elaborator, name: se.Ident, value: se.Expr, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr]:
-    """The environment with `name` bound to `value`, its slot, and the value."""
+    """The environment with `name` bound to `value`, its slot, and the elaborated value."""
     found = e.infer(value, env)
     fresh(e, name, env)
     e.problems.typed(name.span, found.type)
@@ -23,7 +23,7 @@ def let(e: Elaborator, name: se.Ident, value: se.Expr, env: TypeEnv) -> tuple[Ty
 
 
 def fresh(e: Elaborator, name: se.Ident, env: TypeEnv) -> None:
-    """Report a bound name that hides another, or a word of the language: a reader would have to guess."""
+    """Report a bound name that shadows another, or is a keyword."""
     if not usable(e.declared, name):
         return
     if name.text in env.names or name.text in e.declared.places or name.text in e.declared.members:
@@ -34,7 +34,7 @@ def fresh(e: Elaborator, name: se.Ident, env: TypeEnv) -> None:
 
 
 def bind(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[TypeEnv, int, ir.Expr, int | None, t.Type]:
-    """A bound name and what it ranges over: environment, slot, domain, case (when narrowed), type."""
+    """The environment with a bound name, its slot, domain, case (if narrowed) and type."""
     domain, of, case = _domain(e, binder, env)
     fresh(e, binder.name, env)
     e.problems.typed(binder.name.span, of)
@@ -43,6 +43,7 @@ def bind(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[TypeEnv, int, 
 
 
 def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.Type, int | None]:
+    """The domain of a binder, the type of its members, and the case (if narrowed)."""
     of = e.declared.resolve(binder.type) if binder.type is not None else None
     if binder.domain is None:
         assert of is not None
@@ -80,7 +81,7 @@ def _domain(e: Elaborator, binder: se.Binder, env: TypeEnv) -> tuple[ir.Expr, t.
 
 
 def quantified(e: Elaborator, node: se.Quantified, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """The IR of `forall x in S. P` and other quantifiers: one `Bind` for each bound name."""
+    """The IR of a quantifier such as `forall x in S. P`: one `Bind` for each bound name."""
     kind = Quantifier(node.quantifier)
     if kind not in {Quantifier.FORALL, Quantifier.EXISTS} and len(node.binders) > 1:
         help_ = "for pairs, nest one in the other"
@@ -112,6 +113,7 @@ def quantified(e: Elaborator, node: se.Quantified, env: TypeEnv, hint: t.Type | 
 def _quantified_body(
     e: Elaborator, node: se.Quantified, kind: Quantifier, env: TypeEnv, hint: t.Type | None
 ) -> ir.Expr:
+    """The IR of a quantifier's body, which fits the kind of quantifier."""
     if kind in {Quantifier.FORALL, Quantifier.EXISTS}:
         return e.check(node.body, t.BOOL, env)
     if kind is Quantifier.SUM:

@@ -24,7 +24,7 @@ _Build = Callable[[se.Call, TypeEnv, t.Type | None], ir.Expr]
 
 
 class Builtins:
-    """Calls of the language's own functions, elaborated with the help of the elaborator of expressions."""
+    """Elaborates calls of built-in functions."""
 
     def __init__(self, elaborator: Elaborator) -> None:
         self._e = elaborator
@@ -49,7 +49,7 @@ class Builtins:
         }
 
     def call(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-        """The IR of a call; reports a wrong number or kind of arguments."""
+        """The IR of a call; reports wrong arguments."""
         name, arity = node.name.text, FUNCTIONS[node.name.text]
         for arg in node.args:
             if arg.name is not None:
@@ -68,7 +68,7 @@ class Builtins:
     def _of(
         self, node: se.Call, env: TypeEnv, kinds: type[t.Type] | tuple[type[t.Type], ...], what: str
     ) -> ir.Expr | None:
-        """The first argument, when its type is of a kind the function takes; else reports."""
+        """The first argument, if its type is one that the function takes; else reports."""
         arg = node.args[0].value
         found = self._e.infer(arg, env)
         if isinstance(found.type, kinds):
@@ -79,6 +79,7 @@ class Builtins:
         return None
 
     def _wrong(self, node: se.Call, env: TypeEnv, rest: int = 1) -> ir.Expr:
+        """A placeholder for a wrong call; elaborates the other arguments to report their mistakes."""
         for arg in node.args[rest:]:
             self._e.infer(arg.value, env)
         return ir.Const(None, type=t.UNKNOWN, span=node.span)
@@ -86,6 +87,7 @@ class Builtins:
     # -------------------------------------------------------------- collections
 
     def _at(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `at(s, i)`."""
         of = self._of(node, env, t.Seq, "a seq and an offset")
         if of is None:
             return self._wrong(node, env)
@@ -93,13 +95,14 @@ class Builtins:
         return self._optional_element(Op.AT, (of, index), node)
 
     def _head(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `head(s)`."""
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
         return self._optional_element(Op.AT, (of, ir.Const(0, type=t.INT, span=node.span)), node)
 
     def _optional_element(self, op: Op, args: tuple[ir.Expr, ...], node: se.Call) -> ir.Expr:
-        """A call whose value is an element of its argument, or none where that is empty."""
+        """A call whose value is an element of its argument, or none if that is empty."""
         inner = typing.element(args[0].type) or t.UNKNOWN
         if isinstance(inner, t.Option):
             help_ = "index it after testing its size"
@@ -107,12 +110,14 @@ class Builtins:
         return ir.Apply(op, args, type=t.Option(inner), span=node.span)
 
     def _last(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `last(s)`."""
         of = self._of(node, env, t.Seq, "a seq")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(Op.LAST, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
     def _seqs(self, node: se.Call, env: TypeEnv) -> tuple[ir.Expr, ir.Expr] | None:
+        """The two arguments, if they are sequences; else reports."""
         left, right = operations.pair(self._e, node.args[0].value, node.args[1].value, env)
         for arg, found in zip(node.args, (left, right), strict=True):
             if not isinstance(found.type, t.Seq | t.UnknownType):
@@ -126,12 +131,14 @@ class Builtins:
         return left, right
 
     def _common_prefix(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `common_prefix(a, b)`."""
         both = self._seqs(node, env)
         if both is None:
             return self._wrong(node, env, rest=2)
         return ir.Apply(Op.COMMON, both, type=typing.length(both[0].type), span=node.span)
 
     def _starts_with(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `starts_with(a, b)`."""
         both = self._seqs(node, env)
         return (
             self._wrong(node, env, rest=2)
@@ -140,6 +147,7 @@ class Builtins:
         )
 
     def _count(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `count(x, bag)`."""
         bag_arg = node.args[1].value
         bag = self._e.infer(bag_arg, env)
         if not isinstance(bag.type, t.Bag):
@@ -152,24 +160,28 @@ class Builtins:
         return ir.Apply(Op.COUNT, (value, bag), type=t.INT, span=node.span)
 
     def _elements(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `elements(c)`."""
         of = self._of(node, env, (t.Seq, t.Bag, t.Option), "a seq, bag or option")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(Op.ELEMENTS, (of,), type=t.Set(typing.element(of.type) or t.UNKNOWN), span=node.span)
 
     def _size(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `size(c)`."""
         of = self._of(node, env, (t.Seq, t.Bag, t.Set, t.Option), "a set, bag, seq or option")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(Op.SIZE, (of,), type=typing.length(of.type), span=node.span)
 
     def _subsets(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `subsets(s)`."""
         of = self._of(node, env, t.Set, "a set")
         if of is None:
             return self._wrong(node, env)
         return ir.Apply(Op.SUBSETS, (of,), type=t.Set(of.type), span=node.span)
 
     def _the(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `the(c)`."""
         arg = node.args[0].value
         if arg in env.facts and not isinstance((known := self._e.infer(arg, env)).type, t.Option):
             return known  # an earlier test has shown that it is there
@@ -179,6 +191,7 @@ class Builtins:
         return ir.Apply(Op.THE, (of,), type=typing.element(of.type) or t.UNKNOWN, span=node.span)
 
     def _extremum(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+        """Elaborate `min` or `max`."""
         greatest = node.name.text == "max"
         if len(node.args) == 1:
             of = self._of(node, env, t.Set, "a set, or two values")
@@ -207,11 +220,13 @@ class Builtins:
         return ir.Apply(op, args, type=result, span=node.span)
 
     def _int(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `int(b)`."""
         found = self._e.check(node.args[0].value, t.INT, env)
         zero = ir.Const(0, type=t.INT, span=node.span)
         return ir.Apply(Op.ADD, (found, zero), type=t.INT, span=node.span)
 
     def _flushed(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `flushed(r.log)`."""
         arg = node.args[0].value
         found = cached_field(self._e, arg, env)
         if found is None:
@@ -227,11 +242,13 @@ class Builtins:
     # -------------------------------------------------------------- time
 
     def _old(self, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+        """Elaborate `old(e)`."""
         self._e.frame.use(Use.OLD, node.span, "old")
         found = self._e.infer(node.args[0].value, env.settled(), hint)
         return ir.Old(found, type=found.type, span=node.span)
 
     def _did(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
+        """Elaborate `did(action, …)`."""
         self._e.frame.use(Use.OLD, node.span, "did")
         named = named_action(node.args[0].value)
         params = self._params_of(named, node)
@@ -249,11 +266,12 @@ class Builtins:
         return ir.Did(name.text, values, type=t.BOOL, span=node.span)
 
     def _too_many(self, node: se.Call, name: se.Ident, most: int) -> ir.Expr:
+        """Report too many arguments of an action."""
         help_ = "arguments are the first parameters; those left out may be anything"
         return self._e.fail("R0313", node.span, f"`{name.text}` has {counted(most, 'parameter')}", help=help_)
 
     def _params_of(self, named: _Named | None, node: se.Call) -> list[t.Type | None] | None:
-        """The types of an action's parameters; None for one that the domain decides alone."""
+        """The types of an action's parameters; None for one that only its domain determines."""
         declared, what = self._e.declared, node.name.text
         if named is None:
             arg = node.args[0]
@@ -276,7 +294,7 @@ class Builtins:
         return None
 
     def _domain_type(self, param: se.Binder) -> t.Type | None:
-        """The type of `r` in `r in S`, when S can be read without the parameters before it."""
+        """The type of a parameter, if its domain does not depend on other parameters."""
         match param.domain:
             case se.Name(name) if name in self._e.declared.variables:
                 return typing.element(self._e.declared.variables[name].type)
@@ -286,7 +304,7 @@ class Builtins:
                 return None
 
     def _enabled(self, node: se.Call, env: TypeEnv, _hint: t.Type | None) -> ir.Expr:
-        """Some binding of the parameters (those not given) that passes every guard."""
+        """Elaborate `enabled(action, …)`: some binding of the missing parameters passes every guard."""
         self._e.frame.use(Use.ENABLED, node.span, "enabled")
         named = named_action(node.args[0].value)
         if self._params_of(named, node) is None or named is None:
@@ -309,6 +327,7 @@ class Builtins:
     def _passes(
         self, action: s.ActionDecl, given: list[ir.Expr], env: TypeEnv, at: int, span: Span
     ) -> ir.Expr:
+        """The condition that an action's guards pass for some values of the parameters from `at` on."""
         if at == len(action.params):
             return self._guards(action, env, 0, span)
         binder = action.params[at]
@@ -327,6 +346,7 @@ class Builtins:
         return ir.And((member, bound), type=t.BOOL, span=span)
 
     def _guards(self, action: s.ActionDecl, env: TypeEnv, at: int, span: Span) -> ir.Expr:
+        """The condition that an action's guards from `at` on pass."""
         match action.body[at] if at < len(action.body) else None:
             case s.Require(_, test):
                 first = self._e.check(test, t.BOOL, env)
@@ -341,7 +361,7 @@ class Builtins:
 
 
 def named_action(node: se.Expr) -> tuple[se.Ident, tuple[se.Arg, ...]] | None:
-    """The action an expression names, and its arguments: `crash`, `crash(r)`, `net.drop`, `net.drop(m)`."""
+    """The action an expression names, and its arguments: `crash`, `crash(r)`, `net.drop(m)`."""
     match node:
         case se.Name(name):
             return se.Ident(name, span=node.span), ()
@@ -358,7 +378,7 @@ def named_action(node: se.Expr) -> tuple[se.Ident, tuple[se.Arg, ...]] | None:
 def cached_field(
     elaborator: Elaborator, node: se.Expr, env: TypeEnv
 ) -> tuple[DeclaredVariable, ir.Expr] | None:
-    """The cached field that `r.log` names and the member whose it is; None when it names none."""
+    """The cached field that `r.log` names, and the member; None if it names none."""
     if not isinstance(node, se.Get):
         return None
     member = elaborator.infer(node.of, env)
@@ -371,6 +391,6 @@ def cached_field(
 
 
 def flush_type(of: t.Seq) -> t.Type:
-    """The type of the number of entries that are flushed of a cached seq."""
+    """The type of the number of flushed entries of a cached seq."""
     assert of.limit is not None
     return t.Nat(of.limit.of) if isinstance(of.limit.of, str) else t.Range(0, of.limit.of)

@@ -35,7 +35,7 @@ class Checks:
         return replace(self.model, checks=tuple(map(self.check, checks)))
 
     def check(self, node: s.CheckDecl) -> ir.Check:
-        """One check; reports what it leaves open and what it names that is not there."""
+        """The elaborated check; reports what it leaves unbounded, and unknown names."""
         clauses = self._grouped(node)
         scope = self._scope(node, clauses["scope"], clauses["config"])
         self._within(node, scope, clauses["config"])
@@ -50,6 +50,7 @@ class Checks:
         )
 
     def _grouped(self, node: s.CheckDecl) -> dict[str, list]:  # type: ignore[type-arg]
+        """The items of a check by clause; reports repeated clauses."""
         words = ("scope", "config", "faults", "rates", "only", "expect")
         found: dict[str, list] = {word: [] for word in words}  # type: ignore[type-arg]
         for clause in node.clauses:
@@ -71,7 +72,7 @@ class Checks:
     # -------------------------------------------------------------- bounds
 
     def _scope(self, node: s.CheckDecl, items: list[s.ScopeItem], config: list[s.ConfigItem]) -> ir.Scope:
-        """What makes the model finite in this check; reports what is bounded twice, and what is not."""
+        """The scope of a check; reports what is bounded twice, or not at all."""
         sorts: dict[str, tuple[str, ...]] = {}
         nats: dict[str, int] = {}
         networks: dict[str, int] = {}
@@ -120,10 +121,12 @@ class Checks:
             self.problems.add("R0514", found.span, message, help=help_)
 
     def _bounded(self) -> list[str]:
+        """The names that a scope must bound."""
         types = [name for name, of in self.declared.types.items() if of in {t.Sort(name), t.Nat(name)}]
         return [*types, *self.declared.networks]
 
     def _members(self, item: s.ScopeItem) -> tuple[str, ...]:
+        """The members of a sort in a scope."""
         if item.value is None:
             message = "a sort has a number of members"
             help_ = f"write `{item.name.text} = 3`; `--engine prove` asks about any number"
@@ -144,6 +147,7 @@ class Checks:
         return member_names(item.name.text, item.value)
 
     def _number(self, item: s.ScopeItem, most: int) -> int:
+        """A number in a scope, at most `most`."""
         if isinstance(item.value, int):
             if item.value > most:
                 self.problems.add(
@@ -159,6 +163,7 @@ class Checks:
         return 0
 
     def _config(self, items: list[s.ConfigItem]) -> dict[str, ir.Value]:
+        """The configuration of a check."""
         found = {entry.name: entry.default for entry in self.model.configs}
         seen: set[str] = set()
         for item in items:
@@ -176,7 +181,7 @@ class Checks:
         return found
 
     def _within(self, node: s.CheckDecl, scope: ir.Scope, items: list[s.ConfigItem]) -> None:
-        """Report settings that are beyond the scope of the nat they are of."""
+        """Report configuration values beyond the scope of their nat."""
         places = {item.name.text: item.value.span for item in items}
         for entry in self.model.configs:
             of = entry.type.of if isinstance(entry.type, t.Option) else entry.type
@@ -191,6 +196,7 @@ class Checks:
     # -------------------------------------------------------------- faults
 
     def _budget(self, node: s.CheckDecl, items: list[s.FaultItem]) -> ir.Budget:
+        """The fault budget of a check."""
         if not items:
             if self.faults:
                 listed = ", ".join(sorted(self.faults))
@@ -214,6 +220,7 @@ class Checks:
         return ir.Budget(most, kinds or None)
 
     def _each_kind_once(self, items: list[s.FaultItem]) -> None:
+        """Report kinds of faults that are limited twice."""
         seen: set[str] = set()
         for item in items:
             if item.kind is not None and item.kind.text in seen:
@@ -223,6 +230,7 @@ class Checks:
                 seen.add(item.kind.text)
 
     def _known_fault(self, kind: se.Ident) -> bool:
+        """Whether the model has a fault; reports an unknown one."""
         if kind.text in self.faults:
             return True
         help_ = suggest(kind.text, self.faults)
@@ -234,6 +242,7 @@ class Checks:
     # -------------------------------------------------------------- rates
 
     def _rates(self, items: list[s.RateItem]) -> tuple[Rate, ...]:
+        """The rates of a check."""
         found: dict[str, Rate] = {}
         for item in items:
             name = item.action.text
@@ -246,6 +255,7 @@ class Checks:
         return tuple(found.values())
 
     def _may_have_rate(self, action: se.Ident) -> bool:
+        """Whether an action is a fault or repair; reports others."""
         name = action.text
         timed = {each.name for each in self.model.actions if each.kind is not ir.Kind.ACTION}
         if name in timed:
@@ -260,6 +270,7 @@ class Checks:
         return False
 
     def _is_rate(self, item: s.RateItem) -> bool:
+        """Whether a rate is valid; reports others."""
         if item.unit.text not in UNITS:
             message = f"there is no unit of time `{item.unit.text}`"
             self.problems.add("R0513", item.unit.span, message, help=f"the units are {', '.join(UNITS)}")
@@ -274,6 +285,7 @@ class Checks:
     # -------------------------------------------------------------- expectations
 
     def _known_property(self, name: se.Ident) -> bool:
+        """Whether the model has a property; reports an unknown one."""
         if name.text in self.properties:
             return True
         help_ = suggest(name.text, self.properties)
@@ -283,6 +295,7 @@ class Checks:
     def _expect(
         self, item: s.VerdictExpect | s.CountExpect, only: tuple[str, ...] | None
     ) -> ir.Expect | None:
+        """An expectation of a check; None if it is wrong (and reported)."""
         match item:
             case s.VerdictExpect(name):
                 if not self._known_property(name):
@@ -298,11 +311,12 @@ class Checks:
         return expectation(item)
 
     def _unknown_action(self, span: Span, name: str) -> None:
+        """Report an unknown action."""
         self.problems.add("R0208", span, f"there is no action `{name}`", help=suggest(name, self.actions))
 
 
 def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
-    """The expectation of a check as written; the names in it are not looked up in the model."""
+    """The expectation as written, without a look-up of names."""
     match item:
         case s.VerdictExpect(name, holds, any_faults, faults, steps):
             return ir.ExpectVerdict(name.text, holds, any_faults, faults, steps, span=item.span)
@@ -313,5 +327,5 @@ def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
 
 
 def member_names(sort: str, size: int) -> tuple[str, ...]:
-    """Names for the members of a sort that a check only counts: `replica1`, `replica2` and so on."""
+    """Names for the members of a sort that is only counted: `replica1`, `replica2` and so on."""
     return tuple(f"{sort.lower()}{number}" for number in range(1, size + 1))

@@ -12,7 +12,7 @@ from spec.model.op import Op
 
 
 def constant(declared: Declarations, node: se.Expr, of: t.Type) -> ir.Value:
-    """The run-time value of a literal of type `of`; reports what is no literal or does not fit."""
+    """The value of a literal of a type; reports other expressions, and values that do not fit."""
     found = ExpressionElaborator(declared, SlotFrame()).check(node, of, TypeEnv(), "as the setting")
     match found, of:
         case ir.Const(value), t.Range(lo, hi) if isinstance(value, int) and not lo <= value <= hi:

@@ -20,7 +20,7 @@ from spec.wording import an, listed
 
 
 def display(declared: Declarations, protocol: s.Protocol) -> tuple[Shown, ...]:
-    """The entries of a protocol's `display` block, in the order of the text; nothing when there is none.
+    """The entries of a protocol's `display` block in order.
 
     Reports unknown roles and parts, parts that cannot play their role, and duplicate entries.
     """
@@ -34,24 +34,24 @@ def display(declared: Declarations, protocol: s.Protocol) -> tuple[Shown, ...]:
 
 @frozen
 class _ShownPart:
-    """What a path leads to: a variable, or a field of one that is a record."""
+    """A part of the state that can be shown: a variable, or a field of a record variable."""
 
     variable: DeclaredVariable
     field: str | None
     type: t.Type
 
     def spelt(self) -> str:
-        """As a text may write it in any case."""
+        """The unambiguous name of the part."""
         return self.variable.name if self.field is None else f"{self.variable.name}.{self.field}"
 
     def plays(self, role: RoleSpec) -> bool:
-        """Whether the role is one for a part of this type and owner."""
+        """Whether a role is possible for a part with this type and owner."""
         owner = self.variable.owner
         return (role.of_state if owner is None else role.of_process) and role.fits(self.type, owner)
 
 
 class _Display:
-    """The roles of one block."""
+    """Resolves the roles in a `display` block."""
 
     def __init__(self, declared: Declarations) -> None:
         self.declared, self.problems = declared, declared.problems
@@ -59,7 +59,7 @@ class _Display:
         self.entries: list[t.Type] = []  # what the logs are made of
 
     def shown(self, parts: tuple[s.ShownDecl, ...]) -> tuple[Shown, ...]:
-        """Each role with what plays it, in the order of the text; those that are wrong are reported."""
+        """The valid entries in order; others are reported."""
         labels = [node for node in parts if node.role.text == LABEL]
         made = [self._role(node) for node in parts if node.role.text != LABEL]
         has_log = any(node.role.text == "log" for node in parts)
@@ -69,6 +69,7 @@ class _Display:
     # -------------------------------------------------------------- one role
 
     def _role(self, node: s.ShownDecl) -> Shown | None:
+        """An entry of the block; None if it is wrong (and reported)."""
         name = node.role.text
         if name not in ROLES:
             known = [*ROLES, LABEL]
@@ -86,7 +87,7 @@ class _Display:
         return Shown(name, part.variable.index, part.field, span=node.span)
 
     def _is_first(self, node: s.ShownDecl, owner: str | None) -> bool:
-        """Whether nothing has the role yet, in the same process or in the state."""
+        """Whether the role is still free, in the process or in the state; reports otherwise."""
         if node.role.text == HIDDEN:
             return True
         earlier = self.first.setdefault((node.role.text, owner), node)
@@ -98,7 +99,7 @@ class _Display:
         return False
 
     def _refuse(self, node: s.ShownDecl, role: RoleSpec, part: _ShownPart) -> None:
-        """Say why a part cannot play a role: where it is declared, or its type."""
+        """Report why a part cannot have a role."""
         span, name = _span(node), node.role.text
         owner = part.variable.owner
         if not (role.of_state if owner is None else role.of_process):
@@ -111,7 +112,7 @@ class _Display:
         self.problems.add("R0413", span, what, label=label, help=help_)
 
     def _label(self, node: s.ShownDecl, *, has_log: bool) -> Shown | None:
-        """A field of the entries of a log."""
+        """The entry for a label: a field of a log's entries."""
         if not self._is_first(node, None):
             return None
         if not has_log:
@@ -135,7 +136,7 @@ class _Display:
     # -------------------------------------------------------------- what a path leads to
 
     def _find(self, node: s.ShownDecl, role: RoleSpec) -> _ShownPart | None:
-        """What the names lead to; None when nothing (and reported)."""
+        """The part that a path names; None if there is none (and reported)."""
         name, *rest = node.path
         fields = self.declared.fields
         if name.text in fields and rest:
@@ -153,7 +154,7 @@ class _Display:
         return None if variable is None else self._within(variable, rest)
 
     def _alone(self, name: se.Ident, role: RoleSpec) -> DeclaredVariable | None:
-        """The variable that a name refers to without the name of a process before it.
+        """The variable that a name without a process before it refers to.
 
         What the role is declared as comes first, and of both the variable of the state.
         """
@@ -171,6 +172,7 @@ class _Display:
         return None
 
     def _unknown(self, name: se.Ident, role: RoleSpec) -> None:
+        """Report an unknown name."""
         able = [part.spelt() for part in self._parts() if part.plays(role)]
         short = {spelt.rpartition(".")[2]: spelt for spelt in able}
         near = suggest(name.text, able) or suggest(name.text, short)
@@ -183,7 +185,7 @@ class _Display:
         self.problems.add("R0412", name.span, what, help=help_)
 
     def _within(self, variable: DeclaredVariable, rest: list[se.Ident]) -> _ShownPart | None:
-        """A variable, or the field of it that `rest` names."""
+        """The variable, or the field of it that `rest` names."""
         if not rest or variable.type == t.UNKNOWN:
             return _ShownPart(variable, None, variable.type)
         of = variable.type
@@ -203,17 +205,18 @@ class _Display:
         return _ShownPart(variable, found.name, found.type)
 
     def _no_field(self, name: se.Ident, of: t.Record) -> None:
+        """Report an unknown field."""
         known = [field.name for field in of.fields]
         help_ = suggest(name.text, known) or f"its fields: {listed(known) or 'none'}"
         self.problems.add("R0412", name.span, f"{an(of)} has no field `{name.text}`", help=help_)
 
     def _variables(self) -> dict[str, DeclaredVariable]:
-        """Those of the state: networks are none."""
+        """The state variables without networks, by name."""
         networks = self.declared.networks
         return {name: each for name, each in self.declared.variables.items() if name not in networks}
 
     def _parts(self) -> Iterator[_ShownPart]:
-        """All that could be shown."""
+        """All parts that can be shown."""
         owned = [each for own in self.declared.fields.values() for each in own.values()]
         for variable in (*self._variables().values(), *owned):
             yield _ShownPart(variable, None, variable.type)
@@ -223,4 +226,5 @@ class _Display:
 
 
 def _span(node: s.ShownDecl) -> Span:
+    """The span of an entry's path."""
     return Span(node.path[0].span.start, node.path[-1].span.end)

@@ -27,7 +27,7 @@ from spec.syntax.parser import parse_expression
 def elaborate(
     protocol: s.Protocol, checks: tuple[s.CheckDecl, ...], source: Source, problems: Problems
 ) -> ir.Model:
-    """The model a protocol means, with its checks.
+    """The model of a protocol, with its checks; mistakes are added to `problems`.
 
     Reports into `problems`; when there are any, the result is not to be used.
     """
@@ -36,6 +36,8 @@ def elaborate(
 
 
 class _Protocol:
+    """Elaborates one protocol."""
+
     def __init__(
         self, declared: Declarations, protocol: s.Protocol, source: Source, problems: Problems
     ) -> None:
@@ -43,6 +45,7 @@ class _Protocol:
         self._first_slots = 1  # the most that any first value needs
 
     def model(self, checks: tuple[s.CheckDecl, ...]) -> ir.Model:
+        """The model, with its checks."""
         self._functions()
         declared, configs, variables = self.declared, self._configs(), self._variables()
         init, init_slots = self._init()
@@ -73,7 +76,7 @@ class _Protocol:
     # -------------------------------------------------------------- places with rules of their own
 
     def _only(self, frame: SlotFrame, allowed: set[Use], where: str) -> None:
-        """Report what an expression reads and may not read there."""
+        """Report uses in an expression that are not allowed where it is."""
         for use, span, name in frame.uses:
             if use in allowed:
                 continue
@@ -96,7 +99,7 @@ class _Protocol:
                     self.problems.add("R0409", span, message, help="it belongs in a property")
 
     def _functions(self) -> None:
-        """Every function once on its own, so that a mistake in it is reported even when nothing calls it."""
+        """Elaborate every function once, so that mistakes are reported even if nothing calls it."""
         for fun in self.declared.functions.values():
             frame, env = SlotFrame(), TypeEnv()
             elaborator = ExpressionElaborator(self.declared, frame)
@@ -109,6 +112,7 @@ class _Protocol:
     # -------------------------------------------------------------- data
 
     def _configs(self) -> tuple[ir.ConfigEntry, ...]:
+        """The configuration entries."""
         made = []
         for item in self.protocol.items:
             if not isinstance(item, s.ConfigDecl) or item.name.text not in self.declared.configs:
@@ -122,6 +126,7 @@ class _Protocol:
         return tuple(made)
 
     def _versions(self, defaults: tuple[s.ConfigDefault, ...]) -> None:
+        """Check the releases of defaults: known form, ascending."""
         last: Order | None = None
         for default in defaults:
             text = default.version.text
@@ -136,6 +141,7 @@ class _Protocol:
             last = now
 
     def _assumes(self) -> tuple[ir.Assume, ...]:
+        """The assumptions."""
         made = []
         for item in self.protocol.items:
             if isinstance(item, s.AssumeDecl):
@@ -146,6 +152,7 @@ class _Protocol:
         return tuple(made)
 
     def _variables(self) -> tuple[ir.Variable, ...]:
+        """The state variables."""
         every = [
             *self.declared.variables.values(),
             *(v for fs in self.declared.fields.values() for v in fs.values()),
@@ -159,6 +166,7 @@ class _Protocol:
         return tuple(v for _, v in indexed)
 
     def _variable(self, var: DeclaredVariable) -> ir.Variable:
+        """A state variable."""
         network = self.declared.networks.get(var.name)
         storage = (
             ir.Storage(var.storage) if var.storage in {"durable", "volatile", "cached"} else ir.Storage.NONE
@@ -181,6 +189,7 @@ class _Protocol:
         return ir.Variable(var.name, of, init, storage, var.ghost, var.owner, mode, span=var.span)
 
     def _init(self) -> tuple[tuple[ir.Stmt, ...], int]:
+        """The statements of `init`, and the number of slots they use."""
         blocks = [item for item in self.protocol.items if isinstance(item, s.InitDecl)]
         for extra in blocks[1:]:
             first = (blocks[0].span, "the first is here")
@@ -197,6 +206,7 @@ class _Protocol:
     # -------------------------------------------------------------- behaviour
 
     def _action(self, item: s.ActionDecl) -> ir.Action:
+        """An action."""
         frame, env = SlotFrame(), TypeEnv()
         statements = StatementElaborator(self.declared, frame)
         params = []
@@ -225,6 +235,7 @@ class _Protocol:
     def _head(
         self, item: s.ActionDecl, statements: StatementElaborator, env: TypeEnv
     ) -> tuple[tuple[ir.Guard | ir.Bound, ...], tuple[s.Stmt, ...], TypeEnv]:
+        """The guards and `let` at an action's start, the other statements, and the environment."""
         made: list[ir.Guard | ir.Bound] = []
         names: dict[str, Span] = {}
         for position, statement in enumerate(item.body):
@@ -247,7 +258,7 @@ class _Protocol:
         return tuple(made), (), env
 
     def _says(self, text: s.Text | None, env: TypeEnv, expressions: ExpressionElaborator) -> ir.Says | None:
-        """A sentence cut at its `{…}`, each an expression."""
+        """A sentence split at its `{…}`, each an expression."""
         if text is None:
             return None
         parts: list[str | ir.Expr] = []
@@ -270,7 +281,7 @@ class _Protocol:
         return tuple(part for part in parts if part != "")
 
     def _wrong_part(self, found: Diagnostic, at: Span) -> None:
-        """A syntax error inside the braces of a text, where the end is the brace and not that of the file."""
+        """Report a syntax error inside the braces of a sentence."""
         if found.span is None or found.span.end >= at.end:
             help_ = "write a value between braces: `{r}`"
             self.problems.add("R0101", at, "there is no whole expression between these braces", help=help_)
@@ -278,6 +289,7 @@ class _Protocol:
             self.problems.add(found.code, found.span, found.message, help=found.help)
 
     def _property(self, item: s.PropertyDecl) -> ir.Property:
+        """A property."""
         frame = SlotFrame()
         expressions = ExpressionElaborator(self.declared, frame)
         kind = ir.PropertyKind(item.kind)
@@ -296,7 +308,7 @@ _FAR = 0  # the slot of a process field's first value: no other name is bound ne
 
 
 def _indices(every: list[DeclaredVariable]) -> list[int]:
-    """The index of each variable (and of its flushed copy) in the state."""
+    """The index of each variable in the state, counting the flushed copies."""
     found = []
     for var in every:
         found.append(var.index)
@@ -306,6 +318,7 @@ def _indices(every: list[DeclaredVariable]) -> list[int]:
 
 
 def _flushed(var: DeclaredVariable, of: ir.Variable) -> ir.Variable:
+    """The variable with the flushed length of a cached variable."""
     assert isinstance(var.type, t.Seq)
     count = flush_type(var.type)
     whole = t.Map(t.Sort(var.owner or ""), count)
@@ -315,7 +328,7 @@ def _flushed(var: DeclaredVariable, of: ir.Variable) -> ir.Variable:
 
 
 def _empty(of: t.Type, span: Span) -> ir.Expr:
-    """Networks start empty, in every channel."""
+    """The initial value of a network: empty, in every channel."""
     match of:
         case t.Map(_, value):
             return ir.MapOf(_FAR, "c", _empty(value, span), type=of, span=span)
@@ -326,7 +339,7 @@ def _empty(of: t.Type, span: Span) -> ir.Expr:
 
 
 def _asserts(actions: tuple[ir.Action, ...]) -> tuple[ir.Property, ...]:
-    """One property for each name that `assert` statements use."""
+    """A property for each name of an `assert`."""
     found: dict[str, Span] = {}
 
     def look(statements: tuple[ir.Stmt, ...]) -> None:

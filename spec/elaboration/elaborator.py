@@ -15,31 +15,31 @@ from spec.source import Span
 
 
 class Elaborator(Protocol):
-    """Elaborates the expressions of one action, property or function; `expressions.py` has the one."""
+    """The interface of ExpressionElaborator that the modules it imports use."""
 
     declared: Declarations
     problems: Problems
     frame: SlotFrame
 
     def check(self, node: se.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
-        """An expression that must fit a type."""
+        """The IR of an expression that must fit a type."""
 
     def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
-        """An expression with the type it has."""
+        """The IR of an expression, whose type is inferred."""
 
     def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
-        """What a condition implies for types."""
+        """The narrower types of paths that follow if a condition is true (or false)."""
 
     def wrong(self, span: Span) -> ir.Expr:
-        """A placeholder for an expression that was reported."""
+        """A placeholder for an expression with a reported mistake."""
 
     def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
-        """Report, and return a placeholder."""
+        """Report a mistake, and return a placeholder."""
 
     def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
         """Report that a type does not fit."""
 
 
 def retyped(found: ir.Expr, of: t.Type) -> ir.Expr:
-    """The same expression known to be of a narrower (or the declared) type."""
+    """The same expression with a narrower, or the declared, type."""
     return found if found.type == of else replace(found, type=of)

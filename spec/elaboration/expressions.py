@@ -31,7 +31,7 @@ _LARGEST = 100_000  # expressions in one action or property, functions inlined
 
 
 class ExpressionElaborator:
-    """Elaborates the expressions of one action, property or function into IR."""
+    """Elaborates the syntax of expressions in one action, property or function into IR."""
 
     def __init__(self, declared: Declarations, frame: SlotFrame) -> None:
         self.declared = declared
@@ -42,7 +42,7 @@ class ExpressionElaborator:
     # -------------------------------------------------------------- entry points
 
     def check(self, node: se.Expr, wanted: t.Type, env: TypeEnv, what: str = "here") -> ir.Expr:
-        """The expression, which must fit `wanted`; reports R0301 when it does not."""
+        """The IR of an expression that must fit `wanted`; reports R0301 if it does not."""
         found = self.infer(node, env, wanted)
         if typing.fits(found.type, wanted):
             return found
@@ -50,7 +50,7 @@ class ExpressionElaborator:
         return self.wrong(node.span)
 
     def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
-        """The expression, with the type it turns out to have; `hint` is what the place would like."""
+        """The IR of an expression with its inferred type; `hint` is the type preferred there."""
         self._depth += 1
         try:
             if self.problems.too_large or self._depth > _DEEPEST or self.frame.size > _LARGEST:
@@ -63,14 +63,14 @@ class ExpressionElaborator:
             self._depth -= 1
 
     def _not_empty(self, found: ir.Expr) -> ir.Expr:
-        """The expression; a mistake when it chooses from `{}` or `[]`, whose type is unknown."""
+        """The expression; reports a choice from `{}` or `[]`, whose type is unknown."""
         if found.type != t.UNKNOWN or not isinstance(found, ir.Apply | ir.Bind) or self.problems:
             return found
         help_ = "say which type is meant: choose from a variable, or from `S`, the members of a sort"
         return self.fail("R0323", found.span, "there is never anything here to choose from", help=help_)
 
     def _too_large(self, span: Span) -> ir.Expr:
-        """Report that an expression is too large, once for a text: later ones would take as long."""
+        """Report that an expression is too large, once for a text."""
         if self.problems.too_large:
             return self.wrong(span)
         self.problems.too_large = True
@@ -81,16 +81,16 @@ class ExpressionElaborator:
         return self.fail("R0104", at, what, help="break it into parts that say less each")
 
     def wrong(self, span: Span) -> ir.Expr:
-        """A placeholder for an expression that was reported."""
+        """A placeholder for an expression with a reported mistake."""
         return ir.Const(None, type=t.UNKNOWN, span=span)
 
     def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
-        """Report, and return a placeholder."""
+        """Report a mistake, and return a placeholder."""
         self.problems.add(code, span, message, label=label, help=help)
         return self.wrong(span)
 
     def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
-        """Report that a type does not fit, with the cure where there is a usual one."""
+        """Report that a type does not fit, with the usual remedy."""
         help_ = self._help_for(node, actual, wanted)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
             "a none", "none"
@@ -98,6 +98,7 @@ class ExpressionElaborator:
         self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
 
     def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
+        """The remedy for a type that does not fit; empty if none is usual."""
         text = self.problems.shown(node.span)
         match actual, wanted:
             case t.Option(t.UnknownType()), _:
@@ -119,7 +120,7 @@ class ExpressionElaborator:
     # -------------------------------------------------------------- facts
 
     def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
-        """What is known of narrower types once `node` is found true (or false)."""
+        """The narrower types of paths that follow if `node` is true (or false)."""
         match node:
             case se.Binary("and", left, right) if truth:
                 known = self.facts(left, env, truth=True)
@@ -145,17 +146,19 @@ class ExpressionElaborator:
         return {}
 
     def _known_present(self, path: se.Expr, env: TypeEnv) -> dict[se.Expr, t.Type]:
+        """The fact that an option at a path has a value."""
         of = self._quietly(path, env).type
         return {path: of.of} if isinstance(of, t.Option) else {}
 
     def _quietly(self, node: se.Expr, env: TypeEnv) -> ir.Expr:
-        """Elaborate again for the type alone: what is wrong was or will be reported, slots are not kept."""
+        """Elaborate for the type alone, without reports or slots."""
         frame = SlotFrame(self.frame.slots, [], list(self.frame.inlining), self.frame.size)
         found = ExpressionElaborator(self.declared, frame).infer(node, env)
         self.frame.size = frame.size
         return found
 
     def _narrowed(self, node: se.Expr, found: ir.Expr, env: TypeEnv) -> ir.Expr:
+        """The expression with the narrower type that facts give it."""
         known = env.facts.get(node) if env.facts and _is_path(node) else None
         match found.type, known:
             case t.Option(), known if known is not None:
@@ -168,6 +171,7 @@ class ExpressionElaborator:
     # -------------------------------------------------------------- one case a node
 
     def _infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None) -> ir.Expr:  # noqa: C901
+        """The IR of an expression, by its kind."""
         match node:
             case se.IntLit(value):
                 return ir.Const(value, type=t.INT, span=node.span)
@@ -234,6 +238,7 @@ class ExpressionElaborator:
     def _literal(
         self, node: se.SetLit | se.SeqLit, items: tuple[se.Expr, ...], env: TypeEnv, hint: t.Type | None
     ) -> ir.Expr:
+        """The IR of a set or seq literal."""
         wanted = typing.element(hint) if isinstance(hint, t.Set | t.Seq | t.Bag) else None
         made = []
         common: t.Type = t.UNKNOWN
@@ -254,6 +259,7 @@ class ExpressionElaborator:
 
 
 def _is_path(node: se.Expr) -> bool:
+    """Whether an expression is a path such as `x.f[i]`."""
     match node:
         case se.Name():
             return True

@@ -31,7 +31,7 @@ NETWORK_FAULTS = {"set": ("drop",), "bag": ("drop", "duplicate"), "fifo": ("drop
 
 @dataclass(slots=True)
 class Declarations:
-    """The tables of one protocol; filled once by `declare`, then only read."""
+    """The declared names of one protocol, filled once by `declare`."""
 
     problems: Problems
     protocol: str = ""
@@ -49,7 +49,7 @@ class Declarations:
     circles: set[frozenset[str]] = field(default_factory=set)  # of functions, as far as they were reported
 
     def resolve(self, node: se.Type, *, stored: bool = False) -> t.Type:
-        """The type a piece of syntax names; reports what is wrong and answers Unknown for it.
+        """The type that a type expression denotes; UnknownType for a wrong one (reported).
 
         `stored` refuses what no state can hold.
         """
@@ -72,7 +72,7 @@ class Declarations:
 
 @frozen
 class DeclaredVariable:
-    """A declared piece of state: its number in the model, its type (for a process field, of one member)."""
+    """A declared state variable: its index, and its type (for a process field, of one member)."""
 
     index: int
     name: str
@@ -85,7 +85,7 @@ class DeclaredVariable:
 
 
 def declare(protocol: s.Protocol, problems: Problems) -> Declarations:
-    """The declarations of a protocol (its variants already applied).
+    """The declared names of a protocol whose variants are applied.
 
     Linear; reports duplicates, unknown and circular types, and misplaced storage classes.
     """
@@ -96,7 +96,7 @@ def declare(protocol: s.Protocol, problems: Problems) -> Declarations:
 
 
 def claim(found: Declarations, name: se.Ident) -> bool:
-    """Take a name of the common space; reports and answers False when it is taken."""
+    """Declare a name in the global name space; reports and returns False if it is taken."""
     usable(found, name)  # and take it anyway: its uses are right
     if name.text in found.places:
         first = (found.places[name.text], "first declared here")
@@ -109,7 +109,7 @@ def claim(found: Declarations, name: se.Ident) -> bool:
 
 
 def usable(found: Declarations, name: se.Ident) -> bool:
-    """Whether a name may be given to something; reports a word that means something everywhere."""
+    """Whether a name is allowed in a declaration; reports keywords."""
     if name.text not in {*FUNCTIONS, *WORDS, *COLLECTIONS, "bool", "int"}:
         return True
     what = f"`{name.text}` is a word of the language"
@@ -118,12 +118,14 @@ def usable(found: Declarations, name: se.Ident) -> bool:
 
 
 def _members_usable(found: Declarations, members: Iterable[se.Ident]) -> None:
+    """Report members of an enum with names that are not allowed."""
     for member in members:
         if member.text in WORDS:
             usable(found, member)
 
 
 def _each_once(found: Declarations, names: Iterable[se.Ident], what: str) -> None:
+    """Report names that occur twice."""
     seen: dict[str, Span] = {}
     for name in names:
         if name.text in seen:
@@ -142,6 +144,7 @@ def _each_once(found: Declarations, names: Iterable[se.Ident], what: str) -> Non
 
 
 def _types(found: Declarations, protocol: s.Protocol) -> None:
+    """Declare the sorts, nats and types."""
     pending: dict[str, s.TypeDecl | s.RecordDecl | s.UnionDecl] = {}
     for item in protocol.items:
         match item:
@@ -165,6 +168,7 @@ def _types(found: Declarations, protocol: s.Protocol) -> None:
 
 
 def _enum(found: Declarations, name: str, members: tuple[se.Ident, ...]) -> t.Enum:
+    """The type of an enum."""
     enum = t.Enum(name, tuple(dict.fromkeys(m.text for m in members)))
     for member in enum.members:
         if enum not in found.members[member]:
@@ -175,7 +179,7 @@ def _enum(found: Declarations, name: str, members: tuple[se.Ident, ...]) -> t.En
 def _resolve_pending(
     found: Declarations, pending: dict[str, s.TypeDecl | s.RecordDecl | s.UnionDecl]
 ) -> None:
-    """Resolve declared types in the order they need each other; report circles."""
+    """Resolve type declarations in order of dependency; report cycles."""
     busy: list[str] = []
 
     def visit(name: str) -> None:
@@ -200,6 +204,7 @@ def _resolve_pending(
 
 
 def _declared_type(found: Declarations, item: s.TypeDecl | s.RecordDecl | s.UnionDecl) -> t.Type:
+    """The type that a declaration defines."""
     match item:
         case s.TypeDecl(_, of):
             return found.resolve(of)
@@ -215,12 +220,13 @@ def _declared_type(found: Declarations, item: s.TypeDecl | s.RecordDecl | s.Unio
 
 
 def _fields(found: Declarations, fields: tuple[s.FieldDecl, ...]) -> tuple[t.Field, ...]:
+    """The resolved fields."""
     _each_once(found, (f.name for f in fields), "field")
     return tuple(t.Field(f.name.text, found.resolve(f.type, stored=True)) for f in fields)
 
 
 def _mentioned(node: object) -> Iterator[str]:
-    """Names of types that a declaration mentions, however deep."""
+    """The names of types in a declaration."""
     match node:
         case se.NamedType(name):
             yield name
@@ -239,6 +245,7 @@ def _mentioned(node: object) -> Iterator[str]:
 
 
 def _resolve(found: Declarations, node: se.Type) -> t.Type:
+    """The type that a type expression denotes."""
     match node:
         case se.NamedType("bool"):
             return t.BOOL
@@ -270,6 +277,7 @@ def _resolve(found: Declarations, node: se.Type) -> t.Type:
 
 
 def _named(found: Declarations, name: str, span: Span) -> t.Type:
+    """The type with a name."""
     if name in found.types:
         return found.types[name]
     if name in found.cases:
@@ -283,6 +291,7 @@ def _named(found: Declarations, name: str, span: Span) -> t.Type:
 
 
 def _applied(found: Declarations, node: se.AppliedType) -> t.Type:
+    """The type of `set[T]` and the like."""
     name, problems = node.name.text, found.problems
     args = tuple(found.resolve(arg, stored=True) for arg in node.args)
     if name not in COLLECTIONS:
@@ -316,6 +325,7 @@ def _applied(found: Declarations, node: se.AppliedType) -> t.Type:
 
 
 def _map(found: Declarations, node: se.AppliedType, args: tuple[t.Type, ...]) -> t.Type:
+    """The type of `map[K, V]`."""
     key, value = args
     if not t.is_scalar(key) and key != t.UNKNOWN:
         found.problems.add("R0310", node.args[0].span, f"`{key}` cannot be the key of a map", help=KEYS)
@@ -324,6 +334,7 @@ def _map(found: Declarations, node: se.AppliedType, args: tuple[t.Type, ...]) ->
 
 
 def _limit(found: Declarations, node: se.AppliedType) -> t.Limit | None:
+    """The limit in `seq[T; limit]` and the like."""
     match node.limit:
         case None:
             return None
@@ -342,6 +353,7 @@ def _limit(found: Declarations, node: se.AppliedType) -> t.Limit | None:
 
 
 def _state(found: Declarations, protocol: s.Protocol) -> None:
+    """Declare the configuration and the variables."""
     for item in protocol.items:
         match item:
             case s.ConfigDecl(name, of):
@@ -361,18 +373,20 @@ def _state(found: Declarations, protocol: s.Protocol) -> None:
 
 
 def _count(found: Declarations) -> int:
-    """How many variables the model has so far; a cached field has two: itself and what is flushed of it."""
+    """The number of variables so far; a cached field counts twice, for its flushed length."""
     every = [*found.variables.values(), *(v for fields in found.fields.values() for v in fields.values())]
     return sum(2 if var.storage == "cached" else 1 for var in every)
 
 
 def _variable(found: Declarations, var: s.VarDecl, *, ghost: bool, owner: str | None) -> DeclaredVariable:
+    """Declare a variable."""
     of = found.resolve(var.type, stored=True)
     name = f"{owner}.{var.name.text}" if owner else var.name.text
     return DeclaredVariable(_count(found), name, of, ghost, var.storage, owner, var.init, var.name.span)
 
 
 def _process(found: Declarations, sort: se.Ident, fields: tuple[s.VarDecl, ...]) -> None:
+    """Declare the fields of a process."""
     if (of := found.types.get(sort.text)) != t.Sort(sort.text):
         sorts = [name for name, of in found.types.items() if isinstance(of, t.Sort)]
         help_ = suggest(sort.text, sorts) or f"declare it: `sort {sort.text}`"
@@ -403,6 +417,7 @@ def _process(found: Declarations, sort: se.Ident, fields: tuple[s.VarDecl, ...])
 
 
 def _network(found: Declarations, item: s.NetworkDecl) -> None:
+    """Declare a network."""
     mode, problems = item.mode.text, found.problems
     if mode not in MODES:
         help_ = suggest(mode, MODES) or "a network is a `set`, a `bag` or a `fifo`"
@@ -432,6 +447,7 @@ def _network(found: Declarations, item: s.NetworkDecl) -> None:
 
 
 def _why_no_fault(mode: str) -> str:
+    """Why a word is no fault of a network."""
     if mode == "set":
         return "a set delivers in any order, any number of times: only `drop` changes anything"
     return "a bag delivers in any order already; `drop` and `duplicate` are its faults"
@@ -441,6 +457,7 @@ def _why_no_fault(mode: str) -> str:
 
 
 def _behaviour(found: Declarations, protocol: s.Protocol) -> None:
+    """Declare the functions, actions and properties."""
     for item in protocol.items:
         match item:
             case s.FunDecl(name):

@@ -11,18 +11,19 @@ from spec.source import Span
 
 
 class _Slots:
-    """Counts slots, for actions that have no text."""
+    """Counts slots, for generated actions."""
 
     def __init__(self) -> None:
         self.slots = 0
 
     def slot(self) -> int:
+        """A fresh slot."""
         self.slots += 1
         return self.slots - 1
 
 
 def network_faults(declared: Declarations) -> tuple[ir.Action, ...]:
-    """`net.drop`, `net.duplicate`, `net.reorder` for each network that declares them."""
+    """The fault actions `net.drop`, `net.duplicate`, `net.reorder` of each network that declares them."""
     return tuple(
         _fault(declared, name, item.mode.text, fault.text, fault.span)
         for name, item in declared.networks.items()
@@ -31,6 +32,7 @@ def network_faults(declared: Declarations) -> tuple[ir.Action, ...]:
 
 
 def _fault(declared: Declarations, name: str, mode: str, fault: str, span: Span) -> ir.Action:
+    """The action of a network's fault."""
     slots, variable = _Slots(), declared.variables[name]
     channel: ir.Expr = ir.Var(variable.index, type=variable.type, span=span)
     params: list[ir.Param] = []
@@ -58,7 +60,7 @@ def _fault(declared: Declarations, name: str, mode: str, fault: str, span: Span)
 
 
 def _loose(channel: ir.Expr, slot: int, fault: str, span: Span) -> tuple[ir.Param, ir.Expr, ir.Expr]:
-    """A set or bag: one message is taken out, or put in once more."""
+    """For a set or bag: the parameter (a message), the guard, and the channel after the fault."""
     assert isinstance(channel.type, t.Set | t.Bag)
     inner = channel.type.of
     param = ir.Param("m", slot, inner, channel, span=span)
@@ -72,7 +74,7 @@ def _loose(channel: ir.Expr, slot: int, fault: str, span: Span) -> tuple[ir.Para
 def _fifo(
     slots: _Slots, channel: ir.Expr, slot: int, fault: str, span: Span
 ) -> tuple[ir.Param, ir.Expr, ir.Expr]:
-    """A queue: the message at an offset is taken out, doubled, or moved to the head."""
+    """For a queue: the parameter (an offset), the guard, and the channel after the fault."""
     assert isinstance(channel.type, t.Seq)
     at = ir.Local(slot, type=t.INT, span=span)
     one = ir.Const(1, type=t.INT, span=span)

@@ -53,7 +53,7 @@ def binary(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) ->
 
 
 def _number(end: ir.Expr) -> int | None:
-    """The number that is written out; None where it is computed."""
+    """The integer of a literal; None for other expressions."""
     match end:
         case ir.Const(int(value)):
             return value
@@ -64,7 +64,7 @@ def _number(end: ir.Expr) -> int | None:
 
 
 def _logic(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
-    """`and`, `or`, `implies`: what one part implies is known in the next; a chain is one level deep."""
+    """The IR of `and`, `or` or `implies`; each part knows what those before imply."""
     operands = _chain(node)
     parts: list[ir.Expr] = []
     for operand in operands:
@@ -91,7 +91,7 @@ def _chain(node: se.Binary) -> list[se.Expr]:
 def pair(
     e: Elaborator, left: se.Expr, right: se.Expr, env: TypeEnv, hint: t.Type | None = None
 ) -> tuple[ir.Expr, ir.Expr]:
-    """Two expressions whose types inform each other: the one that needs no hint is elaborated first."""
+    """The IR of two expressions whose types inform each other."""
     if _needs_help(e, left) and not _needs_help(e, right):
         b = e.infer(right, env, hint)
         return e.infer(left, env, b.type), b
@@ -100,6 +100,7 @@ def pair(
 
 
 def _needs_help(e: Elaborator, node: se.Expr) -> bool:
+    """Whether an expression has no type of its own, such as `{}` or `none`."""
     match node:
         case se.Name(name):
             return name in e.declared.members
@@ -112,13 +113,14 @@ def _needs_help(e: Elaborator, node: se.Expr) -> bool:
 
 
 def _compared(e: Elaborator, node: se.Binary, op: Op, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """The IR of an equation."""
     if unify(e, left.type, right.type) is None:
         return mixed(e, node, left.type, right.type)
     return ir.Apply(op, (left, right), type=t.BOOL, span=node.span)
 
 
 def unify(e: Elaborator, a: t.Type, b: t.Type) -> t.Type | None:
-    """The type both have in common, two cases of a union included."""
+    """The type that two types have in common, such as the union of two cases; None if there is none."""
     match a, b:
         case t.Case(u, _), t.Case(v, _) if u == v and a != b:
             return e.declared.types[u]
@@ -127,7 +129,7 @@ def unify(e: Elaborator, a: t.Type, b: t.Type) -> t.Type | None:
 
 
 def mixed(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> ir.Expr:
-    """Report two types that do not go together."""
+    """Report two types that do not fit together."""
     if isinstance(a, t.Nat) and isinstance(b, t.Nat):
         help_ = "they count different things; `int(…)` makes a plain number of either"
         return e.fail("R0303", node.span, f"this mixes {a} and {b}", label=_between(node, a, b), help=help_)
@@ -143,6 +145,7 @@ def mixed(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> ir.Expr:
 
 
 def _ordered(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
+    """The IR of `<` and the like."""
     left, right = pair(e, node.left, node.right, env)
     common = unify(e, left.type, right.type)
     if common is None:
@@ -159,6 +162,7 @@ def _ordered(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
 
 
 def _in(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
+    """The IR of `in`."""
     first = e.infer(node.left, env) if _needs_help(e, node.right) and not _needs_help(e, node.left) else None
     right = e.infer(node.right, env, None if first is None else t.Set(first.type))
     inner = typing.element(right.type)
@@ -181,7 +185,7 @@ def _in(e: Elaborator, node: se.Binary, env: TypeEnv) -> ir.Expr:
 
 
 def _sum(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """`+` and `-`, which numbers, sets, bags and (for `+`) sequences have."""
+    """The IR of `+` or `-` of numbers, sets, bags or (`+`) sequences."""
     left, right = pair(e, node.left, node.right, env, hint)
     match unify(e, left.type, right.type):
         case t.Int() | t.Range() | t.Nat():
@@ -200,6 +204,7 @@ def _sum(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> i
 
 
 def _sets(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    """The IR of a set operator."""
     left, right = pair(e, node.left, node.right, env, hint)
     common = unify(e, left.type, right.type)
     if not isinstance(common, t.Set | t.UnknownType):
@@ -208,6 +213,7 @@ def _sets(e: Elaborator, node: se.Binary, env: TypeEnv, hint: t.Type | None) -> 
 
 
 def _arithmetic(e: Elaborator, node: se.Binary, op: Op, env: TypeEnv) -> ir.Expr:
+    """The IR of an arithmetic operator."""
     left, right = (e.check(x, t.INT, env, f"next to `{node.op}`") for x in (node.left, node.right))
     of = typing.arithmetic(left.type, right.type)
     return (
@@ -218,6 +224,7 @@ def _arithmetic(e: Elaborator, node: se.Binary, op: Op, env: TypeEnv) -> ir.Expr
 
 
 def _must_be(e: Elaborator, node: se.Expr, found: ir.Expr, kind: type[t.Type]) -> None:
+    """Report an operand of another kind."""
     if not isinstance(found.type, kind | t.UnknownType):
         e.mismatch(node, found.type, t.Set(t.UNKNOWN))
 
@@ -262,10 +269,12 @@ def if_else(e: Elaborator, node: se.IfElse, env: TypeEnv, hint: t.Type | None) -
 
 
 def _between(node: se.Binary, a: t.Type, b: t.Type) -> str:
+    """Two types in words."""
     return f"{a}, {b}" if node.op in {"min", "max"} else f"{a} {node.op} {b}"
 
 
 def _cure(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> str:
+    """The remedy for two types that do not fit together."""
     op, right = node.op, e.problems.shown(node.right.span)
     match a, b:
         case (t.Set() | t.Bag() | t.Seq() as whole, other) | (

@@ -48,11 +48,13 @@ def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
 
 
 def _no_part(e: Elaborator, node: se.Get, of: t.Type, names: list[str]) -> ir.Expr:
+    """Report an unknown field."""
     help_ = suggest(node.name.text, names) or (f"it has {listed(names)}" if names else "")
     return e.fail("R0314", node.name.span, f"{an(of)} has no `{node.name.text}`", help=help_)
 
 
 def _part(e: Elaborator, node: se.Get, of: ir.Expr, fields: tuple[t.Field, ...], case: int | None) -> ir.Expr:
+    """The IR of a field by name."""
     for index, part in enumerate(fields):
         if part.name == node.name.text:
             return ir.Part(of, index, case, type=part.type, span=node.span)
@@ -60,7 +62,7 @@ def _part(e: Elaborator, node: se.Get, of: ir.Expr, fields: tuple[t.Field, ...],
 
 
 def _common_part(e: Elaborator, node: se.Get, of: ir.Expr, union: t.Union) -> ir.Expr:
-    """A field that every case has: by position when that is the same, else by asking which case it is."""
+    """The IR of a field that every case of a union has, by position or by case."""
     name = node.name.text
     places = [
         next(((i, f.type) for i, f in enumerate(c.fields) if f.name == name), None) for c in union.cases
@@ -85,6 +87,7 @@ def _common_part(e: Elaborator, node: se.Get, of: ir.Expr, union: t.Union) -> ir
 
 
 def _lookup(of: ir.Expr, key: ir.Expr, span: Span) -> ir.Expr:
+    """The IR of a look-up in a map."""
     assert isinstance(of.type, t.Map)
     return ir.Apply(Op.LOOKUP, (of, key), type=of.type.value, span=span)
 

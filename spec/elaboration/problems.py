@@ -10,7 +10,7 @@ _SHORT = 30  # characters of a text that is worth repeating
 
 
 class Problems:
-    """A list of diagnostics of one text, each kept once; a pass continues after adding one."""
+    """Collects the diagnostics of one text, each once."""
 
     def __init__(self, source: Source, types: dict[Span, t.Type] | None = None) -> None:
         self.source = source
@@ -31,7 +31,7 @@ class Problems:
         help: str = "",  # noqa: A002 - the word users see
         notes: tuple[tuple[Span, str], ...] = (),
     ) -> None:
-        """Record a mistake at a place; one of the same code at the same place is the same mistake."""
+        """Add a diagnostic; one with the same code and place is a duplicate."""
         if self.variant is not None and not self.variant[0].start <= span.start < self.variant[0].end:
             notes = (
                 *notes,
@@ -42,12 +42,12 @@ class Problems:
         self._found.setdefault((code, span), found)
 
     def typed(self, span: Span, of: t.Type) -> None:
-        """Note the type of the expression at a place, for callers that ask for types; the last one counts."""
+        """Record the type of the expression at a span; the last one counts."""
         if self.types is not None and of != t.UNKNOWN:
             self.types[span] = of
 
     def shown(self, span: Span) -> str:
-        """The text at a place, to be repeated in a help; `…` when it is long."""
+        """The text of a span, to quote; `…` if it is long."""
         text = self.source.at(span)
         return text if len(text) <= _SHORT and "\n" not in text else "…"
 
@@ -58,6 +58,6 @@ class Problems:
         return bool(self._found)
 
     def raise_if_any(self) -> None:
-        """Raise SpecError with all that was found, if anything was."""
+        """Raise SpecError if there are any diagnostics."""
         if self._found:
             raise SpecError(self._found.values())

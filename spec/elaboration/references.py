@@ -19,7 +19,7 @@ from spec.wording import counted, listed
 
 
 def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """The expression that a name refers to."""
+    """The IR of a name."""
     name, declared = node.name, e.declared
     if name in env.names:
         bound = env.names[name]
@@ -43,13 +43,14 @@ def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir
 
 
 def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
-    """A state variable as a whole; notes that the state is read."""
+    """The IR of a whole state variable; records that the state is read."""
     e.frame.use(Use.GHOST if found.ghost else Use.STATE, span, found.name)
     of = t.Map(t.Sort(found.owner), found.type) if found.owner else found.type
     return ir.Var(found.index, type=of, span=span)
 
 
 def _unknown_name(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
+    """Report an unknown name."""
     known = [*env.names, *e.declared.known(), "true", "false", "none"]
     help_ = suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
@@ -66,6 +67,7 @@ def _unknown_name(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | Non
 
 
 def _member(e: Elaborator, node: se.Name, hint: t.Type | None) -> ir.Expr:
+    """The IR of an enum member, by the expected type."""
     enums = e.declared.members[node.name]
     wanted = hint.of if isinstance(hint, t.Option) else hint
     found = wanted if isinstance(wanted, t.Enum) and node.name in wanted.members else enums[0]
@@ -77,6 +79,7 @@ def _member(e: Elaborator, node: se.Name, hint: t.Type | None) -> ir.Expr:
 
 
 def _type_as_set(e: Elaborator, node: se.Name) -> ir.Expr:
+    """The IR of a type used as the set of its values."""
     of = e.declared.types[node.name]
     if not t.is_scalar(of):
         help_ = "sorts, nats and enums name the set of their members; a record or union has too many"
@@ -85,7 +88,7 @@ def _type_as_set(e: Elaborator, node: se.Name) -> ir.Expr:
 
 
 def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """The expression that a call refers to."""
+    """The IR of a call of a function, constructor or built-in."""
     name, declared = node.name.text, e.declared
     if name in FUNCTIONS:
         return Builtins(e).call(node, env, hint)
@@ -106,11 +109,11 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
 def _apply_function(
     e: Elaborator, fun: s.FunDecl, args: tuple[se.Arg, ...], span: Span, env: TypeEnv
 ) -> ir.Expr:
-    """A function's body with its parameters bound: functions are only ever inlined."""
+    """The IR of a function's body with its parameters bound: functions are always inlined."""
     name, params = fun.name.text, fun.params or ()
     busy = [other for other, _ in e.frame.inlining]
     if name in busy:
-        return _circle(e, [*busy[busy.index(name) :], name], span)
+        return _recursion_error(e, [*busy[busy.index(name) :], name], span)
     values = _arguments(e, name, [(p.name.text, e.declared.resolve(p.type)) for p in params], args, span, env)
     if values is None:
         return e.wrong(span)
@@ -132,7 +135,7 @@ def _apply_function(
 
 
 def _as_result(e: Elaborator, body: ir.Expr, name: str, result: t.Type) -> ir.Expr:
-    """The body known to be of the declared type; what is made keeps its own, an option of it has a name."""
+    """The IR of a function's body, given the declared result type where that is needed."""
     if isinstance(result, t.Option) and not isinstance(body.type, t.Option):
         slot = e.frame.slot()
         there = ir.Local(slot, type=result, span=body.span)
@@ -140,8 +143,8 @@ def _as_result(e: Elaborator, body: ir.Expr, name: str, result: t.Type) -> ir.Ex
     return retyped(body, result)
 
 
-def _circle(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
-    """Report functions that call each other in a circle, once for a circle."""
+def _recursion_error(e: Elaborator, names: list[str], span: Span) -> ir.Expr:
+    """Report functions that call each other recursively, once a cycle; returns a placeholder expression."""
     if frozenset(names) in e.declared.circles:
         return e.wrong(span)
     e.declared.circles.add(frozenset(names))
@@ -158,7 +161,7 @@ def _arguments(
     span: Span,
     env: TypeEnv,
 ) -> list[ir.Expr] | None:
-    """Arguments in the order of the parameters; None when something was wrong (and reported)."""
+    """The IR of arguments in the order of the parameters; None if one is wrong (and reported)."""
     given: dict[str, se.Expr] = {}
     names, sound = [p for p, _ in params], True
     for position, arg in enumerate(args):
@@ -186,12 +189,14 @@ def _arguments(
 
 
 def _takes(names: list[str]) -> str:
+    """The parameters of a function in words."""
     return f"it takes {listed(names)}" if names else "remove the arguments"
 
 
 def _make_case(
     e: Elaborator, union: t.Union, ordinal: int, args: tuple[se.Arg, ...], span: Span, env: TypeEnv
 ) -> ir.Expr:
+    """The IR of a case of a union."""
     case = union.cases[ordinal]
     values = _arguments(e, case.name, [(f.name, f.type) for f in case.fields], args, span, env)
     if values is None:
@@ -200,6 +205,7 @@ def _make_case(
 
 
 def _make_record(e: Elaborator, node: se.Call, env: TypeEnv) -> ir.Expr:
+    """The IR of a record."""
     record = e.declared.types[node.name.text]
     assert isinstance(record, t.Record)
     values = _arguments(e, record.name, [(f.name, f.type) for f in record.fields], node.args, node.span, env)

@@ -24,7 +24,7 @@ class Binding:
 
 @frozen
 class TypeEnv:
-    """Names in reach, and facts: expressions whose type is narrower here than declared.
+    """The names in scope, and facts: expressions whose type is narrower here than declared.
 
     After `m is Vote` the name `m` is a Vote; after `leader != none` the
     expression `leader` is a member.  Facts are keyed by syntax, which is
@@ -35,25 +35,26 @@ class TypeEnv:
     facts: Mapping[se.Expr, t.Type] = field(default_factory=dict)
 
     def bind(self, name: str, binding: Binding) -> TypeEnv:
-        """With one more name; facts that mention an outer name of that spelling are forgotten."""
+        """The environment with one more name; facts about a shadowed name are dropped."""
         kept = {expr: of for expr, of in self.facts.items() if not mentions(expr, name)}
         return TypeEnv({**self.names, name: binding}, kept)
 
     def knowing(self, facts: Mapping[se.Expr, t.Type]) -> TypeEnv:
-        """With more facts."""
+        """The environment with more facts."""
         return replace(self, facts={**self.facts, **facts}) if facts else self
 
     def settled(self) -> TypeEnv:
-        """Without facts about the state: those end when a statement changes it."""
+        """The environment without facts about the state, which a statement ends."""
         return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
 
     def _is_bound(self, expr: se.Expr) -> bool:
+        """Whether an expression depends only on bound names."""
         if isinstance(expr, se.Name):
             return expr.name in self.names
         return self._part_of_bound(expr) is not None
 
     def _part_of_bound(self, expr: se.Expr) -> t.Type | None:
-        """The type of a path that only goes through parts of a bound value; None where it reads the state."""
+        """The type of a path through parts of a bound value; None if it reads the state."""
         found: t.Type | None = None
         match expr:
             case se.Name(name) if name in self.names and self.names[name].value is None:
@@ -90,7 +91,7 @@ def mentions(node: object, name: str) -> bool:
 
 
 class Use(PyEnum):
-    """What an expression reads beyond its arguments; places differ in what they allow."""
+    """The kinds of things that an expression can read, which not every place allows."""
 
     STATE = "state"
     GHOST = "ghost"
@@ -100,7 +101,7 @@ class Use(PyEnum):
 
 @dataclass(slots=True)
 class SlotFrame:
-    """The slots of one action or property, and what its expressions turned out to use."""
+    """The slots of one action or property, and the uses found in its expressions."""
 
     slots: int = 0
     uses: list[tuple[Use, Span, str]] = field(default_factory=list)
@@ -115,5 +116,5 @@ class SlotFrame:
         return self.slots - 1
 
     def use(self, what: Use, span: Span, name: str) -> None:
-        """Note a use, at the outermost call when it happens inside functions."""
+        """Record a use, at the outermost call if it is inside functions."""
         self.uses.append((what, self.inlining[0][1] if self.inlining else span, name))

@@ -12,14 +12,14 @@ from spec.source import Span
 
 
 class FreshSlots(Protocol):
-    """Whatever hands out fresh slots."""
+    """An allocator of slots."""
 
     def slot(self) -> int:
         """A fresh slot."""
 
 
 def remove_first(frame: FreshSlots, now: ir.Expr, value: ir.Expr, span: Span) -> ir.Expr:
-    """A seq without its first entry equal to `value`; an error of the model when there is none."""
+    """The IR of a seq without its first entry equal to `value`; an error of the model if none is."""
     slot = frame.slot()
     zero, one = (ir.Const(n, type=t.INT, span=span) for n in (0, 1))
     size = ir.Apply(Op.SIZE, (now,), type=t.INT, span=span)
@@ -37,7 +37,7 @@ def remove_first(frame: FreshSlots, now: ir.Expr, value: ir.Expr, span: Span) ->
 
 
 def remove_at(frame: FreshSlots, now: ir.Expr, index: ir.Expr, span: Span) -> ir.Expr:
-    """A seq without the entry at an offset."""
+    """The IR of a seq without the entry at an offset."""
     slot = frame.slot()
     at = ir.Local(slot, type=t.INT, span=span)
     after = ir.Apply(Op.ADD, (at, ir.Const(1, type=t.INT, span=span)), type=t.INT, span=span)

@@ -36,7 +36,7 @@ _Place = tuple[DeclaredVariable, _Path, t.Type]
 
 
 class StatementElaborator:
-    """Elaborates the statements of one action, or of `init`, which is `no_step`, into IR."""
+    """Elaborates the statements of one action, or of `init` (`no_step`), into IR."""
 
     def __init__(self, declared: Declarations, frame: SlotFrame, *, no_step: bool = False) -> None:
         self.declared = declared
@@ -47,13 +47,14 @@ class StatementElaborator:
         self._under_ghost: Span | None = None  # inside a branch that depends on a ghost
 
     def block(self, statements: tuple[s.Stmt, ...], env: TypeEnv) -> tuple[ir.Stmt, ...]:
-        """The statements in order; names bound by one are known to the next."""
+        """The IR of statements in order; a name bound by one is known in the next."""
         made: list[ir.Stmt] = []
         for statement in statements:
             env = self._one(statement, env, made)
         return tuple(made)
 
     def _one(self, node: s.Stmt, env: TypeEnv, made: list[ir.Stmt]) -> TypeEnv:
+        """Append the IR of one statement to `made`; returns the environment after it."""
         match node:
             case s.Require():
                 help_ = "a step happens whole or not at all: put conditions before the first change"
@@ -107,15 +108,17 @@ class StatementElaborator:
     # -------------------------------------------------------------- ghosts
 
     def _ghosts(self) -> tuple[Span, str] | None:
-        """The first ghost read since the last look, and forget all."""
+        """The first ghost read since the last call, if any."""
         found = next(((span, name) for use, span, name in self.frame.uses if use is Use.GHOST), None)
         self._forgive_ghosts()
         return found
 
     def _forgive_ghosts(self) -> None:
+        """Forget which ghosts were read."""
         self.frame.uses[:] = [use for use in self.frame.uses if use[0] is not Use.GHOST]
 
     def _note_ghost_value(self, name: str) -> None:
+        """Record that a bound name has a value from a ghost."""
         ghost = self._ghosts()
         if ghost is not None:
             span, of = ghost
@@ -124,6 +127,7 @@ class StatementElaborator:
             self.problems.add("R0404", span, message, help=help_)
 
     def _no_ghost(self, what: str) -> None:
+        """Report a ghost read where it may not affect the protocol."""
         ghost = self._ghosts()
         if ghost is not None:
             span, name = ghost
@@ -132,6 +136,7 @@ class StatementElaborator:
             self.problems.add("R0404", span, message, help=help_)
 
     def _not_under_ghost(self, what: str, span: Span) -> None:
+        """Report a change of the protocol's state under a condition on a ghost."""
         if self._under_ghost is not None:
             message = f"{what} here would depend on a ghost"
             help_ = "under a condition on ghosts only ghosts may change"
@@ -142,13 +147,14 @@ class StatementElaborator:
     # -------------------------------------------------------------- places
 
     def place(self, node: se.Expr, env: TypeEnv) -> _Place | None:
-        """The variable, the path into it and its type, of what a statement changes; None when reported."""
+        """The target of a statement: variable, path and type; None if it is wrong (and reported)."""
         found = self._place(node, env)
         if found is not None:
             self.problems.typed(node.span, found[2])
         return found
 
     def _place(self, node: se.Expr, env: TypeEnv) -> _Place | None:
+        """The target that an expression denotes."""
         match node:
             case se.Name(name) if name in self.declared.variables:
                 found = self.declared.variables[name]
@@ -178,6 +184,7 @@ class StatementElaborator:
                 return None
 
     def _place_of_field(self, of: se.Expr, name: se.Ident, env: TypeEnv) -> _Place | None:
+        """The target `of.name`."""
         if not self._is_member(of, env):
             base = self.place(of, env)
             return None if base is None else self._place_of_part(base, name)
@@ -198,12 +205,13 @@ class StatementElaborator:
         return found, (ir.Key(member),), found.type
 
     def _is_member(self, of: se.Expr, env: TypeEnv) -> bool:
-        """Whether `of.field` is a field of a process: `of` is a member of a sort, or itself wrong."""
+        """Whether `of` is a member of a sort (or wrong itself), so that `of.field` is a process field."""
         scratch = ExpressionElaborator(self.declared, SlotFrame(self.frame.slots))
         found = scratch.infer(of, env)
         return isinstance(found.type, t.Sort | t.Option | t.UnknownType)
 
     def _place_of_part(self, base: _Place, name: se.Ident) -> _Place | None:
+        """The target that is a field of another."""
         variable, path, inner = base
         if isinstance(inner, t.Record):
             for index, part in enumerate(inner.fields):
@@ -218,6 +226,7 @@ class StatementElaborator:
         return None
 
     def _no_place(self, node: se.Name, env: TypeEnv) -> _Place | None:
+        """Report a name that is no target."""
         name = node.name
         if name in env.names:
             what = f"`{name}` is a bound name: it keeps its value"
@@ -237,6 +246,7 @@ class StatementElaborator:
     # -------------------------------------------------------------- changes
 
     def _assign(self, span: Span, place: se.Expr, value: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+        """Append the IR of an assignment."""
         target = self.place(place, env)
         if target is None:
             self.expressions.infer(value, env)
@@ -247,7 +257,7 @@ class StatementElaborator:
     def _store(
         self, span: Span, target: _Place, value: ir.Expr, made: list[ir.Stmt], *, grows: bool = False
     ) -> None:
-        """Assign, with the check of bounds; what is flushed of a cached seq shrinks to what is kept."""
+        """Append an assignment with the check of bounds; adjusts the flushed length."""
         variable, path, of = target
         if variable.ghost:
             self._forgive_ghosts()
@@ -262,7 +272,7 @@ class StatementElaborator:
     def _forget_flushed(
         self, span: Span, variable: DeclaredVariable, path: _Path, value: ir.Expr, made: list[ir.Stmt]
     ) -> None:
-        """What was flushed stays so only as far as the new log begins like the old one."""
+        """Append the reduction of the flushed length to the common prefix of old and new log."""
         (key,) = path
         assert isinstance(variable.type, t.Seq)
         assert isinstance(key, ir.Key)
@@ -279,7 +289,7 @@ class StatementElaborator:
         )
 
     def _read(self, variable: DeclaredVariable, path: _Path, span: Span) -> ir.Expr:
-        """What a place holds now."""
+        """The IR of a target's current value."""
         owner = variable.owner
         of: t.Type = t.Map(t.Sort(owner), variable.type) if owner else variable.type
         found: ir.Expr = ir.Var(variable.index, type=of, span=span)
@@ -294,6 +304,7 @@ class StatementElaborator:
         return found
 
     def _do(self, span: Span, call: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+        """Append the IR of `place.verb(args)`."""
         if not isinstance(call, se.Method):
             help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
@@ -315,6 +326,7 @@ class StatementElaborator:
     def _change(
         self, span: Span, verb: str, target: _Place, call: se.Method, env: TypeEnv, made: list[ir.Stmt]
     ) -> None:
+        """Append the IR of a verb applied to a target."""
         variable, path, of = target
         networked = variable.name in self.declared.networks
         inner = typing.element(of)
@@ -335,7 +347,7 @@ class StatementElaborator:
         self._store(span, target, made_value, made, grows=verb == "append")
 
     def _unsuited(self, verb: str, variable: DeclaredVariable, of: t.Type, call: se.Method) -> None:
-        """Report a verb that variables of this type do not have."""
+        """Report a verb that the type does not have."""
         shown = an(of)
         verbs = [name for name, takes in _VERBS.items() if type(of).__name__.lower() in takes.split()]
         help_ = f"{an(type(of).__name__.lower())} has {listed(verbs)}" if verbs else ""
@@ -347,6 +359,7 @@ class StatementElaborator:
         self.problems.add("R0322", call.name.span, message, help=help_)
 
     def _changed(self, verb: str, now: ir.Expr, of: t.Type, value: ir.Expr, span: Span) -> ir.Expr:
+        """The IR of a target's value after a verb."""
         match of, verb:
             case t.Seq(inner), "append" | "send":
                 one = ir.Make((value,), type=t.Seq(inner, None), span=span)
@@ -365,6 +378,7 @@ class StatementElaborator:
     # -------------------------------------------------------------- control
 
     def _if(self, node: s.IfStmt, env: TypeEnv) -> ir.Stmt:
+        """The IR of an `if`."""
         test = self.expressions.check(node.test, t.BOOL, env)
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
@@ -377,6 +391,7 @@ class StatementElaborator:
         return ir.Branch(test, then, other, span=node.span)
 
     def _for(self, node: s.ForStmt, binder: se.Binder, body: tuple[s.Stmt, ...], env: TypeEnv) -> ir.Stmt:
+        """The IR of a `for`."""
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
@@ -388,6 +403,7 @@ class StatementElaborator:
     def _choose(
         self, node: s.ChooseStmt, binder: se.Binder, where: se.Expr | None, env: TypeEnv, made: list[ir.Stmt]
     ) -> TypeEnv:
+        """Append the IR of a `choose`; returns the environment after it."""
         inner, slot, domain, case, _ = bindings.bind(self.expressions, binder, env)
         test = None if where is None else self.expressions.check(where, t.BOOL, inner)
         self._no_ghost("a choice")
@@ -398,6 +414,7 @@ class StatementElaborator:
     # -------------------------------------------------------------- crashes
 
     def _member(self, span: Span, verb: str, of: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+        """Append the IR of `wipe`, `lose` or `flush`."""
         if verb == "flush":
             self._flush(span, of, env, made)
             return
@@ -419,7 +436,7 @@ class StatementElaborator:
             self._lose(span, of, member, fields, made)
 
     def _once(self, member: ir.Expr, made: list[ir.Stmt]) -> ir.Expr:
-        """The member under a name of its own, for several assignments: the first may change what it reads."""
+        """The member bound to a name, since several assignments use it and may change it."""
         if isinstance(member, ir.Local):
             return member
         slot = self.frame.slot()
@@ -427,13 +444,14 @@ class StatementElaborator:
         return ir.Local(slot, type=member.type, span=member.span)
 
     def _wipe(self, span: Span, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
+        """Append the reset of a member's volatile fields."""
         for var in fields:  # type: ignore[attr-defined]
             if var.storage == "volatile" and var.init is not None:
                 init = self.expressions.check(var.init, var.type, TypeEnv())
                 self._store(span, (var, (ir.Key(member),), var.type), init, made)
 
     def _lose(self, span: Span, of: se.Expr, member: ir.Expr, fields: object, made: list[ir.Stmt]) -> None:
-        """Each cached seq keeps some prefix, at least what was flushed: one branch for each length.
+        """Append the loss of cached entries: a branch for each length from the flushed one on.
 
         What survived was on the disk, so from now on it counts as flushed.
         """
@@ -459,6 +477,7 @@ class StatementElaborator:
             made.append(ir.Assign(var.index + 1, path, ir.Local(slot, type=count, span=span), span=span))
 
     def _flush(self, span: Span, of: se.Expr, env: TypeEnv, made: list[ir.Stmt]) -> None:
+        """Append the flush of a cached field."""
         found = cached_field(self.expressions, of, env)
         self._no_ghost("`flush`")
         self._not_under_ghost("whether `flush` happens", span)
@@ -474,7 +493,7 @@ class StatementElaborator:
 
 
 def _flushed(var: DeclaredVariable) -> DeclaredVariable:
-    """The companion of a cached variable that holds how much of it is flushed."""
+    """The variable with the flushed length of a cached variable."""
     assert isinstance(var.type, t.Seq)
     return replace(
         var, index=var.index + 1, name=f"{var.name}.flushed", type=flush_type(var.type), storage="durable"

@@ -38,7 +38,7 @@ def fits(actual: t.Type, wanted: t.Type) -> bool:
 
 
 def join(a: t.Type, b: t.Type) -> t.Type | None:
-    """The type that both fit, the more telling of the two; None when they have nothing in common."""
+    """The narrowest type that both fit; None if there is none."""
     match a, b:
         case t.UnknownType(), _:
             return b
@@ -68,7 +68,7 @@ def join(a: t.Type, b: t.Type) -> t.Type | None:
 
 
 def element(of: t.Type) -> t.Type | None:
-    """What the members of a collection (or of an option) are; None when it has none."""
+    """The element type of a collection or option; None for other types."""
     match of:
         case t.Set(inner) | t.Bag(inner) | t.Seq(inner) | t.Option(inner):
             return inner
@@ -79,7 +79,7 @@ def element(of: t.Type) -> t.Type | None:
 
 
 def length(of: t.Type) -> t.Type:
-    """The type of a collection's size: the nat that bounds it keeps its name."""
+    """The type of a collection's size; a nat that bounds it keeps its name."""
     match of:
         case t.Seq(_, t.Limit(str(name))):
             return t.Nat(name)
@@ -88,7 +88,7 @@ def length(of: t.Type) -> t.Type:
 
 
 def arithmetic(a: t.Type, b: t.Type) -> t.Type | None:
-    """The type of `a + b` and the like; None when two different nats are mixed."""
+    """The type of `a + b` and the like; None if two different nats are mixed."""
     match a, b:
         case t.Nat(x), t.Nat(y):
             return a if x == y else None

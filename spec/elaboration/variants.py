@@ -22,7 +22,7 @@ _NAMED = (
 
 
 def expand(protocol: s.Protocol, problems: Problems) -> dict[str, s.Protocol]:
-    """The base protocol and each variant as a protocol of its own, by name, in the order of the text.
+    """The base protocol and its variants as separate protocols, by name, in textual order.
 
     Reports unknown bases, circles, and replacements of what is not there.
     """
@@ -45,12 +45,14 @@ def expand(protocol: s.Protocol, problems: Problems) -> dict[str, s.Protocol]:
 
 
 def _no_base(variant: s.VariantDecl, names: list[str], problems: Problems) -> None:
+    """Report a variant of an unknown protocol."""
     base = variant.base
     help_ = "a variant must follow what it varies" if base.text in names else suggest(base.text, names)
     problems.add("R0205", base.span, f"there is nothing called `{base.text}` above to vary", help=help_)
 
 
 def _apply(items: tuple[s.Item, ...], variant: s.VariantDecl, problems: Problems) -> tuple[s.Item, ...]:
+    """The items of a protocol with a variant's changes."""
     merged: tuple[s.Item, ...] = tuple(item for item in items if not isinstance(item, s.CheckDecl))
     for change in variant.items:
         match change:
@@ -73,7 +75,7 @@ def _apply(items: tuple[s.Item, ...], variant: s.VariantDecl, problems: Problems
 
 
 def all_volatile(protocol: s.Protocol) -> s.Protocol:
-    """The protocol as it would be if every durable field were volatile."""
+    """The protocol with every durable field made volatile."""
 
     def forgotten(item: s.Item) -> s.Item:
         if not isinstance(item, s.ProcessDecl):
@@ -85,10 +87,12 @@ def all_volatile(protocol: s.Protocol) -> s.Protocol:
 
 
 def _named(items: Iterable[s.Item], name: str) -> s.Item | None:
+    """The item with a name; None if there is none."""
     return next((i for i in items if isinstance(i, _NAMED) and i.name.text == name), None)
 
 
 def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tuple[s.Item, ...]:
+    """The items with one replaced by another of the same name."""
     if isinstance(new, s.DisplayDecl):
         return _replace_display(items, new, problems)
     if not isinstance(new, _NAMED):
@@ -105,7 +109,7 @@ def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tupl
 
 
 def _replace_display(items: tuple[s.Item, ...], new: s.DisplayDecl, problems: Problems) -> tuple[s.Item, ...]:
-    """The only block that can be replaced as a whole: there is one, and nothing else depends on it."""
+    """The items with the `display` block replaced."""
     if not any(isinstance(item, s.DisplayDecl) for item in items):
         help_ = "leave out `replace` to add one"
         problems.add("R0207", new.span, "the base has no `display` block to replace", help=help_)
@@ -114,6 +118,7 @@ def _replace_display(items: tuple[s.Item, ...], new: s.DisplayDecl, problems: Pr
 
 
 def _drop(items: tuple[s.Item, ...], change: s.Drop, problems: Problems) -> tuple[s.Item, ...]:
+    """The items without one, or without a guard of an action."""
     if change.guard is not None:
         guard = change.guard
         return _edit_action(items, change.name, problems, lambda a: _without(a, guard, problems))
@@ -126,6 +131,7 @@ def _drop(items: tuple[s.Item, ...], change: s.Drop, problems: Problems) -> tupl
 
 
 def _without(action: s.ActionDecl, guard: se.Ident, problems: Problems) -> s.ActionDecl:
+    """The action without a guard."""
     kept = tuple(st for st in action.body if not (isinstance(st, s.Require) and st.name == guard))
     if len(kept) == len(action.body):
         names = [st.name.text for st in action.body if isinstance(st, s.Require) and st.name]
@@ -136,6 +142,8 @@ def _without(action: s.ActionDecl, guard: se.Ident, problems: Problems) -> s.Act
 
 
 def _add_guard(items: tuple[s.Item, ...], change: s.AddGuard, problems: Problems) -> tuple[s.Item, ...]:
+    """The items with a guard added to an action."""
+
     def add(action: s.ActionDecl) -> s.ActionDecl:
         taken = next(
             (st for st in action.body if isinstance(st, s.Require) and st.name == change.guard), None
@@ -163,6 +171,7 @@ def _edit_action(
     problems: Problems,
     edit: Callable[[s.ActionDecl], s.ActionDecl],
 ) -> tuple[s.Item, ...]:
+    """The items with an action changed by `edit`."""
     actions = [item for item in items if isinstance(item, s.ActionDecl)]
     if all(action.name.text != name.text for action in actions):
         names = [a.name.text for a in actions]
@@ -173,7 +182,7 @@ def _edit_action(
 
 
 def _restore(items: tuple[s.Item, ...], change: s.Restore, problems: Problems) -> tuple[s.Item, ...]:
-    """Change the storage class of a process field."""
+    """The items with the storage class of a process field changed."""
     hit = False
 
     def edit(var: s.VarDecl) -> s.VarDecl:

@@ -12,28 +12,28 @@ from spec.frozen import frozen
 
 @frozen
 class TextPiece:
-    """A piece of a line."""
+    """A document that is text without a line break."""
 
     text: str
 
 
 @frozen
 class LineBreak:
-    """A place to break: `flat` (a space, or nothing) when its group stays on one line."""
+    """A document that is a possible line break: `flat` if its group fits on one line."""
 
     flat: str = " "
 
 
 @frozen
 class Cat:
-    """One document after the other."""
+    """A document that concatenates others."""
 
     parts: tuple[Doc, ...]
 
 
 @frozen
 class Nest:
-    """Lines that begin in here are indented further."""
+    """A document whose lines are indented further."""
 
     by: int
     of: Doc
@@ -41,7 +41,7 @@ class Nest:
 
 @frozen
 class Group:
-    """All on one line if that fits, else broken at each of its own places."""
+    """A document laid out on one line if that fits, else broken at each of its own line breaks."""
 
     of: Doc
 
@@ -53,12 +53,12 @@ SOFT = LineBreak("")
 
 
 def cat(*parts: Doc | str) -> Doc:
-    """Documents and plain texts one after the other."""
+    """The concatenation of documents and texts."""
     return Cat(tuple(TextPiece(part) if isinstance(part, str) else part for part in parts))
 
 
 def joined(between: Iterable[Doc | str], parts: Iterable[Doc]) -> Doc:
-    """Documents with something between each two."""
+    """The documents with a separator between each two."""
     made: list[Doc | str] = []
     for part in parts:
         if made:
@@ -68,7 +68,7 @@ def joined(between: Iterable[Doc | str], parts: Iterable[Doc]) -> Doc:
 
 
 def flat(doc: Doc) -> str:
-    """The document on one line, however long."""
+    """The document on one line, of any length."""
     match doc:
         case TextPiece(text) | LineBreak(text):
             return text
@@ -79,7 +79,7 @@ def flat(doc: Doc) -> str:
 
 
 def layout(doc: Doc, *, width: int, column: int = 0, indent: int = 0) -> str:
-    """The document as text that starts at a column, whose further lines start at `indent`."""
+    """The document as text, from column `column` on, with further lines indented by `indent`."""
     made: list[str] = []
     todo: list[tuple[int, bool, Doc]] = [(indent, False, doc)]
     while todo:
@@ -104,7 +104,7 @@ def layout(doc: Doc, *, width: int, column: int = 0, indent: int = 0) -> str:
 
 
 def _fits(doc: Doc, room: int, after: list[tuple[int, bool, Doc]]) -> bool:
-    """Whether a group fits on the line, with what follows it up to the next possible break."""
+    """Whether a group fits on the line, with what follows up to the next possible break."""
     todo: list[tuple[bool, Doc]] = [(not_broken, part) for _, not_broken, part in after[-1:-4:-1]][::-1]
     todo.append((True, doc))
     while todo and room >= 0:

@@ -24,12 +24,12 @@ _BINDS = {
 
 
 def expression(node: se.Expr) -> Doc:
-    """An expression on its own."""
+    """The document of an expression."""
     return _at(node, _IMPLIES, last=True)
 
 
 def _at(node: se.Expr, least: int, *, last: bool) -> Doc:
-    """An expression where something that binds at least so tightly is wanted.
+    """The document of an expression, in parentheses if it binds less tightly than `least`.
 
     With `last` nothing follows it up to the next bracket or end, so
     a form which reaches as far right as it can needs no parentheses.
@@ -40,10 +40,12 @@ def _at(node: se.Expr, least: int, *, last: bool) -> Doc:
 
 
 def _bracketed(node: se.Expr) -> Doc:
+    """The document of an expression in parentheses."""
     return cat("(", Nest(1, expression(node)), ")")
 
 
 def _binding(node: se.Expr) -> int:
+    """How tightly an expression's operator binds."""
     match node:
         case se.Binary(op):
             return _BINDS.get(op, _COMPARE)
@@ -58,6 +60,7 @@ def _binding(node: se.Expr) -> int:
 
 
 def _closed(node: se.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a node
+    """The document of an expression without outer parentheses."""
     match node:
         case se.IntLit(value):
             return TextPiece(str(value))
@@ -108,10 +111,12 @@ def _closed(node: se.Expr, *, last: bool) -> Doc:  # noqa: C901 - one case a nod
 
 
 def _of(node: se.Expr) -> Doc:
+    """The document of an expression other than an operator chain."""
     return _at(node, _POSTFIX, last=False)
 
 
 def _binary(node: se.Binary, *, last: bool) -> Doc:
+    """The document of a chain of binary operators."""
     op, binds = node.op, _BINDS.get(node.op, _COMPARE)
     if op == "..":
         return cat(_at(node.left, _SUM, last=False), "..", _at(node.right, _SUM, last=False))
@@ -131,7 +136,7 @@ def _binary(node: se.Binary, *, last: bool) -> Doc:
 
 
 def _operand(node: se.Expr, least: int, op: str, *, last: bool) -> Doc:
-    """An operand of a chain; an `and` within an `or` keeps its parentheses: few know which binds tighter."""
+    """The document of an operand; an `and` in an `or` keeps its parentheses."""
     if op == "or" and isinstance(node, se.Binary) and node.op == "and":
         return _bracketed(node)
     return _at(node, least, last=last)
@@ -144,6 +149,7 @@ def _chain(node: se.Binary, op: str) -> list[se.Expr]:
 
 
 def _open(node: se.Quantified | se.LetIn | se.IfElse) -> Doc:
+    """The document of a quantifier, `let` or `if`, which extend to the right."""
     match node:
         case se.Quantified(word, binders, where, body):
             each = joined([", "], map(binder, binders))
@@ -157,25 +163,27 @@ def _open(node: se.Quantified | se.LetIn | se.IfElse) -> Doc:
 
 
 def _arguments(args: tuple[se.Arg, ...]) -> Doc:
+    """The document of arguments in parentheses."""
     made = [expression(a.value) if a.name is None else cat(a.name, " = ", expression(a.value)) for a in args]
     return _listed("(", made, ")")
 
 
 def _listed(opens: str, parts: list[Doc], closes: str) -> Doc:
+    """The document of a list in brackets."""
     if not parts:
         return TextPiece(opens + closes)
     return Group(cat(opens, Nest(2, cat(SOFT, joined([",", LINE], parts))), SOFT, closes))
 
 
 def binder(node: se.Binder) -> Doc:
-    """`x: T`, `x in S`, `x: T in S`."""
+    """The document of a binder: `x: T`, `x in S`, `x: T in S`."""
     of = "" if node.type is None else f": {flat(type_(node.type))}"
     domain = cat("") if node.domain is None else cat(" in ", _at(node.domain, _RANGE, last=False))
     return cat(node.name.text, of, domain)
 
 
 def type_(node: se.Type) -> Doc:
-    """A type."""
+    """The document of a type."""
     match node:
         case se.NamedType(name):
             return TextPiece(name)

@@ -34,7 +34,7 @@ FAR = 30  # columns that a comment may be moved to align with its neighbours
 
 
 def format_text(text: str, name: str = "<text>") -> str:
-    """The text in canonical layout: the same tree and every comment; formatting it again changes nothing.
+    """The text in canonical layout, with the same tree and comments; formatting is idempotent.
 
     Raises SpecError when the text does not parse.
     """
@@ -48,13 +48,15 @@ def format_text(text: str, name: str = "<text>") -> str:
 
 @frozen
 class _Row:
-    """One line of a list whose columns are lined up with those of its neighbours; the last column is free."""
+    """A line whose columns are aligned with those of its neighbours, except the last."""
 
     columns: tuple[str, ...]
     kind: str
 
 
 class _Layout:
+    """Lays one file out."""
+
     def __init__(self, source: Source) -> None:
         self.source = source
         self.comments = Comments(source)
@@ -64,6 +66,7 @@ class _Layout:
         self.remarks: list[tuple[int, int]] = []  # comments at line ends: the line, and where it ends without
 
     def file(self, tree: s.Protocol | s.GoesOn) -> str:
+        """The formatted text of a file."""
         self._comments_before(tree.span.start, at_start=True)
         if self.lines and self._is_after_blank(tree.span.start):
             self._blank()
@@ -78,21 +81,23 @@ class _Layout:
     # -------------------------------------------------------------- lines and comments
 
     def _line(self, text: str) -> None:
+        """Append a line."""
         self.lines.append((" " * self.indent + text).rstrip() if text else "")
 
     def _blank(self) -> None:
+        """Append a blank line."""
         if self.lines and self.lines[-1] and not self.lines[-1].rstrip().endswith("{"):
             self.lines.append("")
 
     def _gap(self, start: int, end: int) -> None:
-        """Keep one blank line where the writer left some."""
+        """Append one blank line if the text has some there."""
         if self.source.text.count("\n", start, end) > 1 and not self.source.text[start:end].strip(
             " \t\r\n;,"
         ):
             self._blank()
 
     def _comments_before(self, offset: int, *, at_start: bool = False) -> None:
-        """Comments before a place, each on a line of its own."""
+        """Append the comments before an offset, each on its own line."""
         end = 0 if at_start else None
         for comment in self.comments.before(offset):
             since = comment.start if end is None else end
@@ -106,7 +111,7 @@ class _Layout:
         return line > 0 and self.source.text[:line].rstrip(" \t\r").endswith("\n")
 
     def _trailing(self, offset: int, limit: int | None = None) -> None:
-        """The comment at the end of the line just written."""
+        """Append the comment at the end of the current line, if there is one."""
         comment = self.comments.behind(offset, limit)
         if comment is not None:
             self.remarks.append((len(self.lines) - 1, len(self.lines[-1])))
@@ -114,7 +119,7 @@ class _Layout:
             self.written = comment.start + len(comment.text)
 
     def _line_up(self, remarks: list[tuple[int, int]]) -> None:
-        """Put the comments at the ends of neighbouring lines under each other."""
+        """Align the end-of-line comments of neighbouring lines."""
         column = max((length for _, length in remarks), default=0)
         if any(column - length > FAR for _, length in remarks):
             return
@@ -125,7 +130,7 @@ class _Layout:
     # -------------------------------------------------------------- lists
 
     def _elements(self, elements: Sequence[Element], begin: int, end: int | None = None) -> None:
-        """Elements one below the other, with their comments, the columns of neighbours lined up."""
+        """Append elements one per line with comments, aligned with their neighbours."""
         position, index = begin, 0
         while index < len(elements):
             run = self._run(elements, index)
@@ -145,7 +150,7 @@ class _Layout:
             self._comments_before(end)
 
     def _separate(self, elements: Sequence[Element], index: int, position: int, element: Element) -> None:
-        """The text between an element and the one before it."""
+        """Append the text between an element and the one before it."""
         before = len(self.lines)
         block = self.indent == 0 and any(map(self._is_block, elements[max(index - 1, 0) : index + 1]))
         self._comments_before(element.span.start)
@@ -157,7 +162,7 @@ class _Layout:
             self._blank()
 
     def _after(self, position: int) -> int:
-        """Past the separator that may follow an element."""
+        """The offset after the separator that may follow an element."""
         rest = self.source.text[position:]
         skipped = len(rest) - len(rest.lstrip(" \t"))
         return position + skipped + 1 if rest[skipped : skipped + 1] in {";", ","} else position
@@ -168,7 +173,7 @@ class _Layout:
         return opened is not None and self._one_line(*opened, element.span) is None
 
     def _run(self, elements: Sequence[Element], index: int) -> Sequence[Element]:
-        """The element and those that line up with it: of one kind, no blank and no comment between."""
+        """The element and the following ones to align with it: of one kind, adjacent."""
         first = self._row(elements[index])
         end = index + 1
         while first is not None and end < len(elements):
@@ -181,14 +186,14 @@ class _Layout:
         return elements[index:end]
 
     def _parted(self, between: Span) -> bool:
-        """Whether a line of its own is between two elements, blank or a comment."""
+        """Whether a blank line or a comment is between two elements."""
         _, _, rest = self.source.at(between).partition("\n")
         return "\n" in rest or "//" in rest
 
     # -------------------------------------------------------------- rows
 
     def _row(self, element: Element) -> _Row | None:
-        """The columns of an element that is one line in a table; None for one that is not."""
+        """The columns of an element that is one aligned line; None for others."""
         match element:
             case s.SortDecl(names):
                 return _Row(("sort", listed(names)), "sorts")
@@ -211,6 +216,7 @@ class _Layout:
     # -------------------------------------------------------------- one element
 
     def _element(self, element: Element, widths: tuple[int, ...]) -> None:
+        """Append an element."""
         row = self._row(element)
         if row is not None:
             self._table_row(element, row, widths)
@@ -245,7 +251,7 @@ class _Layout:
                 )
 
     def _opened(self, element: Element) -> tuple[str, Sequence[Element]] | None:
-        """The head (up to its brace) and the elements of a block; None for what is none."""
+        """The head (up to its brace) and the elements of a block; None for other elements."""
         match element:
             case s.ActionDecl():
                 fair = "" if element.fairness == "none" else f"{element.fairness} "
@@ -269,6 +275,7 @@ class _Layout:
                 return None
 
     def _table_row(self, element: Element, row: _Row, widths: tuple[int, ...]) -> None:
+        """Append an aligned line."""
         self._comments_before(element.span.end)
         padded = [column.ljust(width) for column, width in zip(row.columns, widths, strict=False)]
         head = " ".join([*padded[: len(row.columns) - 1]])
@@ -283,7 +290,7 @@ class _Layout:
         self._line(f"{head} {lead}{broken}")
 
     def _prefixed(self, word: str, item: s.Item) -> None:
-        """An element with a word before it."""
+        """Append an element with a word before it."""
         at = len(self.lines)
         self._element(item, _widths([row] if (row := self._row(item)) else []))
         while not self.lines[at].strip() or self.lines[at].lstrip().startswith("//"):
@@ -291,7 +298,7 @@ class _Layout:
         self.lines[at] = " " * self.indent + word + self.lines[at].lstrip()
 
     def _said(self, head: str, says: s.Text | None, tail: str) -> str:
-        """A head with its `says`, on the next line when both together are too long."""
+        """A head with its `says`, which goes to the next line if both are too long."""
         if says is None:
             return head + tail
         one_line = f'{head} says "{says.text}"{tail}'
@@ -301,7 +308,7 @@ class _Layout:
         return f'{head}{pad}  says "{says.text}"' + (f"{pad}{{" if tail == " {" else tail)
 
     def _block(self, head: str, elements: Sequence[Element], span: Span, until: int | None = None) -> None:
-        """A head that ends in `{`, its elements, and `}`; on one line when it is there and fits.
+        """Append a block; on one line if it is so in the text and fits.
 
         Comments up to `until` (by default the end) are put inside.
         """
@@ -327,6 +334,7 @@ class _Layout:
         self._line("}")
 
     def _one_line(self, head: str, elements: Sequence[Element], span: Span) -> str | None:
+        """The block on one line; None if it does not fit or has comments."""
         if not elements or "\n" in self.source.at(span) or self.comments.any_within(span.start, span.end):
             return None
         inner = _Layout(Source("", self.source.text.replace("//", "  ")))
@@ -342,6 +350,7 @@ class _Layout:
         return text if self.indent + len(text) <= WIDTH and "\n" not in text else None
 
     def _if(self, node: s.IfStmt) -> None:
+        """Append an `if`."""
         head, line = f"if {flat(expression(node.test))} {{", len(self.lines)
         then_end = self._closing(node)
         first = node.other[0] if node.other else None
@@ -366,12 +375,12 @@ class _Layout:
             self.lines[at - 1] += " " + self.lines.pop(at).lstrip()
 
     def _closing(self, node: s.IfStmt) -> int:
-        """Where the first block of an `if` ends."""
+        """The offset where the first block of an `if` ends."""
         begin = node.then[-1].span.end if node.then else node.test.span.end
         return self._find("}", begin) + 1
 
     def _find(self, sign: str, offset: int) -> int:
-        """The next place of a sign outside comments."""
+        """The next offset of a sign outside comments."""
         while True:
             brace, comment = self.source.text.find(sign, offset), self.source.text.find("//", offset)
             if comment < 0 or brace < comment:
@@ -379,9 +388,11 @@ class _Layout:
             offset = self.source.text.find("\n", comment)
 
     def _is_else_if(self, then_end: int, other: s.IfStmt) -> bool:
+        """Whether the `else` of an `if` is written `else if`."""
         return "{" not in self.source.text[then_end : other.span.start]
 
     def _config(self, node: s.ConfigDecl) -> None:
+        """Append a config entry."""
         head = f"config {node.name.text}: {flat(type_(node.type))} = {flat(expression(node.value))}"
         parts: list[Element] = [*(x for x in (node.key, node.note) if x is not None), *node.defaults]
         if not parts:
@@ -411,7 +422,7 @@ class _Layout:
     def _braced(
         self, head: str, rows: list[str], span: Span, parts: Sequence[Element], sep: str = ", "
     ) -> None:
-        """A list in braces: on one line where it fits, else one to a line."""
+        """Append a list in braces, on one line if it fits."""
         one_line = f"{head} {{ {sep.join(rows)} }}"
         multi = isinstance(parts[0], s.CaseDecl) and "\n" in self.source.at(span) if parts else False
         if len(one_line) <= WIDTH and not multi and not self.comments.any_within(span.start, span.end):
@@ -437,7 +448,7 @@ class _Layout:
         self._line("}")
 
     def _defined(self, head: str, says: s.Text | None, sign: str, bodies: list[Doc]) -> None:
-        """A name and what it means, the meaning on lines of its own when both do not fit on one."""
+        """Append a name and its definition, which goes to further lines if both do not fit."""
         body = joined([" ~> "], bodies)
         lead = self._said(head, says, sign)
         if says is None and self.indent + len(lead) + 1 + len(flat(body)) <= WIDTH:
@@ -464,7 +475,7 @@ def _widths(rows: Sequence[_Row]) -> tuple[int, ...]:
 
 
 def _last(element: Element) -> Doc:
-    """The expression in the last column of a row."""
+    """The document of a row's last column."""
     match element:
         case s.VarDecl(_, _, _, value) | s.Require(_, value) | s.AssignStmt(_, value) | s.LetStmt(_, value):
             return expression(value)
@@ -477,4 +488,5 @@ def _last(element: Element) -> Doc:
 
 
 def _is_statement(element: Element) -> bool:
+    """Whether an element is a statement."""
     return isinstance(element, s.Stmt)

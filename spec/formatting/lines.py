@@ -35,27 +35,27 @@ Element = (
 
 
 def dotted(path: Sequence[se.Ident]) -> str:
-    """Names with dots between them."""
+    """Names joined by dots."""
     return ".".join(name.text for name in path)
 
 
 def listed(names: Sequence[se.Ident]) -> str:
-    """Names with commas between them."""
+    """Names joined by commas."""
     return ", ".join(name.text for name in names)
 
 
 def field_text(node: s.FieldDecl) -> str:
-    """A field with its type."""
+    """A field with its type as text."""
     return f"{node.name.text}: {flat(type_(node.type))}"
 
 
 def case_text(node: s.CaseDecl) -> str:
-    """A case of a union with its fields."""
+    """A case of a union as text."""
     return f"{node.name.text}({', '.join(map(field_text, node.fields))})" if node.fields else node.name.text
 
 
 def config_line(part: Element, word: str) -> str:
-    """A line in the braces of a config entry: the default of a release, or a text with `word` before it."""
+    """A line in the braces of a config entry as text."""
     match part:
         case s.ConfigDefault(version, value):
             return f'default "{version.text}" = {flat(expression(value))}'
@@ -68,7 +68,7 @@ def config_line(part: Element, word: str) -> str:
 def definition(
     node: s.PropertyDecl | s.FunDecl | s.AssumeDecl | s.AddGuard,
 ) -> tuple[str, s.Text | None, str, list[Doc]]:
-    """The head, the sentence, the sign and the expressions of something that is defined by an expression."""
+    """The head, sentence, sign and expressions of an item that an expression defines."""
     match node:
         case s.PropertyDecl("deadlock free", expr=None):
             return "deadlock free", None, "", []
@@ -86,7 +86,7 @@ def definition(
 
 
 def one_line(element: Element) -> Doc:
-    """An element that is one line, or one broken line."""
+    """The document of an element that is a single, possibly broken, line."""
     match element:
         case s.TypeDecl(name, of):
             return cat(f"type {name.text} = ", type_(of))
@@ -113,7 +113,7 @@ def one_line(element: Element) -> Doc:
 
 
 def _clause(element: Element) -> Doc:
-    """A clause of a check."""
+    """The document of a clause of a check."""
     match element:
         case s.OnlyClause(names):
             parts = [cat(name.text) for name in names]
@@ -131,6 +131,7 @@ def _clause(element: Element) -> Doc:
 
 
 def _clause_item(item: object) -> Doc:
+    """The document of an item in a clause."""
     match item:
         case s.ScopeItem(name, value, is_exact):
             size = (
@@ -154,12 +155,14 @@ def _clause_item(item: object) -> Doc:
 
 
 def _fault(kind: se.Ident | None, most: int | None) -> str:
+    """A limit on faults as text."""
     if kind is None:
         return "any" if most is None else "none" if most == 0 else f"<= {most}"
     return f"{kind.text} any" if most is None else f"{kind.text} <= {most}"
 
 
 def _verdict(item: s.VerdictExpect) -> str:
+    """An expected verdict as text."""
     if item.holds:
         return f"{item.name.text} holds" + (" for any faults" if item.any_faults else "")
     faults = "" if item.faults is None else f" with {_plural(item.faults, 'fault')}"
@@ -168,4 +171,5 @@ def _verdict(item: s.VerdictExpect) -> str:
 
 
 def _plural(count: int, noun: str) -> str:
+    """A number with its noun."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

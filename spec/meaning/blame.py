@@ -39,7 +39,7 @@ MOST = 8  # parts of a disjunction that are shown
 
 @frozen
 class Named:
-    """A name bound on the way to the failing part, and its value there."""
+    """A name bound around a failing part, with its value."""
 
     name: str
     type: Type
@@ -48,7 +48,7 @@ class Named:
 
 @frozen
 class Operand:
-    """A part of the failing part that is no constant, and its value."""
+    """A non-constant operand of a failing part, with its value."""
 
     span: Span
     type: Type
@@ -57,7 +57,7 @@ class Operand:
 
 @frozen
 class Failure:
-    """A smallest part that is not as it should be: its place, the names bound there, and its values.
+    """A smallest false part of a property (true, unless `wanted`): place, bound names, values.
 
     `wanted` is what it should have been: false where it is under a `not`.
     """
@@ -69,7 +69,7 @@ class Failure:
 
 
 def failing(model: Model, scope: Scope, prop: Property, state: State) -> tuple[Failure, ...]:
-    """Why a property is false in a state; nothing when it is true or makes an error.
+    """The smallest false parts of a property in a state; none if it is true or an error.
 
     One failure for the first false part of an `and` and the first member that a
     `forall` fails for; one for each part of an `or`, since all of them are false.
@@ -81,7 +81,7 @@ def failing(model: Model, scope: Scope, prop: Property, state: State) -> tuple[F
 def failing_step(
     model: Model, scope: Scope, prop: Property, before: State, step: Step, after: State
 ) -> tuple[Failure, ...]:
-    """Why a `step` property is false of a step."""
+    """The smallest false parts of a `step` property for a step."""
     count = len(model.variables)
     old = count + prop.slots
     layout = FrameLayout(scope, count, old=old, step=old + count)
@@ -89,7 +89,7 @@ def failing_step(
 
 
 def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: State) -> tuple[Failure, ...]:
-    """Why a guard of a step's action is false in a state; nothing when it is true or makes an error."""
+    """The smallest false parts of a step's guard in a state; none if it is true or an error."""
     action = model.action(step.action)
     layout = FrameLayout(scope, len(model.variables))
     frame: Frame = [*state, *[None] * action.slots]
@@ -105,11 +105,12 @@ def failing_guard(model: Model, scope: Scope, guard: Guard, step: Step, state: S
 
 
 def _failing(prop: Property, layout: FrameLayout, frame: Frame) -> tuple[Failure, ...]:
+    """The smallest false parts of a property in a frame."""
     return () if prop.expr is None else _of(prop.expr, layout, frame)
 
 
 def _of(expr: Expr, layout: FrameLayout, frame: Frame) -> tuple[Failure, ...]:
-    """The smallest false parts of an expression; nothing when it is true or makes an error."""
+    """The smallest false parts of an expression; none if it is true or an error."""
     try:
         if compiled(expr, layout)(frame):
             return ()
@@ -121,7 +122,7 @@ def _of(expr: Expr, layout: FrameLayout, frame: Frame) -> tuple[Failure, ...]:
 def _blame(
     expr: Expr, layout: FrameLayout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
 ) -> Iterator[Failure]:
-    """The smallest parts that make `expr` not what is wanted. The frame holds the names' values."""
+    """The smallest parts that make `expr` differ from `wanted`; the frame holds the names' values."""
     match expr:
         case And(parts=parts) | Or(parts=parts) if isinstance(expr, And) == wanted:
             # one part decides: the first that is false (of an `and`), or true (of an `or`)
@@ -154,7 +155,7 @@ def _blame(
 def _blame_member(
     expr: Bind, layout: FrameLayout, frame: Frame, names: tuple[Named, ...], *, wanted: bool
 ) -> Iterator[Failure]:
-    """The first member for which the body is not as wanted."""
+    """The failures for the first member for which the body differs from `wanted`."""
     body = compiled(expr.body, layout)
     for value in bound(expr, layout)(frame):
         if bool(body(frame)) != wanted:
@@ -165,7 +166,7 @@ def _blame_member(
 
 
 def _operands(expr: Expr, layout: FrameLayout, frame: Frame) -> Iterator[Operand]:
-    """The values that an operation works on, or that a quantifier ranges over, in the order of the text."""
+    """The values of an operator's arguments, or of a quantifier's domain, in textual order."""
     match expr:
         case Apply(args=args):
             parts: tuple[Expr, ...] = args

@@ -63,7 +63,7 @@ NOT_GREATEST = "R0609"  # the code of the error that `x + 1` is no new value
 
 @frozen
 class FrameLayout:
-    """Where a frame keeps things: variables from `variables`, local slots from `locals`.
+    """Where a frame has its values: variables from `variables` on, local slots from `locals` on.
 
     `old` is where the variables from before the step are and `step` the step
     itself; both are -1 where there is no step.  In an action, `in_use` lists for each nat without a bound
@@ -79,7 +79,7 @@ class FrameLayout:
 
 
 def compiled(expr: Expr, layout: FrameLayout) -> Evaluator:  # noqa: C901 - a dispatch over a union, one line each
-    """The meaning of an expression: its value in a frame. It raises `ModelError` where it has none."""
+    """A function that evaluates an expression in a frame; it raises `ModelError` for an error."""
     match expr:
         case Const(value=value):
             return lambda _: value
@@ -128,7 +128,7 @@ def compiled(expr: Expr, layout: FrameLayout) -> Evaluator:  # noqa: C901 - a di
 
 
 def walked(domain: Expr, case: int | None, layout: FrameLayout) -> Walker:
-    """The members of a domain in a frame, in canonical order; of a union, only those of that case."""
+    """A function that yields a domain's members in canonical order, or those of one case of a union."""
     walk = _walk(domain, layout)
     if case is None:
         return walk
@@ -136,6 +136,7 @@ def walked(domain: Expr, case: int | None, layout: FrameLayout) -> Walker:
 
 
 def _walk(domain: Expr, layout: FrameLayout) -> Walker:
+    """A function that yields a domain's members in canonical order."""
     match domain:
         case Members(of=of):
             everything = members(of, layout.scope)
@@ -152,6 +153,7 @@ def _walk(domain: Expr, layout: FrameLayout) -> Walker:
 
 
 def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
+    """The evaluator of an operator."""
     if layout.in_use and expr.op is Op.ADD and isinstance(expr.type, Nat) and expr.type.name in layout.in_use:
         return _next(expr, expr.type.name, layout)
     function = operation(expr.op, [arg.type for arg in expr.args])
@@ -197,6 +199,8 @@ def _next(expr: Apply, nat: str, layout: FrameLayout) -> Evaluator:
 
 
 def _conjunction(parts: list[Evaluator]) -> Evaluator:
+    """The evaluator of `and`."""
+
     def conjunction(frame: Frame) -> bool:
         for part in parts:  # noqa: SIM110 - a loop is faster
             if not part(frame):
@@ -207,6 +211,8 @@ def _conjunction(parts: list[Evaluator]) -> Evaluator:
 
 
 def _disjunction(parts: list[Evaluator]) -> Evaluator:
+    """The evaluator of `or`."""
+
     def disjunction(frame: Frame) -> bool:
         for part in parts:  # noqa: SIM110 - a loop is faster
             if part(frame):
@@ -217,14 +223,18 @@ def _disjunction(parts: list[Evaluator]) -> Evaluator:
 
 
 def _implication(left: Evaluator, right: Evaluator) -> Evaluator:
+    """The evaluator of `implies`."""
     return lambda frame: not left(frame) or right(frame)
 
 
 def _choice(test: Evaluator, then: Evaluator, other: Evaluator) -> Evaluator:
+    """The evaluator of `if`."""
     return lambda frame: then(frame) if test(frame) else other(frame)
 
 
 def _let(slot: int, value: Evaluator, body: Evaluator) -> Evaluator:
+    """The evaluator of `let`."""
+
     def let(frame: Frame) -> Value:
         frame[slot] = value(frame)
         return body(frame)
@@ -236,6 +246,7 @@ def _let(slot: int, value: Evaluator, body: Evaluator) -> Evaluator:
 
 
 def _bind(expr: Bind, layout: FrameLayout) -> Evaluator:
+    """The evaluator of a quantifier."""
     each = bound(expr, layout)
     body = compiled(expr.body, layout)
     match expr.quantifier:
@@ -258,7 +269,7 @@ def _bind(expr: Bind, layout: FrameLayout) -> Evaluator:
 
 
 def bound(expr: Bind, layout: FrameLayout) -> Walker:
-    """The members a quantifier ranges over, each put into its slot while it is looked at."""
+    """A function that yields a quantifier's members, each put into its slot."""
     slot, walk = layout.locals + expr.slot, walked(expr.domain, expr.case, layout)
     where = None if expr.where is None else compiled(expr.where, layout)
 
@@ -272,13 +283,13 @@ def bound(expr: Bind, layout: FrameLayout) -> Walker:
 
 
 def _may_fail(expr: Bind) -> bool:
-    """Whether a quantifier may have no value at some member."""
+    """Whether evaluating a quantifier's body or condition may be an error."""
     totality = Totality()
     return not (totality.of(expr.body) and (expr.where is None or totality.of(expr.where)))
 
 
 def _quantified(each: Walker, body: Evaluator, *, decisive: bool, to_the_end: bool) -> Evaluator:
-    """Whether some member's value is the decisive one, as that value; see NOTE(errors)."""
+    """The evaluator of forall or exists: `decisive` is the value that ends it; see NOTE(errors)."""
 
     def first(frame: Frame) -> bool:
         for _ in each(frame):
@@ -294,6 +305,8 @@ def _quantified(each: Walker, body: Evaluator, *, decisive: bool, to_the_end: bo
 
 
 def _extreme(pick: Callable[[list[Value]], Value], each: Walker, body: Evaluator, span: Span) -> Evaluator:
+    """The evaluator of min or max of the body's values."""
+
     def extreme(frame: Frame) -> Value:
         values = [body(frame) for _ in each(frame)]
         if not values:
@@ -304,7 +317,7 @@ def _extreme(pick: Callable[[list[Value]], Value], each: Walker, body: Evaluator
 
 
 def _arg_extreme(expr: Bind, each: Walker, body: Evaluator) -> Evaluator:
-    """The first member with the best value; on a sort there is no first, so a tie is an error."""
+    """The evaluator of argmin or argmax: the first best member; on a sort a tie is an error."""
     pick: Callable[[list[Value]], Value] = max if expr.quantifier is Quantifier.ARGMAX else min
     word, span, unordered = expr.quantifier.value, expr.span, tells_apart(expr.domain.type)
 
@@ -322,6 +335,7 @@ def _arg_extreme(expr: Bind, each: Walker, body: Evaluator) -> Evaluator:
 
 
 def _map_of(expr: MapOf, layout: FrameLayout) -> Evaluator:
+    """The evaluator of a map comprehension."""
     if not isinstance(expr.type, Map):
         raise TypeError(f"{expr.type} is no map")
     keys, slot = members(expr.type.key, layout.scope), layout.locals + expr.slot
@@ -341,6 +355,7 @@ def _map_of(expr: MapOf, layout: FrameLayout) -> Evaluator:
 
 
 def _make(expr: Make, layout: FrameLayout) -> Evaluator:
+    """The evaluator of a literal."""
     parts = [compiled(part, layout) for part in expr.parts]
     case = expr.case
     if case is not None:
@@ -353,6 +368,7 @@ def _make(expr: Make, layout: FrameLayout) -> Evaluator:
 
 
 def _part(expr: Part, layout: FrameLayout) -> Evaluator:
+    """The evaluator of a field."""
     whole = compiled(expr.of, layout)
     if not isinstance(expr.of.type, Union | Case):
         index = expr.index
@@ -371,6 +387,7 @@ def _part(expr: Part, layout: FrameLayout) -> Evaluator:
 
 
 def _fit(expr: Fit, layout: FrameLayout) -> Evaluator:
+    """The evaluator of a value to be stored, which checks that it fits."""
     value, check, span = compiled(expr.of, layout), fits(expr.type, layout.scope), expr.span
     if check is None:
         return value
@@ -390,6 +407,7 @@ def _fit(expr: Fit, layout: FrameLayout) -> Evaluator:
 
 
 def _did(expr: Did, layout: FrameLayout) -> Evaluator:
+    """The evaluator of `did`."""
     at, action, args = layout.step, expr.action, [compiled(arg, layout) for arg in expr.args]
 
     def did(frame: Frame) -> bool:

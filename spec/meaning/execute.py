@@ -25,7 +25,7 @@ Run = Callable[[Frame], list[Frame]]
 
 @frozen
 class Choice:
-    """What a `choose` chose, by the name in the text."""
+    """The value that a `choose` chose, by its name in the text."""
 
     name: str
     type: Type
@@ -39,7 +39,7 @@ def fresh(state: Sequence[Value], slots: int) -> Frame:
 
 @frozen
 class DeadEnd:
-    """A `choose` without a member to take; `is_empty` if its condition refused none."""
+    """A `choose` without a member; `is_empty` if its domain was empty, not its condition false."""
 
     choose: Choose
     is_empty: bool
@@ -51,7 +51,7 @@ def body(
     types: Sequence[Type],
     dead_ends: list[DeadEnd] | None = None,
 ) -> Run:
-    """Statements in order: the frames that they make of one frame, in the order of the choices.
+    """A function that runs statements: from a frame to the frames of all choices, in order.
 
     A branch that leaves the scope or makes an error is there too, with `ENDED`
     set to the `Cut` or `ModelError`, as far as it got.  A branch that a `choose` ends is not;
@@ -71,7 +71,7 @@ def body(
 def _part(
     statement: Stmt, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
 ) -> Run:
-    """One statement: a plain one changes its frame, one with a choice inside makes several."""
+    """A function that runs one statement: to one frame, or with a choice to several."""
     if not chooses(statement):
         return _guarded(_plain(statement, layout, types))
     match statement:
@@ -88,7 +88,7 @@ def _part(
 
 
 def _guarded(do: Do) -> Run:
-    """A statement that is not done in a branch that has ended, and may end it."""
+    """The statement's function, which skips ended branches, and ends a branch at a cut or error."""
 
     def run(frame: Frame) -> list[Frame]:
         if frame[ENDED] is None:
@@ -105,6 +105,7 @@ def _guarded(do: Do) -> Run:
 
 
 def _plain(statement: Stmt, layout: FrameLayout, types: Sequence[Type]) -> Do:
+    """A function that runs a statement without choices, changing its frame."""
     match statement:
         case Assign():
             return _assign(statement, layout, types[statement.var])
@@ -124,6 +125,7 @@ def _plain(statement: Stmt, layout: FrameLayout, types: Sequence[Type]) -> Do:
 
 
 def _all(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type]) -> Do:
+    """A function that runs statements without choices."""
     parts = [_plain(statement, layout, types) for statement in statements]
 
     def do(frame: Frame) -> None:
@@ -134,6 +136,7 @@ def _all(statements: Sequence[Stmt], layout: FrameLayout, types: Sequence[Type])
 
 
 def _assign(statement: Assign, layout: FrameLayout, of: Type) -> Do:
+    """A function that runs an assignment."""
     at, value = layout.variables + statement.var, compiled(statement.value, layout)
     if not statement.path:
         return _store(at, value)
@@ -151,7 +154,7 @@ def _assign(statement: Assign, layout: FrameLayout, of: Type) -> Do:
 
 
 def _places(path: Sequence[Key | At], of: Type, layout: FrameLayout) -> list[Callable[[Value, Frame], int]]:
-    """For each step of a path, a function from the whole it goes into to the index it goes to."""
+    """For each step of a path, a function from the container and frame to the index."""
     places: list[Callable[[Value, Frame], int]] = []
     for step in path:
         match step, of:
@@ -170,10 +173,13 @@ def _places(path: Sequence[Key | At], of: Type, layout: FrameLayout) -> list[Cal
 
 
 def _always(index: int) -> Callable[[Value, Frame], int]:
+    """A function to a constant index."""
     return lambda _whole, _frame: index
 
 
 def _place(key: Evaluator, place: Callable[[Value], int], step: Key) -> Callable[[Value, Frame], int]:
+    """A function from a map to the index of an evaluated key."""
+
     def index(whole: Value, frame: Frame) -> int:
         found = key(frame)
         try:
@@ -185,13 +191,15 @@ def _place(key: Evaluator, place: Callable[[Value], int], step: Key) -> Callable
 
 
 def _changed(whole: Value, path: Sequence[int], value: Value) -> Value:
-    """A tuple with another value at a path."""
+    """The nested tuple with the value at a path replaced."""
     at, *rest = path
     inner = _changed(whole[at], rest, value) if rest else value
     return (*whole[:at], inner, *whole[at + 1 :])
 
 
 def _store(at: int, value: Evaluator) -> Do:
+    """A function that stores a value in a slot or variable."""
+
     def store(frame: Frame) -> None:
         frame[at] = value(frame)
 
@@ -199,6 +207,8 @@ def _store(at: int, value: Evaluator) -> Do:
 
 
 def _if(test: Evaluator, then: Do, other: Do) -> Do:
+    """A function that runs an `if`."""
+
     def do(frame: Frame) -> None:
         if test(frame):
             then(frame)
@@ -209,6 +219,7 @@ def _if(test: Evaluator, then: Do, other: Do) -> Do:
 
 
 def _for(statement: Each, layout: FrameLayout, types: Sequence[Type]) -> Do:
+    """A function that runs a `for`."""
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     inner = _all(statement.body, layout, types)
 
@@ -221,6 +232,8 @@ def _for(statement: Each, layout: FrameLayout, types: Sequence[Type]) -> Do:
 
 
 def _assert(name: str, test: Evaluator) -> Do:
+    """A function that runs an `assert`."""
+
     def do(frame: Frame) -> None:
         if not test(frame) and name not in frame[BROKEN]:
             frame[BROKEN] = (*frame[BROKEN], name)
@@ -232,6 +245,7 @@ def _assert(name: str, test: Evaluator) -> Do:
 
 
 def _choose(statement: Choose, layout: FrameLayout, dead_ends: list[DeadEnd] | None) -> Run:
+    """A function that runs a `choose`."""
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     where = None if statement.where is None else compiled(statement.where, layout)
     name, of = statement.name, getattr(statement.domain.type, "of")  # noqa: B009 - any collection has it
@@ -256,6 +270,7 @@ def _choose(statement: Choose, layout: FrameLayout, dead_ends: list[DeadEnd] | N
 
 
 def _branched(frame: Frame, choice: Choice, slot: int) -> Frame:
+    """A copy of a frame with a choice made."""
     branch = frame.copy()
     branch[slot] = choice.value
     branch[CHOICES] = (*frame[CHOICES], choice)
@@ -265,6 +280,7 @@ def _branched(frame: Frame, choice: Choice, slot: int) -> Frame:
 def _branch(
     statement: Branch, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
 ) -> Run:
+    """A function that runs an `if` with choices inside."""
     slot = _guarded_test(compiled(statement.test, layout))
     then, other = (body(each, layout, types, dead_ends) for each in (statement.then, statement.other))
 
@@ -278,7 +294,7 @@ def _branch(
 
 
 def _guarded_test(test: Evaluator) -> Callable[[Frame], bool | None]:
-    """A condition's value; None in a branch that has ended, or ends by asking."""
+    """A condition's value; None in a branch that has ended, or ends by evaluating it."""
 
     def ask(frame: Frame) -> bool | None:
         if frame[ENDED] is not None:
@@ -295,6 +311,7 @@ def _guarded_test(test: Evaluator) -> Callable[[Frame], bool | None]:
 def _each(
     statement: Each, layout: FrameLayout, types: Sequence[Type], dead_ends: list[DeadEnd] | None
 ) -> Run:
+    """A function that runs a `for` with choices inside."""
     walk, slot = walked(statement.domain, statement.case, layout), layout.locals + statement.slot
     inner = body(statement.body, layout, types, dead_ends)
 

@@ -32,7 +32,7 @@ Check = Callable[[Value], None]
 
 
 def fits(of: Type, scope: Scope) -> Check | None:
-    """A function that accepts what a place of that type can hold; None when nothing can go wrong.
+    """A function that checks whether a value can be stored as the type; None if every value can.
 
     It raises `Misfit` where any part is outside a declared range or limit, the first in
     canonical order; else `Cut` where any is beyond the scope.  So whether a value is an
@@ -42,7 +42,7 @@ def fits(of: Type, scope: Scope) -> Check | None:
 
 
 def _checks(of: Type, scope: Scope, *, cuts: bool) -> Check | None:  # noqa: C901 - a dispatch over a union
-    """What only cuts, or only refuses."""
+    """The check of what only cuts (`cuts`), or only is an error."""
 
     def checks(of: Type) -> Check | None:
         return _checks(of, scope, cuts=cuts)
@@ -77,11 +77,13 @@ def _checks(of: Type, scope: Scope, *, cuts: bool) -> Check | None:  # noqa: C90
 
 
 def bag_size(bag: Value) -> int:
-    """How many elements a bag has, each as often as it is in it."""
+    """The number of elements of a bag, with repetitions."""
     return sum(count for _, count in bag)
 
 
 def _within(lo: int, hi: int, of: Type) -> Check:
+    """A check of a range."""
+
     def check(value: Value) -> None:
         if not lo <= value <= hi:
             raise Misfit(f"{value} is outside {of}")
@@ -90,6 +92,8 @@ def _within(lo: int, hi: int, of: Type) -> Check:
 
 
 def _up_to(name: str, limit: int) -> Check:
+    """A check of a nat's bound in the scope."""
+
     def check(value: Value) -> None:
         if value > limit:
             raise Cut(name)
@@ -98,6 +102,8 @@ def _up_to(name: str, limit: int) -> Check:
 
 
 def _from_zero(name: str) -> Check:
+    """A check that a nat is not negative."""
+
     def check(value: Value) -> None:
         if value < 0:
             raise Misfit(f"{value} is below 0, where {name} starts")
@@ -108,6 +114,7 @@ def _from_zero(name: str) -> Check:
 def _at_most(
     limit: Limit | None, size: Callable[[Value], int], of: Type, scope: Scope, *, cuts: bool
 ) -> Check | None:
+    """A check of a collection's limit."""
     if limit is None or isinstance(limit.of, str) != cuts:
         return None
     if isinstance(limit.of, str):
@@ -116,6 +123,8 @@ def _at_most(
 
 
 def _sized_within_scope(name: str, most: int, size: Callable[[Value], int]) -> Check:
+    """A check of a limit that the scope gives."""
+
     def check(value: Value) -> None:
         if size(value) > most:
             raise Cut(name)
@@ -124,6 +133,8 @@ def _sized_within_scope(name: str, most: int, size: Callable[[Value], int]) -> C
 
 
 def _sized_at_most(most: int, size: Callable[[Value], int], of: Type) -> Check:
+    """A check of a constant limit."""
+
     def check(value: Value) -> None:
         if size(value) > most:
             raise Misfit(f"{size(value)} elements are too many for {of}")
@@ -132,6 +143,7 @@ def _sized_at_most(most: int, size: Callable[[Value], int], of: Type) -> Check:
 
 
 def _if_any(inner: Check | None) -> Check | None:
+    """A check of an option's value."""
     if inner is None:
         return None
 
@@ -143,6 +155,7 @@ def _if_any(inner: Check | None) -> Check | None:
 
 
 def _each_part(parts: list[Check | None]) -> Check | None:
+    """A check of a tuple's parts."""
     real = [(index, part) for index, part in enumerate(parts) if part is not None]
     if not real:
         return None
@@ -155,6 +168,7 @@ def _each_part(parts: list[Check | None]) -> Check | None:
 
 
 def _by_case(cases: list[Check | None]) -> Check | None:
+    """A check of a union's value, by case."""
     if not any(cases):
         return None
 
@@ -167,6 +181,7 @@ def _by_case(cases: list[Check | None]) -> Check | None:
 
 
 def _all(inner: Check | None, walk: Callable[[Value], Iterable[Value]]) -> Check | None:
+    """A check of all elements of a collection."""
     if inner is None:
         return None
 
@@ -178,6 +193,7 @@ def _all(inner: Check | None, walk: Callable[[Value], Iterable[Value]]) -> Check
 
 
 def _both(first: Check | None, second: Check | None) -> Check | None:
+    """Two checks in sequence."""
     if first is None or second is None:
         return first or second
 

@@ -24,7 +24,7 @@ MOST_BITS = 1 << 20  # of a product
 
 
 class NoValue(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
-    """An operation has no value for these arguments; `code` is one of R06."""
+    """Raised by an operator without a value for its arguments; `code` is one of R06."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -54,11 +54,12 @@ _ALIKE: dict[Op, Operation] = {  # those that do the same for every type they ta
 
 
 def operation(op: Op, args: Sequence[Type]) -> Operation:
-    """What an operation computes, for arguments of these types. It raises `NoValue` where it has no value."""
+    """The function of an operator for arguments of these types; it raises `NoValue` if undefined."""
     return _ALIKE[op] if op in _ALIKE else _special(op, args)
 
 
 def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispatch, one line each
+    """The function of an operator that depends on the types."""
     match op:
         case Op.MUL:
             return _multiply
@@ -101,27 +102,32 @@ def _special(op: Op, args: Sequence[Type]) -> Operation:  # noqa: C901 - a dispa
 
 
 def _affordable(size: int, most: int) -> None:
-    """See NOTE(enormous)."""
+    """Raise MemoryError for a result that would be enormous: NOTE(enormous)."""
     if size > most:
         raise MemoryError
 
 
 def _multiply(a: int, b: int) -> int:
+    """The product, unless it would be enormous."""
     _affordable(a.bit_length() + b.bit_length(), MOST_BITS)
     return a * b
 
 
 def _concatenate(a: Value, b: Value) -> Value:
+    """The concatenation of two sequences, unless it would be enormous."""
     _affordable(len(a) + len(b), MOST_MEMBERS)
     return a + b
 
 
 def _range(lo: int, hi: int) -> Value:
+    """The set of numbers from `lo` to `hi`."""
     _affordable(hi - lo, MOST_MEMBERS)
     return frozenset(range(lo, hi + 1))
 
 
 def _divide(by: Operation) -> Operation:
+    """The division operator by `by`, undefined for a divisor of 0."""
+
     def divide(a: int, b: int) -> Value:
         if b == 0:
             raise NoValue("R0603", f"{a} is divided by zero")
@@ -131,6 +137,7 @@ def _divide(by: Operation) -> Operation:
 
 
 def _is_in(of: Type) -> Operation:
+    """The function that tests membership in a collection of the type."""
     match of:
         case Option():
             return lambda value, option: option is not None and option == value
@@ -141,6 +148,7 @@ def _is_in(of: Type) -> Operation:
 
 
 def _size(of: Type) -> Operation:
+    """The function to the size of a collection of the type."""
     match of:
         case Option():
             return lambda option: 0 if option is None else 1
@@ -151,6 +159,7 @@ def _size(of: Type) -> Operation:
 
 
 def _elements(of: Type) -> Operation:
+    """The function to the set of a collection's elements."""
     match of:
         case Option():
             return lambda option: frozenset() if option is None else frozenset((option,))
@@ -163,20 +172,24 @@ def _elements(of: Type) -> Operation:
 
 
 def _add_bags(a: Value, b: Value) -> Value:
+    """The sum of two bags."""
     return frozenset((Counter(dict(a)) + Counter(dict(b))).items())
 
 
 def _subtract_bags(a: Value, b: Value) -> Value:
+    """The difference of two bags."""
     return frozenset((Counter(dict(a)) - Counter(dict(b))).items())
 
 
 def _index(entries: Value, i: int) -> Value:
+    """The entry at an index; undefined outside."""
     if 0 <= i < len(entries):
         return entries[i]
     raise NoValue("R0602", f"index {i} is outside a sequence of {len(entries)}")
 
 
 def _last(entries: Value) -> Value:
+    """The last entry; undefined for an empty sequence."""
     if not entries:
         raise NoValue("R0604", "an empty sequence has no last entry")
     return entries[-1]
@@ -189,6 +202,7 @@ def common_prefix(a: Value, b: Value) -> int:
 
 
 def _lookup(of: Type) -> Operation:
+    """The function that looks up a key in a map of the type."""
     if not isinstance(of, Map):
         raise TypeError(f"{of} is no map")
     place = position(of.key)
@@ -200,25 +214,29 @@ def _lookup(of: Type) -> Operation:
 
 
 def place_in(entries: Value, at: int, key: Value) -> int:
-    """`at`, when a map has an entry there."""
+    """The place `at` itself, if a map has an entry there; otherwise NoValue is raised."""
     if 0 <= at < len(entries):
         return at
     raise NoValue("R0602", f"{key} is outside the keys of the map")
 
 
 def _the_value(option: Value) -> Value:
+    """The value in an option; undefined for none."""
     if option is None:
         raise NoValue("R0605", "`the` of none")
     return option
 
 
 def _the_member(values: Value) -> Value:
+    """The only member of a set; undefined if it has not exactly one."""
     if len(values) != 1:
         raise NoValue("R0605", f"`the` of a set of {len(values)}")
     return next(iter(values))
 
 
 def _extreme(of: Callable[[Value], Value]) -> Operation:
+    """The least or greatest member by `of`; undefined for an empty set."""
+
     def extreme(values: Value) -> Value:
         if not values:
             raise NoValue("R0604", f"an empty set has no {of.__name__}imum")
@@ -228,5 +246,6 @@ def _extreme(of: Callable[[Value], Value]) -> Operation:
 
 
 def _subsets(values: Value) -> Value:
+    """The set of all subsets, unless it would be enormous."""
     _affordable(len(values), MOST_MEMBERS.bit_length())
     return frozenset(frozenset(chosen) for n in range(len(values) + 1) for chosen in combinations(values, n))

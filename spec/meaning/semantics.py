@@ -40,7 +40,7 @@ NO_START = "R0608"  # the code of the error that there is no initial state
 
 @frozen
 class Step:
-    """One way for the model to continue: an action, its parameters, and what was chosen on the way.
+    """A transition's label: an action, its parameters, and the choices made.
 
     Where it was an error to ask what a parameter may be, `args` ends before that one.
     """
@@ -52,7 +52,7 @@ class Step:
 
 @frozen
 class Taken:
-    """A step and the state after it; `broken` names the properties whose asserts are false on the way."""
+    """A step with the state after it; `broken` names the asserts that failed in it."""
 
     step: Step
     state: State
@@ -61,14 +61,14 @@ class Taken:
 
 @frozen
 class CutOff:
-    """A step that would leave the scope, and the limit it would exceed; it is not taken."""
+    """A step that would leave the scope, and the limit it would exceed."""
 
     step: Step
     limit: str
 
 
 class Machine:
-    """A model within a scope, ready to run.
+    """A model within a scope, executable.
 
     Each action and property becomes closures when it is first needed, which costs
     about as much as some ten states, and nothing where one of the last machines was the same;
@@ -95,6 +95,7 @@ class Machine:
         return self._closures.starts
 
     def _starts(self) -> tuple[State, ...]:
+        """The initial states, computed once."""
         layout = FrameLayout(self.scope, self._count)
         frame = fresh([None] * self._count, self.model.init_slots)
         for index, variable in enumerate(self.model.variables):
@@ -130,14 +131,14 @@ class Machine:
                 yield from self._actions[action.name].steps(state, refused, args)
 
     def can_go_on(self, state: State, actions: Collection[str] | None = None) -> bool:
-        """Whether something can happen in a state: a step, one that is cut, or an error of the model."""
+        """Whether a state has any step, cut step, or error in a step."""
         try:
             return next(self.steps(state, actions=actions), None) is not None
         except ModelError:
             return True
 
     def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
-        """Every step that there would be if no guard refused any.
+        """Every step there would be without guards.
 
         Ways that make an error of the model, as guards often prevent, are passed over.
         """
@@ -145,7 +146,7 @@ class Machine:
             yield from self._actions[action.name].unguarded(state)
 
     def holds(self, prop: Property, state: State) -> bool:
-        """Whether a property's (left) expression is true.
+        """The value of a property's (left) expression in a state.
 
         Of deadlock free: whether anything can happen, or else the run may end there.
         """
@@ -154,36 +155,36 @@ class Machine:
         return self._properties[prop.name].holds(state)
 
     def may_end(self, prop: Property, state: State) -> bool:
-        """Whether a deadlock free property allows runs to end in a state. Raises ModelError.
+        """Whether the deadlock property permits runs to end in a state. Raises ModelError.
 
         It is asked of states in which nothing can happen, and of no others.
         """
         return prop.expr is not None and self._properties[prop.name].holds(state)
 
     def goal(self, prop: Property, state: State) -> bool:
-        """Whether the right side of a `leadsto` is true in a state."""
+        """The value of the right side of a `leadsto` in a state."""
         return self._properties[prop.name].reached(state)
 
     def ask(self, prop: Property, state: State) -> None:
-        """Evaluate all that a property asks of a state, for the ModelError that it may raise."""
+        """Evaluate all expressions of a property in a state, for the ModelError they may raise."""
         self.holds(prop, state)
         if prop.goal is not None:
             self.goal(prop, state)
 
     def condition(self, asked: Property) -> Callable[[State], bool]:
-        """A condition of states that need be no property of the model, ready to be asked."""
+        """A function that evaluates a property, not necessarily of the model, in states."""
         return _Claim(asked, self.model, self.scope).holds
 
     def step_holds(self, prop: Property, before: State, step: Step, after: State) -> bool:
-        """Whether a `step` property is true of a step."""
+        """The value of a `step` property for a step."""
         return self._properties[prop.name].holds_of(before, step, after)
 
     def encode(self, state: State) -> bytes:
-        """The canonical bytes of a state, which are its identity."""
+        """The canonical bytes of a state, equal for equal states only."""
         return b"".join([memo[value] for memo, value in zip(self._encoders, state, strict=True)])
 
     def decode(self, data: bytes) -> State:
-        """The state of which those are the canonical bytes."""
+        """The inverse of `encode`."""
         values = []
         at = 0
         for read in self._readers:
@@ -192,12 +193,12 @@ class Machine:
         return tuple(values)
 
     def says(self, action: Action, step: Step, state: State) -> str:
-        """An action's sentence, with its values in the state before; its name where it has none."""
+        """The action's sentence with values from the state before; its name without one."""
         sentence = self._actions[action.name].says(step, state) if action.says else None
         return self.name(step) if sentence is None else sentence
 
     def name(self, step: Step) -> str:
-        """A step as people name it: `crash(b1)`, `deliver | m = Vote(term = 1)`."""
+        """The step as text: `crash(b1)`, or with a choice `deliver | m = Vote(term = 1)`."""
         action = self._actions[step.action].action
         known = [show(p.type, v, self.scope) for p, v in zip(action.params, step.args, strict=False)]
         args = ", ".join([*known, "…"] if len(known) < len(action.params) else known)
@@ -205,17 +206,17 @@ class Machine:
         return action.name + (f"({args})" if args else "") + (f" | {choices}" if choices else "")
 
     def why_not(self, action: str, args: Sequence[Value], state: State) -> Guard | None:
-        """The first guard that refuses an action in a state; None when none does."""
+        """The first guard that refuses an action in a state; None if none does."""
         return self._actions[action].why_not(args, state)
 
     def assumption_failures(self) -> tuple[Assume, ...]:
-        """The assumptions that the configuration and sizes do not meet."""
+        """The assumptions that are false for the configuration and sizes."""
         layout = FrameLayout(self.scope, 0)
         return tuple(a for a in self.model.assumes if not compiled(a.test, layout)([None] * a.slots))
 
 
 class _Closures:
-    """What the parts of a model became within a scope, and where it may start, as far as it was asked."""
+    """The compiled parts of a model within a scope, and its initial states if computed."""
 
     def __init__(self, model: Model, scope: Scope) -> None:
         self.model, self.scope = model, scope
@@ -230,7 +231,7 @@ _KEPT: deque[_Closures] = deque(maxlen=MACHINES)
 
 
 def _closures(model: Model, scope: Scope) -> _Closures:
-    """Those of a machine made before, or none yet: a review replays some thirty runs of one model."""
+    """The compiled parts for a model and scope, shared between machines."""
     for each in tuple(_KEPT):  # another thread may add one meanwhile
         if each.model is model and each.scope == scope:
             return each
@@ -240,7 +241,7 @@ def _closures(model: Model, scope: Scope) -> _Closures:
 
 
 class _OnDemand(dict[str, T]):
-    """Things by name, each made when it is first asked for."""
+    """A mapping whose values are made at first use."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
@@ -252,7 +253,7 @@ class _OnDemand(dict[str, T]):
 
 
 class _Memo(dict[Value, bytes]):
-    """The bytes of values seen before; states share most of theirs."""
+    """A cache of the encodings of values."""
 
     def __init__(self, function: Callable[[Value], bytes]) -> None:
         super().__init__()
@@ -266,6 +267,7 @@ class _Memo(dict[Value, bytes]):
 
 
 def _within_scope(evaluate: Evaluator, frame: Frame, expr: Expr) -> Value:
+    """The value of a condition; an error of the model if it is cut."""
     try:
         return evaluate(frame)
     except Cut as cut:
@@ -273,11 +275,12 @@ def _within_scope(evaluate: Evaluator, frame: Frame, expr: Expr) -> Value:
 
 
 def _start_is_cut(cut: Cut, span: Span) -> ModelError:
+    """The error that the initial state is beyond the scope."""
     return ModelError("R0601", f"the initial state is already beyond the scope of {cut.limit}", span)
 
 
 def _no_start(dead_ends: Sequence[DeadEnd]) -> ModelError:
-    """That every branch of the `init` block ends in a `choose` without a member, and the last of these."""
+    """The error that no branch of `init` has an end."""
     last = max(dead_ends, key=lambda each: each.choose.span.start)
     choose = last.choose
     if not last.is_empty and choose.where is not None:
@@ -292,7 +295,7 @@ def _no_start(dead_ends: Sequence[DeadEnd]) -> ModelError:
 
 
 class _Action:
-    """One action, compiled."""
+    """A compiled action."""
 
     def __init__(self, action: Action, model: Model, scope: Scope) -> None:
         self.action = action
@@ -308,7 +311,7 @@ class _Action:
     def steps(
         self, state: State, refused: set[tuple[str, int]] | None, only: tuple[Value, ...] | None
     ) -> Iterator[Taken | CutOff]:
-        """All steps of this action: parameters × guards × choices."""
+        """The steps of the action: parameters × guards × choices."""
         start = fresh(state, self.action.slots)
         for args in self._bindings(start, (), only):
             if self._is_ready(start, args, refused):
@@ -316,7 +319,7 @@ class _Action:
                     yield self._result(frame, args)
 
     def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
-        """All steps of this action without its guards, but for those that make an error."""
+        """The steps of the action without its guards, except those that are errors."""
         start = fresh(state, self.action.slots)
         try:
             for args in self._bindings(start, (), None):
@@ -329,7 +332,7 @@ class _Action:
     def _bindings(
         self, frame: Frame, args: tuple[Value, ...], only: tuple[Value, ...] | None
     ) -> Iterator[tuple[Value, ...]]:
-        """Every choice of parameters, each put into its slot while it is looked at."""
+        """Every choice of parameters, each put into its slot."""
         index = len(args)
         if index == len(self._params):
             yield args
@@ -341,7 +344,7 @@ class _Action:
                 yield from self._bindings(frame, (*args, value), only)
 
     def _regardless(self, frame: Frame) -> list[Frame]:
-        """What becomes of a frame without guards; nothing where a `let` of the head has no value."""
+        """The frames after the body without guards; none if a `let` of the head has no value."""
         try:
             for slot, evaluate in self._head:
                 if slot >= 0:
@@ -351,6 +354,7 @@ class _Action:
         return self._body(frame.copy())
 
     def _is_ready(self, frame: Frame, args: tuple[Value, ...], refused: set[tuple[str, int]] | None) -> bool:
+        """Whether all guards pass; records those that refuse."""
         try:
             for index, (slot, evaluate) in enumerate(self._head):
                 value = evaluate(frame)
@@ -368,6 +372,7 @@ class _Action:
     def _of_step(
         self, walk: Callable[[Frame], Iterable[Value]], frame: Frame, args: tuple[Value, ...]
     ) -> Iterable[Value]:
+        """The values of a parameter, restricted to those given."""
         try:
             return walk(frame)
         except ModelError as error:
@@ -375,6 +380,7 @@ class _Action:
             raise
 
     def _result(self, frame: Frame, args: tuple[Value, ...]) -> Taken | CutOff:
+        """The step that a frame after the body is."""
         step = Step(self.action.name, args, frame[CHOICES])
         match frame[ENDED]:
             case None:
@@ -397,13 +403,14 @@ class _Action:
         return None
 
     def says(self, step: Step, state: State) -> str | None:
-        """The sentence with the values of the state and the parameters; None where one cannot be had."""
+        """The sentence with the values; None if one cannot be computed."""
         try:
             return sentence(self.action.says or (), self._layout, self._with(step.args, state))
         except ModelError:
             return None
 
     def _with(self, args: Sequence[Value], state: State) -> Frame:
+        """The frame for parameters in a state."""
         frame = fresh(state, self.action.slots)
         for (slot, _), value in zip(self._params, args, strict=True):
             frame[slot] = value
@@ -411,14 +418,14 @@ class _Action:
 
 
 def _head(part: Guard | Bound, layout: FrameLayout, count: int) -> tuple[int, Evaluator]:
-    """A `let`'s place in the frame and its value; -1 and its condition for a guard."""
+    """A `let`'s slot and evaluator; for a guard -1 and its condition."""
     if isinstance(part, Bound):
         return count + part.slot, compiled(part.value, layout)
     return -1, compiled(part.test, layout)
 
 
 def sentence(says: Says, layout: FrameLayout, frame: Frame) -> str:
-    """The text of a sentence with its values. Raises ModelError when a value cannot be had."""
+    """The text of a sentence with its values. Raises ModelError if one cannot be computed."""
     return "".join(
         part if isinstance(part, str) else show(part.type, compiled(part, layout)(frame), layout.scope)
         for part in says
@@ -429,7 +436,7 @@ def sentence(says: Says, layout: FrameLayout, frame: Frame) -> str:
 
 
 class _Claim:
-    """One property, compiled."""
+    """A compiled property."""
 
     def __init__(self, prop: Property, model: Model, scope: Scope) -> None:
         count = len(model.variables)
@@ -440,16 +447,20 @@ class _Claim:
         self._goal = None if prop.goal is None else compiled(prop.goal, layout)
 
     def holds(self, state: State) -> bool:
+        """The value of the expression."""
         return bool(_asked(self._expr)([*state, *self._slots]))
 
     def reached(self, state: State) -> bool:
+        """The value of the goal."""
         return bool(_asked(self._goal)([*state, *self._slots]))
 
     def holds_of(self, before: State, step: Step, after: State) -> bool:
+        """The value for a step."""
         return bool(_asked(self._expr)([*after, *self._slots, *before, step]))
 
 
 def _asked(expr: Evaluator | None) -> Evaluator:
+    """The evaluator, which must exist."""
     if expr is None:
         raise TypeError("such a property is not asked of a state")
     return expr

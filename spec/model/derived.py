@@ -43,7 +43,7 @@ Slot = Callable[[], int]  # a slot that nothing else has
 
 @frozen
 class Rule:
-    """What an operation is in others, which have no rule or a later one.
+    """How an operator is defined by others, which have no rule or a later one.
 
     `says` gets an application and its arguments.  It may use these more than once, or in
     another order, when it `repeats`: then they are names for what is evaluated before.
@@ -55,24 +55,29 @@ class Rule:
 
 
 def _not_equal(of: Apply, args: Sequence[Expr], _: Slot) -> Expr:
+    """The core form of `!=`."""
     return _apply(of, Op.NOT, BOOL, _apply(of, Op.EQ, BOOL, *args))
 
 
 def _negated(of: Apply, args: Sequence[Expr], _: Slot) -> Expr:
+    """The core form of unary `-`."""
     return _apply(of, Op.SUB, of.type, Const(0, type=INT, span=of.span), *args)
 
 
 def _lesser(of: Apply, args: Sequence[Expr], _: Slot) -> Expr:
+    """The core form of `min` of two values."""
     a, b = args
     return If(_apply(of, Op.LE, BOOL, a, b), a, b, type=of.type, span=of.span)
 
 
 def _greater(of: Apply, args: Sequence[Expr], _: Slot) -> Expr:
+    """The core form of `max` of two values."""
     a, b = args
     return If(_apply(of, Op.LE, BOOL, a, b), b, a, type=of.type, span=of.span)
 
 
 def _subset(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
+    """The core form of `subset`."""
     some, whole = args
     member = _member(of, some, slot)
     inside = _apply(of, Op.IN, BOOL, member, whole)
@@ -80,12 +85,14 @@ def _subset(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
 
 
 def _intersection(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
+    """The core form of set intersection."""
     some, other = args
     member = _member(of, some, slot)
     return _bind(of, Quantifier.SET, member, some, _apply(of, Op.IN, BOOL, member, other), member)
 
 
 def _elements(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
+    """The core form of `elements`."""
     (whole,) = args
     if isinstance(whole.type, Set):
         return whole
@@ -94,11 +101,13 @@ def _elements(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
 
 
 def _least(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
+    """The core form of the least member of a set."""
     member = Local(slot(), type=of.type, span=of.span)
     return _bind(of, Quantifier.MIN, member, args[0], None, member)
 
 
 def _greatest(of: Apply, args: Sequence[Expr], slot: Slot) -> Expr:
+    """The core form of the greatest member of a set."""
     member = Local(slot(), type=of.type, span=of.span)
     return _bind(of, Quantifier.MAX, member, args[0], None, member)
 
@@ -120,11 +129,12 @@ RULES = (
 
 
 def _apply(of: Apply, op: Op, type_: Type, *args: Expr) -> Expr:
+    """An operator expression at the place of another."""
     return Apply(op, args, type=type_, span=of.span)
 
 
 def _member(of: Apply, whole: Expr, slot: Slot) -> Local:
-    """A new name for the members of a set, or of what is bound in nothing and so has no value."""
+    """A new local name for the members of a collection."""
     match whole.type:
         case Set(member):
             return Local(slot(), type=member, span=of.span)
@@ -137,6 +147,7 @@ def _member(of: Apply, whole: Expr, slot: Slot) -> Local:
 def _bind(
     of: Apply, quantifier: Quantifier, member: Local, domain: Expr, where: Expr | None, body: Expr
 ) -> Expr:
+    """A quantifier expression at the place of another."""
     return Bind(quantifier, member.slot, "member", domain, where, body, type=of.type, span=of.span)
 
 
@@ -145,12 +156,12 @@ def _bind(
 
 @frozen
 class CoreRewriter:
-    """Takes expressions and models to the core, but for the operations of `own`."""
+    """Rewrites expressions and models with core operators only, except those in `own`."""
 
     own: Collection[Op] = ()
 
     def model(self, model: Model) -> Model:
-        """The model with every expression in the core. Costs a walk over it."""
+        """The model with core operators only. Costs a walk over it."""
         start = _Frame(self, model.init_slots)
         return replace(
             model,
@@ -163,21 +174,23 @@ class CoreRewriter:
         )
 
     def property(self, prop: Property) -> Property:
-        """The property with its expressions in the core."""
+        """The property with core operators only."""
         frame = _Frame(self, prop.slots)
         expr, goal = (None if each is None else frame.expr(each) for each in (prop.expr, prop.goal))
         says = frame.says(prop.says)
         return replace(prop, expr=expr, goal=goal, says=says, slots=frame.slots)
 
     def expr(self, expr: Expr, slots: int) -> Expr:
-        """The expression in the core; slots from `slots` on are free."""
+        """The expression with core operators only; slots from `slots` on are free."""
         return _Frame(self, slots).expr(expr)
 
     def _assume(self, assume: Assume) -> Assume:
+        """The assumption with core operators only."""
         frame = _Frame(self, assume.slots)
         return replace(assume, test=frame.expr(assume.test), slots=frame.slots)
 
     def _action(self, action: Action) -> Action:
+        """The action with core operators only."""
         frame = _Frame(self, action.slots)
         return replace(
             action,
@@ -190,17 +203,19 @@ class CoreRewriter:
 
 
 class _Frame:
-    """What has slots of its own, in the making: an action, a property, the start."""
+    """Rewrites an action, a property or the start, which have their own slots."""
 
     def __init__(self, core: CoreRewriter, slots: int) -> None:
         self._rules = {rule.op: rule for rule in RULES if rule.op not in core.own}
         self.slots = slots
 
     def _slot(self) -> int:
+        """A fresh slot."""
         self.slots += 1
         return self.slots - 1
 
     def expr(self, expr: Expr) -> Expr:
+        """The expression with core operators only."""
         made = with_parts(expr, self.expr)
         rule = self._rules.get(made.op) if isinstance(made, Apply) else None
         if rule is None or not isinstance(made, Apply):
@@ -213,20 +228,23 @@ class _Frame:
         return found
 
     def _name(self, arg: Expr) -> Expr:
-        """The expression to use for an argument: the argument itself, if it costs nothing and is no error."""
+        """The expression to use for an argument: itself if it is cheap and total, else a new name."""
         if isinstance(arg, Const | Config | Var | Local):
             return arg
         return Local(self._slot(), type=arg.type, span=arg.span)
 
     def statements(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements with core operators only."""
         return tuple(with_expressions(each, self.expr) for each in statements)
 
     def head(self, part: Guard | Bound) -> Guard | Bound:
+        """The guard or `let` with core operators only."""
         if isinstance(part, Bound):
             return replace(part, value=self.expr(part.value))
         return replace(part, test=self.expr(part.test))
 
     def says(self, says: Says | None) -> Says | None:
+        """The sentence with core operators only."""
         if says is None:
             return None
         return tuple(part if isinstance(part, str) else self.expr(part) for part in says)

@@ -38,14 +38,14 @@ class _Expr(Node):
 
 @frozen
 class Const(_Expr):
-    """A value written in the text."""
+    """A constant."""
 
     value: Value
 
 
 @frozen
 class Config(_Expr):
-    """The value a check gives to a config entry."""
+    """The value of a configuration entry."""
 
     name: str
 
@@ -66,7 +66,7 @@ class Local(_Expr):
 
 @frozen
 class Apply(_Expr):
-    """A strict operation on its arguments."""
+    """A strict operator applied to arguments."""
 
     op: Op
     args: tuple[Expr, ...]
@@ -74,21 +74,21 @@ class Apply(_Expr):
 
 @frozen
 class And(_Expr):
-    """True when all parts are; evaluated in order, only as far as needed."""
+    """Conjunction with short circuit, in order."""
 
     parts: tuple[Expr, ...]
 
 
 @frozen
 class Or(_Expr):
-    """True when some part is; evaluated in order, only as far as needed."""
+    """Disjunction with short circuit, in order."""
 
     parts: tuple[Expr, ...]
 
 
 @frozen
 class Implies(_Expr):
-    """False only when `left` is true and `right` is not; `right` is evaluated only if needed."""
+    """Implication; `right` is evaluated only if `left` is true."""
 
     left: Expr
     right: Expr
@@ -96,7 +96,7 @@ class Implies(_Expr):
 
 @frozen
 class If(_Expr):
-    """`if c then a else b`; one branch is evaluated."""
+    """The expression `if c then a else b`; one branch is evaluated."""
 
     test: Expr
     then: Expr
@@ -105,7 +105,7 @@ class If(_Expr):
 
 @frozen
 class Let(_Expr):
-    """`body` with `value` in `slot`."""
+    """The expression `body` with `value` in `slot`."""
 
     slot: int
     name: str
@@ -115,7 +115,7 @@ class Let(_Expr):
 
 @frozen
 class Members(_Expr):
-    """All values of a scalar type (`of`), as a set."""
+    """The set of all values of a scalar type `of`."""
 
     of: Type
 
@@ -140,7 +140,7 @@ class Bind(_Expr):
 
 @frozen
 class MapOf(_Expr):
-    """`[k: K -> body]`: a map built key by key; `type` is the map's."""
+    """The map `[k: K -> body]`, evaluated key by key."""
 
     slot: int
     name: str
@@ -149,7 +149,7 @@ class MapOf(_Expr):
 
 @frozen
 class Make(_Expr):
-    """A record, tuple, seq, set, bag or case of a union from its parts (`type` tells which).
+    """The construction of a record, tuple, seq, set, bag or case of a union, as `type` says.
 
     For a case, `type` is the `Union` and `case` its ordinal.
     """
@@ -160,7 +160,7 @@ class Make(_Expr):
 
 @frozen
 class Part(_Expr):
-    """A field of a record, an item of a tuple, by position.
+    """A field of a record or item of a tuple, by position.
 
     For a union, `case` is the case that the value must be [R0607 when it is another];
     None when all cases have the field at this position.
@@ -173,7 +173,7 @@ class Part(_Expr):
 
 @frozen
 class Is(_Expr):
-    """Whether a union's value is the case with that ordinal."""
+    """The test whether a union's value is of the case with an ordinal."""
 
     of: Expr
     case: int
@@ -181,7 +181,7 @@ class Is(_Expr):
 
 @frozen
 class Fit(_Expr):
-    """`of`, checked on its way into something stored of type `type`.
+    """The value `of`, checked to be storable as `type`: beyond it is an error or a cut.
 
     Beyond a scope (nat, limit by name) the step is cut; outside a declared
     range or a limit by number it is an error of the model [R0601].
@@ -194,14 +194,14 @@ class Fit(_Expr):
 
 @frozen
 class Old(_Expr):
-    """In a `step` property: `of` evaluated before the step."""
+    """In a `step` property: the value of `of` before the step."""
 
     of: Expr
 
 
 @frozen
 class Did(_Expr):
-    """In a `step` property: whether the step is this action, with these first arguments."""
+    """In a `step` property: the test whether the step is of this action with these first arguments."""
 
     action: str
     args: tuple[Expr, ...]
@@ -218,21 +218,21 @@ Expr = (
 
 @frozen
 class Key:
-    """A step of a path into a map: the entry of that key."""
+    """A step of an assignment's path: into the entry of a map with this key."""
 
     key: Expr
 
 
 @frozen
 class At:
-    """A step of a path into a record or tuple: the part at that position."""
+    """A step of an assignment's path: into the part of a record or tuple with this position."""
 
     index: int
 
 
 @frozen
 class Assign(Node):
-    """The part of state variable `var` at `path` becomes `value` (already a `Fit`)."""
+    """The assignment of `value` (a `Fit`) to the part of state variable `var` at `path`."""
 
     var: int
     path: tuple[Key | At, ...]
@@ -241,7 +241,7 @@ class Assign(Node):
 
 @frozen
 class Bound(Node):
-    """`let`: `slot` holds `value` from here on."""
+    """The statement `let`: `slot` holds `value` from here on."""
 
     slot: int
     name: str
@@ -250,7 +250,7 @@ class Bound(Node):
 
 @frozen
 class Branch(Node):
-    """`if` as a statement."""
+    """The statement `if`."""
 
     test: Expr
     then: tuple[Stmt, ...]
@@ -259,7 +259,7 @@ class Branch(Node):
 
 @frozen
 class Each(Node):
-    """`for`: the body once for each member, in canonical order; the domain is evaluated once, before."""
+    """The statement `for`: the body for each member in canonical order of the domain, evaluated once."""
 
     slot: int
     name: str
@@ -270,7 +270,7 @@ class Each(Node):
 
 @frozen
 class Choose(Node):
-    """`choose`: one branch of the step for each member of `domain` that passes `where`.
+    """The statement `choose`: a branch of the step for each member of `domain` that passes `where`.
 
     No member, no step.  The chosen value is part of the step's name.
     """
@@ -284,7 +284,7 @@ class Choose(Node):
 
 @frozen
 class Assert(Node):
-    """A property of the moment: when false, the step violates the property named `name`."""
+    """The statement `assert`: if it is false, the step violates the property `name`."""
 
     name: str
     test: Expr
@@ -297,7 +297,7 @@ Stmt = Assign | Bound | Branch | Each | Choose | Assert
 
 
 class Storage(PyEnum):
-    """What a crash does to a variable of a process."""
+    """What happens to a process variable in a crash."""
 
     DURABLE = "durable"
     VOLATILE = "volatile"
@@ -338,7 +338,7 @@ class Guard(Node):
 
 
 class Kind(PyEnum):
-    """Steps the protocol takes, steps that go wrong (and cost), steps that mend (and never cost)."""
+    """Whether an action is a normal step, a fault (counted in budgets), or a repair (never counted)."""
 
     ACTION = "action"
     FAULT = "fault"
@@ -346,7 +346,7 @@ class Kind(PyEnum):
 
 
 class Fairness(PyEnum):
-    """What may not be put off for ever."""
+    """The fairness assumption of an action: none, weak or strong."""
 
     NONE = "none"
     WEAK = "fair"
@@ -376,22 +376,22 @@ class Action(Node):
 
     @property
     def is_fault(self) -> bool:
-        """Whether it is something that goes wrong, and counts against a budget."""
+        """Whether the action is a fault, which counts against a budget."""
         return self.kind is Kind.FAULT
 
     @property
     def is_fair(self) -> bool:
-        """Whether something is promised of it: that it is taken, where it can be."""
+        """Whether the action has a fairness assumption."""
         return self.fairness is not Fairness.NONE
 
     @property
     def guards(self) -> tuple[Guard, ...]:
-        """Its guards, in the order of the text."""
+        """The guards in textual order."""
         return tuple(each for each in self.head if isinstance(each, Guard))
 
 
 class PropertyKind(PyEnum):
-    """What a property claims; `lemma` is an invariant that exists to help a proof."""
+    """The kinds of properties; a `lemma` is an invariant that helps a proof."""
 
     INVARIANT = "invariant"
     LEMMA = "lemma"
@@ -406,7 +406,7 @@ class PropertyKind(PyEnum):
 
 @frozen
 class Property(Node):
-    """A named claim; `goal` is the right side of leadsto, `expr` None for assert.
+    """A named property; `goal` is the right side of leadsto, `expr` is None for assert.
 
     Of deadlock free, `expr` says in which states a run may end; None where it may end in none.
     """
@@ -421,7 +421,7 @@ class Property(Node):
 
 @frozen
 class ConfigEntry(Node):
-    """A switch of the model: its type, default, and the real key it represents.
+    """A configuration entry of the model: type, default, and the real system's key.
 
     `defaults` are pairs (first version, value), ascending; `key` and `note` are for people.
     After a `=` in the key come the real values, in the order of the type.
@@ -436,13 +436,13 @@ class ConfigEntry(Node):
 
     @property
     def key_name(self) -> str:
-        """The real key alone, or nothing."""
+        """The real system's key; empty if there is none."""
         return (self.key or "").partition("=")[0]
 
 
 @frozen
 class Assume(Node):
-    """A condition on configs and sizes without which the model means nothing."""
+    """An assumption on configuration and sizes, without which the model is meaningless."""
 
     name: str
     test: Expr
@@ -454,7 +454,7 @@ ANY = "any"  # what a scope has in place of the bound of a nat that has none
 
 @frozen
 class Scope:
-    """What makes a model finite, and its switches.
+    """The bounds that make a model finite, and its configuration.
 
     `sorts` gives the members' names (for people), so their number; `nats` the greatest value; `networks`
     how many messages may be under way at once (in each channel); `config` a value for every config entry.
@@ -476,21 +476,21 @@ class Scope:
         return {**dict.fromkeys(sorted(self.unbounded), ANY), **found}
 
     def limit(self, name: str) -> int:
-        """The bound that goes by that name: of a nat or of a network."""
+        """The bound of a nat or network, by name."""
         return self.nats[name] if name in self.nats else self.networks[name]
 
     def size(self, name: str) -> int:
-        """How many members the sort of that name has; of a nat or of a network, its bound."""
+        """The number of members of a sort, or the bound of a nat or network, by name."""
         return len(self.sorts[name]) if name in self.sorts else self.limit(name)
 
     def most(self, limit: Limit) -> int:
-        """How many elements a limit allows."""
+        """The number of elements that a limit allows."""
         return limit.of if isinstance(limit.of, int) else self.limit(limit.of)
 
 
 @frozen
 class Budget:
-    """How many faults a run may have. None: any number.
+    """The limits on the faults of a run, in all and by kind; None is unlimited.
 
     `total` bounds all together; `kinds`, when not None, lists the only faults
     allowed and the most of each.
@@ -500,27 +500,27 @@ class Budget:
     kinds: Mapping[str, int | None] | None = None
 
     def allows(self, fault: str) -> bool:
-        """Whether there may be faults of that kind, if there may be any at all."""
+        """Whether faults of that kind are allowed, if any are."""
         return self.kinds is None or self.kinds.get(fault, 0) != 0
 
     def allowed(self, model: Model) -> frozenset[str]:
-        """The faults of a model of which a run may have some."""
+        """The faults of a model that a run may have."""
         return frozenset(() if self.total == 0 else filter(self.allows, model.faults))
 
     @property
     def counted(self) -> Mapping[str, int]:
-        """The kinds of faults that are allowed and bounded."""
+        """The limits of the kinds that are allowed and limited."""
         return {name: most for name, most in (self.kinds or {}).items() if most}
 
     def actions(self, model: Model) -> tuple[Action, ...]:
-        """The actions of a model that a run may take: all but the faults that are not allowed."""
+        """The actions of a model without the faults that are not allowed."""
         allowed = self.allowed(model)
         return tuple(a for a in model.actions if not a.is_fault or a.name in allowed)
 
 
 @frozen
 class ExpectVerdict(Node):
-    """`expect P holds [for any number of faults]`, or `violated [with k faults] [in n steps]`."""
+    """The expectation `p holds [for any number of faults]`, or `p violated [with k faults] [in n steps]`."""
 
     property: str
     holds: bool
@@ -531,7 +531,7 @@ class ExpectVerdict(Node):
 
 @frozen
 class ExpectCount(Node):
-    """`expect states 353 [within k faults]`; `what` is `states`, `transitions`, `levels` or `cut`."""
+    """The expectation `states 353 [within k faults]`; `what` is the counter."""
 
     what: str
     count: int
@@ -540,7 +540,7 @@ class ExpectCount(Node):
 
 @frozen
 class ExpectTaken(Node):
-    """`expect taken write 3996`: how many transitions are steps of that action."""
+    """The expectation `taken write 3996`: the number of transitions by an action."""
 
     action: str
     count: int
@@ -551,7 +551,7 @@ Expect = ExpectVerdict | ExpectCount | ExpectTaken
 
 @frozen
 class Check(Node):
-    """A question with its bounds, and the answer it is expected to have."""
+    """A check of a model: scope, budget, properties, and the expected results."""
 
     name: str
     scope: Scope
@@ -565,7 +565,7 @@ class Check(Node):
 
 @frozen
 class Model:
-    """A protocol (or a variant of one), ready for an engine."""
+    """A protocol, or a variant of one, ready for an engine."""
 
     name: str
     source: Source
@@ -585,29 +585,29 @@ class Model:
     display: tuple[Shown, ...] = ()  # each role at most once in the state and in each process
 
     def __repr__(self) -> str:
-        """Its name and how much there is of it: all of it would fill pages."""
+        """The name and sizes of the model."""
         parts = {"actions": self.actions, "properties": self.properties, "checks": self.checks}
         counts = ", ".join(f"{len(part)} {what}" for what, part in parts.items())
         return f"<Model {self.name}: {counts}>"
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The names of its faults."""
+        """The names of the faults."""
         return tuple(action.name for action in self.actions if action.is_fault)
 
     @property
     def free(self) -> tuple[str, ...]:
-        """The names of its actions and repairs, which no budget counts."""
+        """The names of the actions and repairs."""
         return tuple(action.name for action in self.actions if not action.is_fault)
 
     def action(self, name: str) -> Action:
-        """The action of that name. KeyError when there is none."""
+        """The action with a name. Raises KeyError."""
         return {each.name: each for each in self.actions}[name]
 
     def guard_name(self, guard: Guard) -> str:
-        """What a guard is called: its own name, or its text where it has none."""
+        """The name of a guard, or its text if it has none."""
         return guard.name or self.source.at(guard.span)
 
     def property(self, name: str) -> Property:
-        """The property of that name. KeyError when there is none."""
+        """The property with a name. Raises KeyError."""
         return {each.name: each for each in self.properties}[name]

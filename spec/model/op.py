@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Op(Enum):
-    """Strict operations: every argument is evaluated, in order. T is any type.
+    """The strict operators: every argument is evaluated, in order. T is any type.
 
     Errors in brackets are errors of the model (`values.ModelError`).
     """
@@ -50,7 +50,7 @@ class Op(Enum):
 
 
 class Quantifier(Enum):
-    """What a `Bind` makes of its body's values over the domain."""
+    """The kinds of `Bind`, by how they combine the values of the body."""
 
     FORALL = "forall"
     EXISTS = "exists"

@@ -12,7 +12,7 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": DAY, "y": YEAR}  # in seconds
 
 @frozen
 class Rate(Node):
-    """A fault or a repair happens `times` times in `every` units of time, for each choice of its parameters.
+    """The rate of a fault or repair: `times` in `every` units of time, for each choice of parameters.
 
     Only questions about time look at it: a search takes any step at any moment.
     """

@@ -11,7 +11,7 @@ from spec.source import Node
 
 @frozen
 class Shown(Node):
-    """What plays a role in pictures of a state: it is for people, and no engine looks at it.
+    """A part of the state with a role in pictures; engines ignore it.
 
     `variable` is its number in `Model.variables`, and `field` names a field of
     the record that it is; None when it is shown whole.  The role `label` has no
@@ -25,7 +25,7 @@ class Shown(Node):
 
 @frozen
 class RoleSpec:
-    """What may play a role: a type (`owner` is the sort of its process), and where it is declared."""
+    """The parts that can have a role: their type and owner."""
 
     wants: str
     fits: Callable[[Type, str | None], bool]
@@ -34,7 +34,7 @@ class RoleSpec:
 
     @property
     def place(self) -> str:
-        """Where what plays it is declared, in words."""
+        """Where a part with the role is declared, in words."""
         if self.of_process and self.of_state:
             return "a field of a process or a variable of the state"
         return "a field of a process" if self.of_process else "a variable of the state"
@@ -65,12 +65,13 @@ def _is_set_of_members(of: Type, _owner: str | None) -> bool:
 
 
 def _is_member(of: Type, owner: str | None) -> bool:
-    """A member of a sort, or none; of its own sort when a process has it."""
+    """Whether the type is a sort, or an option of one; in a process its own sort."""
     inner = of.of if isinstance(of, Option) else of
     return isinstance(inner, Sort) and owner in {None, inner.name}
 
 
 def _tells_who_leads(of: Type, owner: str | None) -> bool:
+    """Whether the type can show who leads: Boolean, a member of its sort, or an enum with `leader`."""
     return isinstance(of, Bool) or _is_member(of, owner) or (isinstance(of, Enum) and "leader" in of.members)
 
 

@@ -68,7 +68,7 @@ _PARTS_OF_STORED = {Op.LOOKUP, Op.INDEX, Op.AT, Op.LAST, Op.THE, Op.TAKE, Op.DRO
 
 
 class Totality:
-    """Which expressions have a value whatever the state; each is looked at once.
+    """Finds the expressions that have a value in every state; each is examined once.
 
     Within an action or property that `of_model` has seen, it is known which bound
     names are sure to keep to their type; elsewhere none is taken to.
@@ -78,13 +78,13 @@ class Totality:
         self._known: dict[int, tuple[bool, Expr]] = {}  # the expression too, so that its id stays its own
 
     def of(self, expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
-        """Whether the expression has a value for sure; `kept` are slots whose values keep to their type."""
+        """Whether an expression cannot fail; `kept` are slots whose values are within their types."""
         if id(expr) not in self._known:
             self._known[id(expr)] = self._total(expr, kept), expr
         return self._known[id(expr)][0]
 
     def of_model(self, model: Model) -> None:
-        """Look at all expressions of a model in their places."""
+        """Examine all expressions of a model in their contexts."""
         self._statements(model.init, frozenset())
         for action in model.actions:
             self._action(action)
@@ -96,10 +96,12 @@ class Totality:
     # -------------------------------------------------------------- expressions
 
     def _all(self, parts: Iterable[Expr], kept: frozenset[int]) -> bool:
+        """Whether all the expressions are total."""
         known = [self.of(part, kept) for part in parts]  # also what an early end would pass over
         return all(known)
 
     def _total(self, expr: Expr, kept: frozenset[int]) -> bool:
+        """Whether an expression is total, by its kind."""
         match expr:
             case Const() | Config() | Var() | Local() | Members():
                 return True
@@ -121,6 +123,7 @@ class Totality:
                 return False
 
     def _bind(self, expr: Bind, kept: frozenset[int]) -> bool:
+        """Whether a quantifier is total."""
         inner = kept | {expr.slot} if keeps_to_type(expr.domain, kept) else kept
         parts = [expr.body] if expr.where is None else [expr.where, expr.body]
         return all([self.of(expr.domain, kept), self._all(parts, inner), expr.quantifier not in _OF_SOME])
@@ -128,6 +131,7 @@ class Totality:
     # --------------------------------------------------------------- statements
 
     def _action(self, action: Action) -> None:
+        """Examine the expressions of an action."""
         kept: frozenset[int] = frozenset()
         for param in action.params:
             self.of(param.domain, kept)
@@ -141,10 +145,12 @@ class Totality:
         self._statements(action.body, kept)
 
     def _bound(self, statement: Bound, kept: frozenset[int]) -> frozenset[int]:
+        """The slots with values within their types after a `let`."""
         self.of(statement.value, kept)
         return kept | {statement.slot} if keeps_to_type(statement.value, kept) else kept
 
     def _statements(self, statements: Iterable[Stmt], kept: frozenset[int]) -> None:
+        """Examine the expressions of statements."""
         for statement in statements:
             match statement:
                 case Assign(path=path, value=value):
@@ -169,7 +175,7 @@ class Totality:
 
 
 def is_partial(op: Op, args: tuple[Expr, ...], kept: frozenset[int] = frozenset()) -> bool:
-    """Whether an operation may have no value for some arguments."""
+    """Whether an operator may have no value for some arguments."""
     match op:
         case Op.LOOKUP:
             whole, key = args
@@ -182,7 +188,7 @@ def is_partial(op: Op, args: tuple[Expr, ...], kept: frozenset[int] = frozenset(
 
 
 def keeps_to_type(expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
-    """Whether the value is sure to be one that its type allows, as all that is stored is.
+    """Whether the value is surely within its type, as all stored values are.
 
     What is computed may be beyond it: `epoch + 1` is of the type of `epoch`, and so is a
     name bound to it, but for those in the slots `kept`.
@@ -211,7 +217,7 @@ def keeps_to_type(expr: Expr, kept: frozenset[int] = frozenset()) -> bool:
 
 
 def _counts(of: Type) -> bool:
-    """Whether values of a type may have numbers, or more elements than a limit, in them."""
+    """Whether values of a type may contain numbers, or collections with a limit."""
     match of:
         case Bool() | Enum() | Sort():
             return False
@@ -226,7 +232,7 @@ def _counts(of: Type) -> bool:
 
 
 def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
-    """Whether the value is sure to fit that type but for the scope: to store it may cut the step."""
+    """Whether storing the value as the type can at most be a cut, and never an error."""
     if keeps_to_type(expr) and expr.type == of:
         return True
     match of, expr:
@@ -259,11 +265,12 @@ def fits_but_for_scope(expr: Expr, of: Type) -> bool:  # noqa: C901 - a dispatch
 
 
 def _fit_but_for_scope(parts: Iterable[Expr], fields: Iterable[Field]) -> bool:
+    """Whether storing each part as its field can at most be a cut."""
     return all(fits_but_for_scope(part, field.type) for part, field in zip(parts, fields, strict=True))
 
 
 def _is_from_zero(expr: Expr) -> bool:
-    """Whether a number is sure not to be below 0."""
+    """Whether a number is surely not negative."""
     match expr:
         case Const(value=value):
             return bool(value >= 0)
@@ -279,11 +286,12 @@ def _is_from_zero(expr: Expr) -> bool:
 
 
 def names_scope(of: Type) -> bool:
-    """Whether a value of the type may be beyond a scope: it has a nat, or a limit by name, in it."""
+    """Whether a value of the type may be beyond a scope: it has a nat or a named limit."""
     return any(map(_goes_to_scope, walk_type(of)))
 
 
 def _goes_to_scope(of: Type) -> bool:
+    """Whether a type is a nat, or has a limit that the scope gives."""
     match of:
         case Nat() | Seq(_, Limit(str())) | Set(_, Limit(str())) | Bag(_, Limit(str())):
             return True

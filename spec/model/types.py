@@ -16,7 +16,7 @@ LARGEST_LISTED = 1_000_000  # as the scope of a nat
 
 @frozen
 class Bool:
-    """`bool`."""
+    """The type `bool`."""
 
     def __str__(self) -> str:
         return "bool"
@@ -24,7 +24,7 @@ class Bool:
 
 @frozen
 class Int:
-    """`int`: a whole number of any size, the result of arithmetic; never stored."""
+    """The type `int`: a whole number of any size, the result of arithmetic; never stored."""
 
     def __str__(self) -> str:
         return "int"
@@ -32,7 +32,7 @@ class Int:
 
 @frozen
 class Range:
-    """`lo..hi`: whole numbers from `lo` to `hi`, both included; outside is an error of the model."""
+    """The type `lo..hi`: whole numbers from `lo` to `hi`, both included; outside is an error of the model."""
 
     lo: int
     hi: int
@@ -43,7 +43,7 @@ class Range:
 
 @frozen
 class Nat:
-    """A declared `nat`: 0, 1, 2 … up to the scope of the check; a step beyond is cut and counted."""
+    """The type of a declared `nat`: 0, 1, 2, … up to the scope's bound, beyond which a step is cut."""
 
     name: str
 
@@ -53,7 +53,7 @@ class Nat:
 
 @frozen
 class Enum:
-    """A fixed list of names, ordered as written."""
+    """The type of a fixed list of names, in order."""
 
     name: str
     members: tuple[str, ...]
@@ -64,7 +64,7 @@ class Enum:
 
 @frozen
 class Sort:
-    """A declared type, such as `Replica`, whose members are interchangeable.
+    """The type of a declared sort such as `Replica`, whose members are interchangeable.
 
     The check gives their number; the language only compares them for equality.
     """
@@ -77,7 +77,7 @@ class Sort:
 
 @frozen
 class Option:
-    """`T?`: a value of `of`, or `none`."""
+    """The type `T?`: a value of `of`, or `none`."""
 
     of: Type
 
@@ -95,7 +95,7 @@ class Field:
 
 @frozen
 class Record:
-    """Named fields, all present."""
+    """The type of named fields, all present."""
 
     name: str
     fields: tuple[Field, ...]
@@ -106,7 +106,7 @@ class Record:
 
 @frozen
 class Case:
-    """One alternative of a union, with its fields; also the type of a value known to be it."""
+    """An alternative of a union with its fields; also the type of a value known to be one."""
 
     union: str
     name: str
@@ -118,7 +118,7 @@ class Case:
 
 @frozen
 class Union:
-    """A tagged union: a value is exactly one of the cases."""
+    """The type of a tagged union: a value is exactly one of the cases."""
 
     name: str
     cases: tuple[Case, ...]
@@ -129,7 +129,7 @@ class Union:
 
 @frozen
 class Tuple:
-    """`(A, B)`: ordered lexicographically when its parts are ordered."""
+    """The type `(A, B)`: ordered lexicographically when its parts are ordered."""
 
     items: tuple[Type, ...]
 
@@ -139,7 +139,7 @@ class Tuple:
 
 @frozen
 class Limit:
-    """How many elements a collection may have.
+    """The greatest number of elements of a collection: a number, or a name that the scope bounds.
 
     By number (more is an error of the model) or by the name of a nat or of a
     network whose scope the check gives (a step that needs more is cut).
@@ -153,7 +153,7 @@ class Limit:
 
 @frozen
 class Set:
-    """`set[T]` or `set[T; limit]`."""
+    """The type `set[T]` or `set[T; limit]`."""
 
     of: Type
     limit: Limit | None = None
@@ -164,7 +164,7 @@ class Set:
 
 @frozen
 class Bag:
-    """`bag[T; limit]`: a set that counts; `limit` bounds the sum of the counts."""
+    """The type `bag[T; limit]`: a set that counts; `limit` bounds the sum of the counts."""
 
     of: Type
     limit: Limit | None
@@ -175,7 +175,7 @@ class Bag:
 
 @frozen
 class Seq:
-    """`seq[T; limit]`: a sequence indexed from 0.
+    """The type `seq[T; limit]`: a sequence indexed from 0.
 
     `limit` is None only for the type of an expression whose length nothing
     declared (`[1, 2]` where nothing says more); such a type is never stored.
@@ -190,7 +190,7 @@ class Seq:
 
 @frozen
 class Map:
-    """`map[K, V]`: total over the finite type `key`; a partial map has an option for `value`."""
+    """The type `map[K, V]`: total over the finite type `key`; a partial map has an option for `value`."""
 
     key: Type
     value: Type
@@ -201,7 +201,7 @@ class Map:
 
 @frozen
 class UnknownType:
-    """The type of an expression that has been reported as wrong; fits everywhere, so it is reported once."""
+    """The type of an expression with a reported mistake, which fits every other."""
 
     def __str__(self) -> str:
         return "?"
@@ -237,19 +237,19 @@ def is_number(of: Type) -> bool:
 
 
 def is_scalar(of: Type) -> bool:
-    """Whether the type's values can be listed in order at once: what may index a map."""
+    """Whether values of the type can be enumerated and index a map."""
     if isinstance(of, Range):
         return can_be_listed(of.lo, of.hi)
     return isinstance(of, Bool | Nat | Enum | Sort)
 
 
 def can_be_listed(lo: int, hi: int) -> bool:
-    """Whether there are few enough numbers from one to another that something may be done with each."""
+    """Whether a range is small enough to enumerate."""
     return hi - lo <= LARGEST_LISTED
 
 
 def is_ordered(of: Type) -> bool:
-    """Whether `<` means something on the type: numbers, enums, bool, and tuples of such.
+    """Whether `<` is defined on the type: numbers, enums, Booleans, and tuples of such.
 
     What has been reported as wrong is not reported again.
     """
@@ -263,7 +263,7 @@ def is_ordered(of: Type) -> bool:
 
 
 def parts(of: Type) -> tuple[Type, ...]:
-    """The types of what a value of the type has in it; the keys of a map are no part of its value."""
+    """The types of the components of a value; the keys of a map are no components."""
     match of:
         case Option(inner) | Set(inner) | Bag(inner) | Seq(inner) | Map(_, inner):
             return (inner,)
@@ -278,14 +278,14 @@ def parts(of: Type) -> tuple[Type, ...]:
 
 
 def walk_type(of: Type) -> Iterator[Type]:
-    """A type and all that is in it, the whole before its parts; the keys of a map are no part."""
+    """The type and all component types, outer ones first; keys of maps are left out."""
     yield of
     for part in parts(of):
         yield from walk_type(part)
 
 
 def sorts_in(of: Type) -> Iterator[str]:
-    """The names of the sorts in a type, with those that are keys."""
+    """The names of the sorts in a type, including keys."""
     for part in walk_type(of):
         if isinstance(part, Sort):
             yield part.name
@@ -294,10 +294,10 @@ def sorts_in(of: Type) -> Iterator[str]:
 
 
 def names_sort(of: Type) -> bool:
-    """Whether values of the type name members of a sort, so that to take the first would distinguish them."""
+    """Whether values contain members of a sort, so that choosing the first is not symmetric."""
     return any(True for _ in sorts_in(of))
 
 
 def tells_apart(domain: Type) -> bool:
-    """Whether to take the first of two members of a collection would distinguish members of a sort."""
+    """Whether choosing the first of two members distinguishes interchangeable members."""
     return isinstance(domain, Set | Bag) and names_sort(domain.of)

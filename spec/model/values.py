@@ -50,7 +50,7 @@ Reader = Callable[[bytes, int], tuple[Value, int]]
 
 
 class ModelError(Exception):
-    """The model makes an error while it runs; `code` is one of R06.
+    """Raised for an error of the model in execution; `code` is one of R06.
 
     `step` (a `semantics.Step`) is what was being taken, None when a property,
     a guard or the initial state was being evaluated.
@@ -65,7 +65,7 @@ class ModelError(Exception):
 
 
 class Cut(Exception):  # noqa: N818 - no error: the step leaves the scope
-    """A step would go beyond the scope; `limit` names the nat or network that it would exceed."""
+    """Raised where a step would leave the scope; `limit` names the nat or network exceeded."""
 
     def __init__(self, limit: str) -> None:
         self.limit = limit
@@ -73,14 +73,14 @@ class Cut(Exception):  # noqa: N818 - no error: the step leaves the scope
 
 
 class Misfit(Exception):  # noqa: N818 - becomes a ModelError where the place in the text is known
-    """A value is outside a declared range or limit."""
+    """Raised for a value outside a declared range or limit."""
 
 
 # ----------------------------------------------------------------------- order
 
 
 def rank(value: Value) -> Any:  # noqa: ANN401 - nested tuples of numbers
-    """A key by which Python sorts values of one type in canonical order."""
+    """A sort key that gives values of one type their canonical order."""
     match value:
         case None:
             return (0,)
@@ -102,7 +102,7 @@ def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
 
 
 def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
-    """A function that walks a collection of that type: a set's or bag's members ascending, a seq's entries.
+    """A function that yields the elements of a collection of the type in canonical order.
 
     An option has its value, if any; a bag has each distinct member once.
     """
@@ -122,15 +122,17 @@ def in_order(of: Type) -> Callable[[Value], Iterable[Value]]:
 
 
 def _bag_members(bag: Value) -> tuple[Value, ...]:
+    """The members of a bag in order, each as often as it occurs."""
     return tuple(value for value, _ in ordered(bag))
 
 
 def _optional(value: Value) -> tuple[Value, ...]:
+    """The value in an option as a tuple, empty for none."""
     return () if value is None else (value,)
 
 
 def _plain(of: Type) -> bool:
-    """Whether Python's own order of the values is the canonical one."""
+    """Whether Python's comparison of the values is the canonical order."""
     match of:
         case Bool() | Int() | Range() | Nat() | Enum() | Sort():
             return True
@@ -174,7 +176,7 @@ def members(of: Type, scope: Scope) -> tuple[Value, ...]:
 
 
 def ends(of: Type, scope: Scope) -> tuple[int, int]:
-    """The first and the last value of a scalar type as numbers; the last is below where there is none.
+    """The first and the last value of a scalar type as numbers; last < first if it is empty.
 
     >>> ends(Nat("Epoch"), Scope({}, {"Epoch": 3}, {}, {}))
     (0, 3)
@@ -189,7 +191,7 @@ def ends(of: Type, scope: Scope) -> tuple[int, int]:
 
 
 def position(key: Type) -> Callable[[Value], int]:
-    """A function from a key of a map to the index of the key's value in the map's tuple."""
+    """A function from a key to the index of its value in a map's tuple."""
     if isinstance(key, Range) and key.lo != 0:
         lo = key.lo
         return lambda value: value - lo
@@ -200,7 +202,7 @@ def position(key: Type) -> Callable[[Value], int]:
 
 
 def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a union
-    """A function from values of a type to their canonical bytes, which sort as the values do.
+    """A function from values of a type to canonical bytes, which sort as the values do.
 
     A value that does not fit the scope has no bytes (OverflowError or nonsense), so fit it first.
 
@@ -240,6 +242,7 @@ def encode(of: Type, scope: Scope) -> Encoder:  # noqa: C901 - a dispatch over a
 
 
 def _encode_scalar(of: Type, scope: Scope) -> Encoder:
+    """An encoder for a scalar type."""
     first, last = ends(of, scope)
     width = _width(last - first + 1)
     if last - first < 256:
@@ -248,18 +251,19 @@ def _encode_scalar(of: Type, scope: Scope) -> Encoder:
 
 
 def _width(count: int) -> int:
-    """How many bytes distinguish a number of values."""
+    """The number of bytes that distinguish `count` values."""
     return (max(count - 1, 1).bit_length() + 7) // 8
 
 
 def _encode_int(value: int) -> bytes:
-    """Sign, then how many bytes, then those; a negative number is the complement of its opposite."""
+    """The bytes of an integer: sign, length, digits; complemented if it is negative."""
     size = (abs(value).bit_length() + 7) // 8
     body = size.to_bytes(4) + abs(value).to_bytes(size)
     return b"\1" + body if value >= 0 else b"\0" + bytes(255 - byte for byte in body)
 
 
 def _encode_parts(parts: list[Encoder]) -> Encoder:
+    """An encoder for a tuple of parts."""
     if len(parts) == 1:
         (only,) = parts
         return lambda value: only(value[0])
@@ -267,15 +271,17 @@ def _encode_parts(parts: list[Encoder]) -> Encoder:
 
 
 def _encode_fields(fields: tuple[Field, ...], scope: Scope) -> Encoder:
+    """An encoder for the fields of a record or case."""
     return _encode_parts([encode(field.type, scope) for field in fields])
 
 
 def _encode_union(cases: list[Encoder]) -> Encoder:
+    """An encoder for a union, by case."""
     return lambda value: value[0].to_bytes(2) + cases[value[0]](value[1:])
 
 
 def _encode_entries(item: Encoder, *, sort: bool) -> Encoder:
-    """Each entry after a 1, and a 0 after the last: so a prefix comes first."""
+    """An encoder for entries, each after a 1, with a 0 at the end, so that prefixes sort first."""
 
     def entries(value: Value) -> bytes:
         parts = sorted(map(item, value)) if sort else map(item, value)
@@ -285,7 +291,7 @@ def _encode_entries(item: Encoder, *, sort: bool) -> Encoder:
 
 
 def decode(of: Type, scope: Scope) -> Callable[[bytes], Value]:
-    """The inverse of `encode`. Raises ValueError when something is left over."""
+    """The inverse of `encode`. Raises ValueError if bytes are left over."""
     read = reader(of, scope)
 
     def decoded(data: bytes) -> Value:
@@ -298,7 +304,7 @@ def decode(of: Type, scope: Scope) -> Callable[[bytes], Value]:
 
 
 def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a union
-    """A function that reads the value whose bytes start at an offset, and returns where they end."""
+    """A function that decodes the value at an offset, and returns it with the offset of its end."""
     match of:
         case Int():
             return _read_int
@@ -331,6 +337,7 @@ def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a 
 
 
 def _read_scalar(of: Type, scope: Scope) -> Reader:
+    """A reader for a scalar type."""
     first, last = ends(of, scope)
     width = _width(last - first + 1)
     if width == 1:
@@ -340,6 +347,7 @@ def _read_scalar(of: Type, scope: Scope) -> Reader:
 
 
 def _read_int(data: bytes, at: int) -> tuple[int, int]:
+    """The integer at an offset, and the offset of its end."""
     flip = 0 if data[at] else 255
     size = int.from_bytes(bytes(byte ^ flip for byte in data[at + 1 : at + 5]))
     value = int.from_bytes(bytes(byte ^ flip for byte in data[at + 5 : at + 5 + size]))
@@ -347,6 +355,8 @@ def _read_int(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _read_parts(parts: list[Reader]) -> Reader:
+    """A reader for a tuple of parts."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         values = []
         for part in parts:
@@ -358,10 +368,13 @@ def _read_parts(parts: list[Reader]) -> Reader:
 
 
 def _read_fields(fields: tuple[Field, ...], scope: Scope) -> Reader:
+    """A reader for the fields of a record or case."""
     return _read_parts([reader(field.type, scope) for field in fields])
 
 
 def _read_case(cases: list[Reader]) -> Reader:
+    """A reader for a union, by case."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         ordinal = int.from_bytes(data[at : at + 2])
         return _tagged(ordinal, cases[ordinal](data, at + 2))
@@ -370,10 +383,13 @@ def _read_case(cases: list[Reader]) -> Reader:
 
 
 def _tagged(ordinal: int, read: tuple[Value, int]) -> tuple[Value, int]:
+    """A union's value from its case and the fields read."""
     return (ordinal, *read[0]), read[1]
 
 
 def _read_entries(item: Reader, make: Callable[[list[Value]], Value]) -> Reader:
+    """A reader for entries, which `make` turns into a collection."""
+
     def read(data: bytes, at: int) -> tuple[Value, int]:
         values = []
         while data[at]:
@@ -429,8 +445,10 @@ def show(of: Type, value: Value, scope: Scope) -> str:  # noqa: C901 - a dispatc
 
 
 def _show_all(of: Type, values: Iterable[Value], scope: Scope) -> str:
+    """Values separated by commas."""
     return ", ".join(show(of, value, scope) for value in values)
 
 
 def _show_fields(fields: tuple[Field, ...], values: Value, scope: Scope) -> str:
+    """Fields with names, separated by commas."""
     return ", ".join(f"{f.name} = {show(f.type, v, scope)}" for f, v in zip(fields, values, strict=True))

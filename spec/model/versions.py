@@ -13,7 +13,7 @@ Order = tuple[tuple[int, ...], bool, str, int]
 
 
 def order(text: str) -> Order | None:
-    """What the version compares by; None where the text is none.
+    """A sort key for a version; None if the text is none.
 
     >>> order("2.0-IV1") < order("2.0.0") == order("2.0") < order("2.0.1")
     True
@@ -28,12 +28,13 @@ def order(text: str) -> Order | None:
 
 
 def default_of(entry: ConfigEntry, release: str) -> Value | None:
-    """The value of a config entry by default in a release; None where the model knows of none."""
+    """The default of a configuration entry in a release; None if the model has none for it."""
     now = order(release)
     values = [value for first, value in entry.defaults if now is not None and _is_up_to(first, now)]
     return values[-1] if values else None
 
 
 def _is_up_to(first: str, now: Order) -> bool:
+    """Whether a version is at most another."""
     begins = order(first)
     return begins is not None and begins <= now

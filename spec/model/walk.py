@@ -43,7 +43,7 @@ from spec.model.ir import (
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that one is made of, in the order of their evaluation."""
+    """The direct subexpressions in order of evaluation."""
     match expr:
         case Const() | Config() | Var() | Local() | Members():
             return ()
@@ -66,14 +66,14 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """An expression and all that is in it, the whole before its parts."""
+    """The expression and all subexpressions, outer ones first."""
     yield expr
     for part in children(expr):
         yield from walk(part)
 
 
 def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
-    """The expression with another in place of each that is directly in it; itself where none differs."""
+    """The expression with each direct subexpression mapped by `other`."""
     old = children(expr)
     new = tuple(map(other, old))
     if all(one is two for one, two in zip(old, new, strict=True)):
@@ -105,7 +105,7 @@ def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
 
 
 def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    """The blocks of statements directly in a statement, in the order of the text."""
+    """The blocks of statements directly in a statement."""
     match statement:
         case Branch(then=then, other=other):
             return (then, other)
@@ -118,7 +118,7 @@ def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
 
 
 def walk_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
-    """Statements and all that are in them, in the order of the text."""
+    """The statements and all nested ones, in textual order."""
     for statement in statements:
         yield statement
         for block in blocks(statement):
@@ -126,12 +126,12 @@ def walk_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
 
 
 def chooses(statement: Stmt) -> bool:
-    """Whether there is a `choose` in a statement, so that it has several ends."""
+    """Whether a statement contains a `choose`, so that it has several outcomes."""
     return any(isinstance(each, Choose) for each in walk_statements((statement,)))
 
 
 def expressions(statement: Stmt) -> tuple[Expr, ...]:
-    """The expressions directly in a statement, of an assignment its keys first."""
+    """The expressions directly in a statement; for an assignment the keys first."""
     match statement:
         case Assign(path=path, value=value):
             return (*(step.key for step in path if isinstance(step, Key)), value)
@@ -148,7 +148,7 @@ def expressions(statement: Stmt) -> tuple[Expr, ...]:
 
 
 def with_expressions(statement: Stmt, other: Callable[[Expr], Expr]) -> Stmt:
-    """The statement with another in place of each expression directly in it, or in a statement in it."""
+    """The statement with each expression in it, or in a nested statement, mapped by `other`."""
 
     def step(old: Key | At) -> Key | At:
         return replace(old, key=other(old.key)) if isinstance(old, Key) else old

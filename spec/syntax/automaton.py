@@ -21,7 +21,7 @@ MakeLeaf = Callable[[str, Span], Any]
 
 
 class Unexpected(Exception):  # noqa: N818 - for the parser, not for a user
-    """Where a text goes wrong, the word found there (empty at its end), and the terminals allowed."""
+    """Raised for a syntax error: the place, the word there (empty at the end), the terminals allowed."""
 
     def __init__(self, at: Span, found: str, expected: frozenset[str]) -> None:
         super().__init__(at, found, expected)
@@ -29,7 +29,7 @@ class Unexpected(Exception):  # noqa: N818 - for the parser, not for a user
 
 
 class TooDeep(Exception):  # noqa: N818
-    """Where too much waits for the end of what it is part of."""
+    """Raised for a text with constructs nested too deeply."""
 
     def __init__(self, at: Span) -> None:
         super().__init__(at)
@@ -38,7 +38,7 @@ class TooDeep(Exception):  # noqa: N818
 
 @frozen
 class Begun:
-    """The state of the parser after the beginning of a text: how it can continue.
+    """The parser's state after the beginning of a text, which gives the possible continuations.
 
     `expected` are the terminals that may come next; `ends` the rules, by what they make, that a name
     would be the end of; `words` what was read and is not the whole of anything yet.
@@ -51,7 +51,7 @@ class Begun:
 
 @frozen(eq=False)
 class _ParserReduction:
-    """A production as it is done: `keeps` all of its symbols, or only passes one of them on."""
+    """A production to reduce by: it makes a node (`keeps` the symbols), or passes one symbol on."""
 
     origin: str
     size: int
@@ -62,7 +62,7 @@ class _ParserReduction:
 
 
 class Automaton:
-    """Parses texts: `nodes` make something of the children of a rule, `leaves` of words, by their names.
+    """An LALR parser; `nodes` makes tree nodes for rules, `leaves` for words, by name.
 
     A word without a leaf is its text.  Linear in the length of a text.
     """
@@ -76,7 +76,7 @@ class Automaton:
         self._next = re.compile(tables.token).match
 
     def parse(self, text: str, start: str, deepest: int) -> Any:  # noqa: ANN401 - what the start rule makes
-        """What a text is, that is all of it a `start`. Raises Unexpected, TooDeep."""
+        """The syntax tree of a text for the start symbol. Raises Unexpected, TooDeep."""
         rows, words = self._tables.rows, self._tables.words
         leaves, reductions = self._leaves, self._reductions
         states = [self._tables.starts[start]]
@@ -125,7 +125,7 @@ class Automaton:
                 raise TooDeep(Span(begin, at))
 
     def begun(self, text: str, start: str) -> Begun | None:
-        """The state of the parser after a text that is the beginning of a `start`; None where it is none.
+        """The parser's state after the beginning of a text; None if it is none.
 
         Linear in the length of the text, and makes no nodes.
         """
@@ -146,6 +146,7 @@ class Automaton:
                 return None
 
     def _begun(self, states: list[int], words: list[str]) -> Begun:
+        """What can follow the parser's stacks of states and words, and the rules that a name would end."""
         after, ends = [*states], frozenset[str]()
         if self._shifted("NAME", after, [*words], ""):
             actions = self._tables.rows[after[-1]].values()
@@ -154,7 +155,7 @@ class Automaton:
         return Begun(self._expected(states), ends, tuple(word for word in words if word))
 
     def _shifted(self, terminal: str, states: list[int], words: list[str], word: str) -> bool:
-        """Whether a terminal may come next; then it is among the states, and its word among the words."""
+        """Shift a terminal onto the stacks; returns whether that is possible."""
         while (action := self._tables.rows[states[-1]].get(terminal)) is not None:
             if action >= 0:
                 states.append(action)
@@ -168,11 +169,12 @@ class Automaton:
         return False
 
     def _expected(self, states: list[int]) -> frozenset[str]:
-        """The terminals with which a text can continue."""
+        """The terminals that may come next."""
         terminals = [symbol for symbol in self._tables.rows[states[-1]] if symbol.isupper()]
         return frozenset(each for each in terminals if self._takes(each, [*states]))
 
     def _takes(self, terminal: str, states: list[int]) -> bool:
+        """Whether a terminal may come next."""
         while (action := self._tables.rows[states[-1]].get(terminal)) is not None:
             if action >= 0:
                 return True
@@ -183,6 +185,7 @@ class Automaton:
 
 
 def _reduction(production: Production, nodes: Callable[[str], MakeNode]) -> _ParserReduction:
+    """The reduction of a production."""
     children = production.children
     plain = not production.absent and not any(inlined or absent for _, inlined, absent in children)
     passes = plain and production.single and len(children) == 1
@@ -197,7 +200,7 @@ def _reduction(production: Production, nodes: Callable[[str], MakeNode]) -> _Par
 
 
 def _made(done: _ParserReduction, symbols: Children, begin: int, end: int) -> Any:  # noqa: ANN401
-    """What a production makes of its symbols."""
+    """The node, or symbol, that a reduction makes."""
     if done.passed is not None:
         return symbols[done.passed]
     children = symbols if done.keeps else _children(done.production, symbols)
@@ -207,7 +210,7 @@ def _made(done: _ParserReduction, symbols: Children, begin: int, end: int) -> An
 
 
 def _children(production: Production, symbols: Children) -> Children:
-    """The symbols that count, None for each that is absent; a list that grows is not copied."""
+    """The node's children: None for each absent symbol; a growing list is not copied."""
     found: Children = []
     for place, inlined, absent in production.children:
         if absent:

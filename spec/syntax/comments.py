@@ -12,7 +12,7 @@ _TOKENS = re.compile(r'"[^"\n]*"|//[^\n]*')
 
 
 def without_comments(text: str) -> str:
-    """A text without its comments.
+    """The text without its comments.
 
     >>> without_comments('x == 1 // "one"')
     'x == 1 '
@@ -22,7 +22,7 @@ def without_comments(text: str) -> str:
 
 @frozen
 class Comment:
-    """A comment: where it starts, its text, and whether it is alone on its line."""
+    """A comment: its offset, its text, and whether it is alone on its line."""
 
     start: int
     text: str
@@ -30,7 +30,7 @@ class Comment:
 
 
 class Comments:
-    """The comments of a text in order, each to be taken once."""
+    """The comments of a text in order; each can be taken once."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -38,18 +38,19 @@ class Comments:
         self._left = deque(Comment(m.start(), m.group().rstrip(), self._is_alone(m.start())) for m in found)
 
     def _is_alone(self, start: int) -> bool:
+        """Whether a comment is alone on its line."""
         line, column = self._source.position(start)
         return not self._source.line(line)[: column - 1].strip()
 
     def before(self, offset: int) -> list[Comment]:
-        """Take all comments that start before an offset."""
+        """Take all comments before an offset."""
         taken = []
         while self._left and self._left[0].start < offset:
             taken.append(self._left.popleft())
         return taken
 
     def behind(self, offset: int, limit: int | None = None) -> Comment | None:
-        """Take the comment that follows on the same line as an offset (and starts before `limit`), if any."""
+        """Take the comment later on the line of an offset (before `limit`), if any."""
         if not self._left:
             return None
         comment = self._left[0]

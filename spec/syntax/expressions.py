@@ -18,14 +18,14 @@ class Ident(Node):
 
 @frozen
 class NamedType(Node):
-    """`Replica`, `bool`, `int`."""
+    """The syntax tree of `Replica`, `bool`, `int`."""
 
     name: str
 
 
 @frozen
 class RangeType(Node):
-    """`lo..hi`."""
+    """The syntax tree of `lo..hi`."""
 
     lo: int
     hi: int
@@ -33,28 +33,28 @@ class RangeType(Node):
 
 @frozen
 class EnumType(Node):
-    """`{a, b}` in the place of a type: an enum without a name."""
+    """The syntax tree of `{a, b}` in the place of a type: an enum without a name."""
 
     members: tuple[Ident, ...]
 
 
 @frozen
 class OptionType(Node):
-    """`T?`."""
+    """The syntax tree of `T?`."""
 
     of: Type
 
 
 @frozen
 class TupleType(Node):
-    """`(A, B)`."""
+    """The syntax tree of `(A, B)`."""
 
     items: tuple[Type, ...]
 
 
 @frozen
 class AppliedType(Node):
-    """`set[T]`, `map[K, V]`, `seq[T; limit]`, `bag[T; limit]`."""
+    """The syntax tree of `set[T]`, `map[K, V]`, `seq[T; limit]`, `bag[T; limit]`."""
 
     name: Ident
     args: tuple[Type, ...]
@@ -69,21 +69,21 @@ Type = NamedType | RangeType | EnumType | OptionType | TupleType | AppliedType
 
 @frozen
 class IntLit(Node):
-    """`12`."""
+    """The syntax tree of `12`."""
 
     value: int
 
 
 @frozen
 class BoolLit(Node):
-    """`true`, `false`."""
+    """The syntax tree of `true`, `false`."""
 
     value: bool
 
 
 @frozen
 class NoneLit(Node):
-    """`none`."""
+    """The syntax tree of `none`."""
 
 
 @frozen
@@ -103,7 +103,7 @@ class Arg(Node):
 
 @frozen
 class Call(Node):
-    """`f(a, b)`, `Entry(epoch = 1)`, `max(S)`, `old(e)`."""
+    """The syntax tree of `f(a, b)`, `Entry(epoch = 1)`, `max(S)`, `old(e)`."""
 
     name: Ident
     args: tuple[Arg, ...]
@@ -111,7 +111,7 @@ class Call(Node):
 
 @frozen
 class Method(Node):
-    """`x.log.append(e)`: only a statement, but the grammar cannot know."""
+    """The syntax tree of `x.log.append(e)`: only a statement, but the grammar cannot know."""
 
     of: Expr
     name: Ident
@@ -120,7 +120,7 @@ class Method(Node):
 
 @frozen
 class Get(Node):
-    """`r.log`."""
+    """The syntax tree of `r.log`."""
 
     of: Expr
     name: Ident
@@ -128,7 +128,7 @@ class Get(Node):
 
 @frozen
 class Index(Node):
-    """`log[i]`, `votes[r]`."""
+    """The syntax tree of `log[i]`, `votes[r]`."""
 
     of: Expr
     index: Expr
@@ -136,7 +136,7 @@ class Index(Node):
 
 @frozen
 class Upto(Node):
-    """`log[..n]`."""
+    """The syntax tree of `log[..n]`."""
 
     of: Expr
     end: Expr
@@ -144,7 +144,7 @@ class Upto(Node):
 
 @frozen
 class From(Node):
-    """`log[n..]`."""
+    """The syntax tree of `log[n..]`."""
 
     of: Expr
     start: Expr
@@ -152,7 +152,7 @@ class From(Node):
 
 @frozen
 class Unary(Node):
-    """`not a`, `-a`."""
+    """The syntax tree of `not a`, `-a`."""
 
     op: str
     of: Expr
@@ -160,7 +160,7 @@ class Unary(Node):
 
 @frozen
 class Binary(Node):
-    """`a op b` for every two-sided operator; `not in` is one of them."""
+    """The syntax tree of `a op b` for every two-sided operator; `not in` is one of them."""
 
     op: str
     left: Expr
@@ -169,7 +169,7 @@ class Binary(Node):
 
 @frozen
 class IsCase(Node):
-    """`m is Vote`."""
+    """The syntax tree of `m is Vote`."""
 
     of: Expr
     case: Ident
@@ -177,7 +177,7 @@ class IsCase(Node):
 
 @frozen
 class IfElse(Node):
-    """`if c then a else b`."""
+    """The syntax tree of `if c then a else b`."""
 
     test: Expr
     then: Expr
@@ -186,7 +186,7 @@ class IfElse(Node):
 
 @frozen
 class LetIn(Node):
-    """`let x = e. body`."""
+    """The syntax tree of `let x = e. body`."""
 
     name: Ident
     value: Expr
@@ -195,7 +195,7 @@ class LetIn(Node):
 
 @frozen
 class Binder(Node):
-    """`x: T`, `x in S`, or `x: T in S`."""
+    """The syntax tree of `x: T`, `x in S`, or `x: T in S`."""
 
     name: Ident
     type: Type | None
@@ -204,7 +204,7 @@ class Binder(Node):
 
 @frozen
 class Quantified(Node):
-    """`forall x in S where P. body` and the like: exists, sum, max, min, argmax, argmin."""
+    """Tree of `forall x in S where P. body` and the like: exists, sum, max, min, argmax, argmin."""
 
     quantifier: str
     binders: tuple[Binder, ...]
@@ -214,28 +214,28 @@ class Quantified(Node):
 
 @frozen
 class SetLit(Node):
-    """`{a, b}`."""
+    """The syntax tree of `{a, b}`."""
 
     items: tuple[Expr, ...]
 
 
 @frozen
 class SeqLit(Node):
-    """`[a, b]`."""
+    """The syntax tree of `[a, b]`."""
 
     items: tuple[Expr, ...]
 
 
 @frozen
 class TupleLit(Node):
-    """`(a, b)`."""
+    """The syntax tree of `(a, b)`."""
 
     items: tuple[Expr, ...]
 
 
 @frozen
 class Filter(Node):
-    """`{x in S where P}`."""
+    """The syntax tree of `{x in S where P}`."""
 
     binder: Binder
     where: Expr
@@ -243,7 +243,7 @@ class Filter(Node):
 
 @frozen
 class Collect(Node):
-    """`{e for x in S where P}`."""
+    """The syntax tree of `{e for x in S where P}`."""
 
     body: Expr
     binders: tuple[Binder, ...]
@@ -252,7 +252,7 @@ class Collect(Node):
 
 @frozen
 class MapComprehension(Node):
-    """`[k: K -> e]`."""
+    """The syntax tree of `[k: K -> e]`."""
 
     name: Ident
     type: Type

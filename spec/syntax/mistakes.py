@@ -17,7 +17,7 @@ from spec.source import Span
 
 @frozen
 class SyntaxMistake:
-    """What to say of a syntax error, what to try, and the place."""
+    """The message, advice and place of a syntax error."""
 
     message: str
     help: str
@@ -26,6 +26,8 @@ class SyntaxMistake:
 
 @frozen
 class _ErrorPlace:
+    """The context of a syntax error."""
+
     at: Span
     before: str  # the line's text before the error
     here: str  # the text from the error on
@@ -33,7 +35,7 @@ class _ErrorPlace:
     expected: frozenset[str]
 
     def says(self, message: str, help_: str) -> SyntaxMistake:
-        """An answer about the text at this place."""
+        """The mistake at this place with a message and advice."""
         return SyntaxMistake(message, help_, self.at)
 
 
@@ -81,7 +83,7 @@ _INNER_WORDS = frozenset("forall exists sum argmax argmin implies and not then e
 
 
 def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> SyntaxMistake:
-    """What to say of a syntax error at `at`, where the text is `found` (empty at the end)."""
+    """The most helpful message for a syntax error at `at`; `found` is the word there, empty at the end."""
     line = text.rfind("\n", 0, at.start) + 1
     place = _ErrorPlace(at, text[line : at.start], text[at.start : at.start + 40], found, expected)
     for rule in _RULES:
@@ -93,36 +95,37 @@ def recognise(text: str, at: Span, found: str, expected: frozenset[str]) -> Synt
 
 
 def _listing(expected: frozenset[str]) -> str:
-    """What is allowed there, when that is few things."""
+    """The terminals allowed, in words, if they are few."""
     shown = sorted(f"`{e}`" if not e.startswith(("a ", "the ")) else e for e in expected if e[0] != "_")
     return f"expected {' or '.join(shown)}" if 0 < len(shown) <= 6 else ""
 
 
 def _unclosed(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a text that ends too early, probably without a closing bracket."""
     if place.found:
         return None
     return place.says("the file ends too early", "is a `{`, `(` or `[` left open?")
 
 
 def _misspelt(place: _ErrorPlace) -> SyntaxMistake | None:
-    """A word that is nearly one that is allowed there, now or one word earlier."""
+    """The message for a misspelling of a keyword allowed there, or one word earlier."""
     words = [word for word in place.expected if word.isalpha()]
     help_ = suggest(place.found, words) if place.found.isalpha() else ""
     return place.says(f"unexpected `{place.found}`", help_) if help_ else None
 
 
 def _misspelt_before(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`requre some: x`: the word is read as a place to assign to, so the error is reported after it."""
+    """The message for `requre some: x`: a misspelt word that is read as a place to assign to."""
     return _not_a_word(place, _FIRST_WORD, _WORDS)
 
 
 def _misspelt_inside(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`exist n: Node. P`: the word is read as a name, after which no other is allowed."""
+    """The message for `exist n: Node. P`: the word is read as a name, after which no other is allowed."""
     return _not_a_word(place, _LAST_WORD, _INNER_WORDS)
 
 
 def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[str]) -> SyntaxMistake | None:
-    """What to say where the word that a pattern finds before the place is nearly one that is known."""
+    """The message for a misspelling of a known word that the pattern finds before the place."""
     found = before.search(place.before)  # it may be a name of the model, so it must be very near
     help_ = suggest(found[1], known, near_by=0.85) if found is not None and found[1] not in known else ""
     if found is None or not help_:
@@ -133,19 +136,21 @@ def _not_a_word(place: _ErrorPlace, before: re.Pattern[str], known: frozenset[st
 
 
 def _comparison_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a statement `x == e` where an assignment is meant."""
     if place.found == "==" and ":=" in place.expected:
         return place.says("`==` compares, and does nothing", "write `:=` to give a place its new value")
     return None
 
 
 def _arrow_as_statement(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a statement `x <- e`, which is an assignment in other languages."""
     if place.here.startswith("<-") and ":=" in place.expected:
         return place.says("`<-` does not assign", "write `:=` to give a place its new value")
     return None
 
 
 def _unstored_field(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`process Node { up: bool = true }`: a field without the word for how it is stored."""
+    """The message for `process Node { up: bool = true }`: a field without the word for how it is stored."""
     name = re.match(r"(\w+)\s*:", place.here)
     if name is None or not {"durable", "volatile"} <= place.expected:
         return None
@@ -156,7 +161,7 @@ def _unstored_field(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`} elif e {`: the word is read as a place that is given a value."""
+    """The message for `} elif e {`: the word is read as a place that is given a value."""
     word = re.search(r"}\s*(elif|elsif|elseif)\b[^{}]*$", place.before)
     if word is None:
         return None
@@ -166,7 +171,7 @@ def _else_if(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`exists n: Node` and no more: the condition on `n` is missing."""
+    """The message for `exists n: Node` and no more: the condition on `n` is missing."""
     if "_dot" not in place.expected or "where" not in place.expected or place.found not in {"", ")", "}"}:
         return None
     return place.says(
@@ -176,7 +181,7 @@ def _nothing_quantified(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`1 + max x in S. e`: after an operator, `max` and `min` with names need parentheses."""
+    """The message for `1 + max x in S. e`: after an operator, `max` and `min` with names need parentheses."""
     word = re.search(r"\b(max|min)\s+$", place.before)
     if word is None or place.expected != {"("}:
         return None
@@ -187,7 +192,7 @@ def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`forall(n: Node. P)`: parentheses go around the whole."""
+    """The message for `forall(n: Node. P)`: parentheses go around the whole."""
     word = re.search(r"\b(forall|exists|sum|argmax|argmin)\s*$", place.before)
     if word is None or not place.here.startswith("("):
         return None
@@ -197,7 +202,7 @@ def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`count(n: Node. P)`, `all n: Node. P`: a word of another language before a bound name."""
+    """The message for `count(n: Node. P)`, `all n: Node. P`: another language's word before a bound name."""
     word = _FOREIGN_BINDER.search(f"{place.before}¦{place.here}")
     if word is None:
         return None
@@ -205,7 +210,7 @@ def _foreign_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
-    """An operator of another language; its first sign may be one of ours, and be read already."""
+    """The message for an operator of another language, whose first sign may be read already as ours."""
     late = place.before[-1:] + place.here
     for sign in sorted(_FOREIGN, key=len, reverse=True):
         if place.here.startswith(sign) or (len(sign) > 1 and late.startswith(sign)):
@@ -214,6 +219,7 @@ def _foreign_operator(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a single `=` where `==` or `:=` is meant."""
     if place.here.startswith("=") and not place.here.startswith("=="):
         if re.search(r"\b(require|if|where|implies|and|or|not|forall|exists|assert)\b", place.before):
             return place.says("`=` does not compare", "write `==`")
@@ -222,7 +228,7 @@ def _equals_in_expression(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _equals_in_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`union Message = A | B`: the contents of these go in braces."""
+    """The message for `union Message = A | B`: the contents of these go in braces."""
     kind = re.search(r"^\s*(union|record|enum)\s+(\w+)\s*$", place.before)
     if kind is None or not place.here.startswith("="):
         return None
@@ -230,7 +236,7 @@ def _equals_in_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`network n: set[M]`: a network is no value, and is written otherwise."""
+    """The message for `network n: set[M]`: a network is no value, and is written otherwise."""
     kind = re.search(r"^\s*network\b.*:\s*(\w+)\s*$", place.before)
     held = re.match(r"\[(\w*)", place.here)
     if kind is None or held is None or place.expected != {"of"}:
@@ -239,7 +245,7 @@ def _network_in_brackets(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`forall a, b: T`: each bound name has its own type or set."""
+    """The message for `forall a, b: T`: each bound name has its own type or set."""
     name = re.search(r"(\w+)\s*$", place.before)
     if place.found == "," and name is not None and {":", "in"} <= place.expected:
         help_ = f"each name has its own: `{name[1]}: T, …`, or `{name[1]} in S, …`"
@@ -248,6 +254,7 @@ def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a colon where a quantifier needs a dot before its body."""
     if place.found in {":", "|"} and re.search(
         r"\b(forall|exists|sum|max|min|argmax|argmin)\b", place.before
     ):
@@ -259,6 +266,7 @@ def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a dot after bound names without the space behind it."""
     if re.search(r"\b(forall|exists|sum|max|min|argmax|argmin|let)\b[^.]*\.\S*$", place.before):
         return place.says(
             f"unexpected `{place.found}`: the list of bound names has no end",
@@ -268,6 +276,7 @@ def _dot_without_space(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a chain `a < b < c`."""
     if place.found in {"<", "<=", "==", "!=", ">", ">="} and re.search(
         r"(<|<=|==|!=|>=?)[^<>=]*$", place.before
     ):
@@ -276,12 +285,14 @@ def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
         return place.says("a model file starts with its name", "write `protocol NAME` first")
     return None
 
 
 def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a second `protocol` line, or one after an `import`."""
     if place.found == "protocol" and "check" in place.expected:
         help_ = "leave this line out: what is new here is part of the protocol that is imported"
         return place.says("a file has one protocol", help_)
@@ -289,7 +300,7 @@ def _protocol_after_import(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
-    """`rates crash = 0.5/y`, `rates crash(b) = 2/y`: it has whole numbers, and is of all members alike."""
+    """The message for `rates crash = 0.5/y`, `rates crash(b) = 2/y`: whole numbers, for all members alike."""
     rate = re.search(r"\brates\b[^{}]*?(\w+)\s*$", place.before)
     if rate is None:
         return None
@@ -302,6 +313,7 @@ def _part_of_a_rate(place: _ErrorPlace) -> SyntaxMistake | None:
 
 
 def _unclosed_string(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a string without closing quote."""
     if place.here.startswith('"'):
         return place.says("the quoted text does not end on its line", 'close it with `"`')
     return None

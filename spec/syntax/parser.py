@@ -27,7 +27,7 @@ SPELLED = {  # terminals that are not always spelled the same, as a person calls
 
 
 def parse(source: Source) -> s.Protocol | s.GoesOn:
-    """The surface tree of a model file.
+    """The syntax tree of a model file. Raises SpecError.
 
     Linear in the length of the text.  Raises SpecError with one syntax error:
     the first place where no continuation is possible.
@@ -36,7 +36,7 @@ def parse(source: Source) -> s.Protocol | s.GoesOn:
 
 
 def begun(text: str) -> Begun | None:
-    """How the beginning of a model file can continue; None where no model begins like that.
+    """The parser's state after the beginning of a model file; None if no file begins so.
 
     What may come next is spelled as a person writes it; NAME, INT and STRING are of many spellings.
     """
@@ -48,11 +48,12 @@ def begun(text: str) -> Begun | None:
 
 
 def parse_expression(source: Source, span: Span) -> se.Expr:
-    """The expression that is alone at `span` (a value in a `says` text); spans are the file's."""
+    """The syntax tree of the expression at `span`, with spans of the whole file. Raises SpecError."""
     return _run(Source(source.name, source.text[: span.end]), "expr", span.start)  # type: ignore[no-any-return]
 
 
 def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the tree of any start rule
+    """The syntax tree of a text for a start symbol. Raises SpecError."""
     if len(source.text) > LARGEST:
         what = f"the text has {len(source.text):,} characters; a model file has at most {LARGEST:,}"
         raise SpecError([Diagnostic("R0103", source, None, what, help="is this a model file?")])
@@ -73,7 +74,7 @@ def _run(source: Source, start: str, offset: int) -> Any:  # noqa: ANN401 - the 
 
 
 def too_deep(source: Source, at: Span | None = None) -> SpecError:
-    """What to say of a text with too much inside each other, there or somewhere."""
+    """The error about constructs nested too deeply."""
     what = "something in the file is nested too deep" if at is None else "this is nested too deep"
     return SpecError([Diagnostic("R0104", source, at, what, help="give names to parts of it")])
 
@@ -83,12 +84,14 @@ _tables = cache(tables)
 
 @cache
 def _automaton() -> Automaton:
+    """The parser of the modelling language, made once."""
     build = _Build()
     leaves = {"NAME": _ident, "STRING": _quoted, "INT": _number}
     return Automaton(_tables(), lambda name: getattr(build, name), leaves)
 
 
 def _empty(source: Source, offset: int) -> Diagnostic:
+    """The diagnostic for an empty text."""
     if offset:
         span = Span(max(0, offset - 1), offset + 1)
         return Diagnostic("R0101", source, span, "there is no expression here")
@@ -96,6 +99,7 @@ def _empty(source: Source, offset: int) -> Diagnostic:
 
 
 def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
+    """The diagnostic for a syntax error."""
     at = error.at
     if not error.found:  # the end of the text counts as a place
         end = len(source.text.rstrip())
@@ -107,14 +111,17 @@ def _diagnose(source: Source, error: Unexpected) -> Diagnostic:
 
 
 def _ident(text: str, at: Span) -> se.Ident:
+    """The leaf for a name."""
     return se.Ident(text, span=at)
 
 
 def _quoted(text: str, at: Span) -> s.Text:
+    """The leaf for a quoted text."""
     return s.Text(text[1:-1], span=at)
 
 
 def _number(text: str, at: Span) -> int:
+    """The leaf for a number."""
     if len(text) > LONGEST:
         raise _TooLong(at)
     return int(text)
@@ -129,7 +136,7 @@ class _TooLong(Exception):  # noqa: N818 - reported as a diagnostic
 
 
 def _plain(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose children are the node's fields, in order."""
+    """A function that makes a node whose fields are the children in order."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(*children, span=span)
@@ -138,7 +145,7 @@ def _plain(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _listed(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose children are all one field, a tuple."""
+    """A function that makes a node with one field, the tuple of children."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(_given(children), span=span)
@@ -147,7 +154,7 @@ def _listed(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _headed(node: type[Any]) -> Any:  # noqa: ANN401
-    """A rule whose first child is one field and whose others are the next, a tuple."""
+    """A function that makes a node from the first child and the tuple of the others."""
 
     def build(_self: object, children: list[Any], span: Span) -> Any:  # noqa: ANN401
         return node(children[0], _given(children[1:]), span=span)
@@ -156,35 +163,39 @@ def _headed(node: type[Any]) -> Any:  # noqa: ANN401
 
 
 def _children(_self: object, children: list[Any], _span: Span) -> tuple[Any, ...]:
+    """The children of a rule as a tuple."""
     return _given(children)
 
 
 def _only(_self: object, children: list[Any], _span: Span) -> Any:  # noqa: ANN401
+    """The only child of a rule."""
     return children[0]
 
 
 def _word(_self: object, children: list[Any], _span: Span) -> str:
+    """The text of a keyword."""
     return children[0].text if isinstance(children[0], se.Ident) else children[0]
 
 
 def _given(children: list[Any]) -> tuple[Any, ...]:
-    """Children without the placeholders of optional parts."""
+    """The children without placeholders for absent optional parts."""
     return tuple(child for child in children if child is not None)
 
 
 class _Slice:
-    """The content of the brackets in `log[..n]` or `log[n..]`, until they are known."""
+    """The bounds in `log[..n]` or `log[n..]`, until the sequence is known."""
 
     def __init__(self, bound: se.Expr, *, upto: bool) -> None:
         self.bound, self.upto = bound, upto
 
 
 def _is_pair(part: object) -> bool:
+    """Whether a part is a pair of name and text."""
     return isinstance(part, tuple)
 
 
 class _Build:
-    """One method a rule, named like it."""
+    """Makes tree nodes: a method for each grammar rule, with its name."""
 
     start = _headed(s.Protocol)
     goes_on = _headed(s.GoesOn)

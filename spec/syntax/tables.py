@@ -33,7 +33,7 @@ Child = tuple[int, bool, int]
 
 @frozen
 class Production:
-    """A rule of the grammar, `origin` made of `size` symbols, and how its node is made from them.
+    """A grammar rule: its left side, its size, and how to make its node.
 
     `builder` is the name of the method that makes the node, from the symbols that
     `children` keeps, followed by `absent` times None for optional parts that are missing; it is None
@@ -51,7 +51,7 @@ class Production:
 
 @frozen
 class Tables:
-    """An LALR(1) automaton and its words.
+    """An LALR(1) automaton and its terminals.
 
     A row says for a terminal which state it leads to, or which production ends before
     it (`~n` for production `n`); and for another symbol, which state it leads to.
@@ -68,7 +68,7 @@ class Tables:
 
 
 def tables() -> Tables:
-    """The tables of the language of models."""
+    """The tables of the modelling language."""
     grammar = _read("grammar.rsm.lark")
     try:
         kept = json.loads(_read(FILE))
@@ -80,14 +80,14 @@ def tables() -> Tables:
 
 
 def built(grammar: str) -> Lark:
-    """The parser that lark makes of a grammar."""
+    """The parser that lark builds from a grammar."""
     from lark import Lark  # noqa: PLC0415 - not needed where the tables are kept
 
     return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True, start=list(STARTS))
 
 
 def made(grammar: str) -> Tables:
-    """The tables made from a grammar; the same from the same grammar, in any run."""
+    """The tables for a grammar, the same in every run."""
     lark = built(grammar)
     automaton: Any = lark.parser.parser._parse_table  # noqa: SLF001 - lark has no other way to its tables
     numbers = _numbered(automaton)
@@ -110,7 +110,7 @@ def made(grammar: str) -> Tables:
 
 
 def text(grammar: str) -> str:
-    """The tables of a grammar as they are kept."""
+    """The tables as text, to be stored."""
     new = made(grammar)
     kept = {
         "of": _digest(grammar),
@@ -127,6 +127,7 @@ def text(grammar: str) -> str:
 
 
 def _restored(kept: Mapping[str, Any]) -> Tables:
+    """The tables from their stored form."""
     productions = tuple(
         Production(origin, size, builder, tuple(map(tuple, children)), absent, single)
         for origin, size, builder, children, absent, single in kept["productions"]
@@ -138,7 +139,7 @@ def _restored(kept: Mapping[str, Any]) -> Tables:
 
 
 def _numbered(automaton: Any) -> dict[Any, int]:  # noqa: ANN401 - lark's, of any state
-    """Numbers for lark's states, which it numbers in another order in each run."""
+    """A number for each of lark's states, stable between runs."""
     found = [automaton.start_states[name] for name in STARTS]
     for state in found:  # grows meanwhile
         actions = sorted(automaton.states[state].items())
@@ -147,15 +148,17 @@ def _numbered(automaton: Any) -> dict[Any, int]:  # noqa: ANN401 - lark's, of an
 
 
 def _is_shift(action: Any) -> bool:  # noqa: ANN401
+    """Whether an action of lark's automaton is a shift."""
     return str(action) == "Shift"
 
 
 def _in_order(rule: Rule) -> tuple[str, ...]:
+    """A sort key for rules."""
     return rule.origin.name, *(symbol.name for symbol in rule.expansion)
 
 
 def _production(rule: Rule) -> Production:
-    """What lark makes of the children of a rule: words that say nothing go, those of `_rules` are put in."""
+    """The production of a rule, without keywords among the children."""
     options, expansion = rule.options, rule.expansion
     if not expansion:
         raise ValueError(f"{rule.origin.name} may be nothing at all, which has no place in a text")
@@ -180,7 +183,7 @@ def _production(rule: Rule) -> Production:
 
 
 def _token(terminals: Sequence[TerminalDef], ignored: Iterable[TerminalDef]) -> str:
-    """A pattern of what is not read, then a word, the end, or a wrong character; the longer word first."""
+    """A regular expression for a token: skipped text, then a word, the end, or a wrong character."""
     nothing = "|".join(each.pattern.to_regexp() for each in ignored)
     words = [each for each in terminals if not re.fullmatch(r"\w+", each.pattern.value)]
     words.sort(
@@ -191,10 +194,12 @@ def _token(terminals: Sequence[TerminalDef], ignored: Iterable[TerminalDef]) -> 
 
 
 def _digest(grammar: str) -> str:
+    """A hash of a grammar."""
     return hashlib.sha256(grammar.encode()).hexdigest()
 
 
 def _read(name: str) -> str:
+    """The text of a file of this package."""
     return resource("spec.syntax", name)
 
 

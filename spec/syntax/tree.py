@@ -16,7 +16,7 @@ from spec.syntax.expressions import Binder, Expr, Ident, Type
 
 @frozen
 class Require(Node):
-    """`require name: e`."""
+    """The syntax tree of `require name: e`."""
 
     name: Ident | None
     test: Expr
@@ -24,7 +24,7 @@ class Require(Node):
 
 @frozen
 class LetStmt(Node):
-    """`let x = e`."""
+    """The syntax tree of `let x = e`."""
 
     name: Ident
     value: Expr
@@ -32,7 +32,7 @@ class LetStmt(Node):
 
 @frozen
 class AssignStmt(Node):
-    """`place := e`."""
+    """The syntax tree of `place := e`."""
 
     place: Expr
     value: Expr
@@ -40,14 +40,14 @@ class AssignStmt(Node):
 
 @frozen
 class Do(Node):
-    """`place.verb(args)`."""
+    """The syntax tree of `place.verb(args)`."""
 
     call: Expr  # a Method when it is right
 
 
 @frozen
 class IfStmt(Node):
-    """`if c { … } else { … }`."""
+    """The syntax tree of `if c { … } else { … }`."""
 
     test: Expr
     then: tuple[Stmt, ...]
@@ -56,7 +56,7 @@ class IfStmt(Node):
 
 @frozen
 class ForStmt(Node):
-    """`for x in S { … }`."""
+    """The syntax tree of `for x in S { … }`."""
 
     binder: Binder
     body: tuple[Stmt, ...]
@@ -64,7 +64,7 @@ class ForStmt(Node):
 
 @frozen
 class ChooseStmt(Node):
-    """`choose x in S where P`."""
+    """The syntax tree of `choose x in S where P`."""
 
     binder: Binder
     where: Expr | None
@@ -72,7 +72,7 @@ class ChooseStmt(Node):
 
 @frozen
 class AssertStmt(Node):
-    """`assert name: e`."""
+    """The syntax tree of `assert name: e`."""
 
     name: Ident
     test: Expr
@@ -80,7 +80,7 @@ class AssertStmt(Node):
 
 @frozen
 class MemberStmt(Node):
-    """`wipe r`, `lose r`, `flush r.log`: what a crash and a disk do."""
+    """The syntax tree of `wipe r`, `lose r`, `flush r.log`: what a crash and a disk do."""
 
     verb: str
     of: Expr
@@ -101,21 +101,21 @@ class Text(Node):
 
 @frozen
 class SortDecl(Node):
-    """`sort A, B`."""
+    """The syntax tree of `sort A, B`."""
 
     names: tuple[Ident, ...]
 
 
 @frozen
 class NatDecl(Node):
-    """`nat A, B`."""
+    """The syntax tree of `nat A, B`."""
 
     names: tuple[Ident, ...]
 
 
 @frozen
 class EnumDecl(Node):
-    """`enum A { x, y }`."""
+    """The syntax tree of `enum A { x, y }`."""
 
     name: Ident
     members: tuple[Ident, ...]
@@ -123,7 +123,7 @@ class EnumDecl(Node):
 
 @frozen
 class TypeDecl(Node):
-    """`type A = T`."""
+    """The syntax tree of `type A = T`."""
 
     name: Ident
     type: Type
@@ -131,7 +131,7 @@ class TypeDecl(Node):
 
 @frozen
 class FieldDecl(Node):
-    """`name: T` in a record, a case, or a function's parameters."""
+    """The syntax tree of `name: T` in a record, a case, or a function's parameters."""
 
     name: Ident
     type: Type
@@ -139,7 +139,7 @@ class FieldDecl(Node):
 
 @frozen
 class RecordDecl(Node):
-    """`record A { x: T }`."""
+    """The syntax tree of `record A { x: T }`."""
 
     name: Ident
     fields: tuple[FieldDecl, ...]
@@ -147,7 +147,7 @@ class RecordDecl(Node):
 
 @frozen
 class CaseDecl(Node):
-    """`Vote(term: Term)` in a union."""
+    """The syntax tree of `Vote(term: Term)` in a union."""
 
     name: Ident
     fields: tuple[FieldDecl, ...]
@@ -155,7 +155,7 @@ class CaseDecl(Node):
 
 @frozen
 class UnionDecl(Node):
-    """`union A { X(x: T), Y }`."""
+    """The syntax tree of `union A { X(x: T), Y }`."""
 
     name: Ident
     cases: tuple[CaseDecl, ...]
@@ -163,7 +163,7 @@ class UnionDecl(Node):
 
 @frozen
 class ConfigDefault(Node):
-    """`default "0.11" = false`."""
+    """The syntax tree of `default "0.11" = false`."""
 
     version: Text
     value: Expr
@@ -171,7 +171,7 @@ class ConfigDefault(Node):
 
 @frozen
 class ConfigDecl(Node):
-    """`config x: T = e { key "…" note "…" default "…" = e }`."""
+    """The syntax tree of `config x: T = e { key "…" note "…" default "…" = e }`."""
 
     name: Ident
     type: Type
@@ -193,7 +193,7 @@ class VarDecl(Node):
 
 @frozen
 class StateDecl(Node):
-    """`state { … }` or `ghost { … }`."""
+    """The syntax tree of `state { … }` or `ghost { … }`."""
 
     ghost: bool
     fields: tuple[VarDecl, ...]
@@ -201,7 +201,7 @@ class StateDecl(Node):
 
 @frozen
 class ProcessDecl(Node):
-    """`process Replica { … }`."""
+    """The syntax tree of `process Replica { … }`."""
 
     sort: Ident
     fields: tuple[VarDecl, ...]
@@ -209,7 +209,7 @@ class ProcessDecl(Node):
 
 @frozen
 class NetworkDecl(Node):
-    """`network net[A, B]: bag of Msg with drop, duplicate`."""
+    """The syntax tree of `network net[A, B]: bag of Msg with drop, duplicate`."""
 
     name: Ident
     keys: tuple[Type, ...]
@@ -220,14 +220,14 @@ class NetworkDecl(Node):
 
 @frozen
 class InitDecl(Node):
-    """`init { … }`."""
+    """The syntax tree of `init { … }`."""
 
     body: tuple[Stmt, ...]
 
 
 @frozen
 class FunDecl(Node):
-    """`fun f(x: T): R = e`; `params` is None when it is written without parentheses."""
+    """The syntax tree of `fun f(x: T): R = e`; `params` is None when it is written without parentheses."""
 
     name: Ident
     params: tuple[FieldDecl, ...] | None
@@ -237,7 +237,7 @@ class FunDecl(Node):
 
 @frozen
 class ActionDecl(Node):
-    """`fair action a(x: T in S) says "…" { … }`."""
+    """The syntax tree of `fair action a(x: T in S) says "…" { … }`."""
 
     fairness: str  # "none", "fair", "strong fair"
     kind: str  # "action", "fault", "repair"
@@ -249,7 +249,7 @@ class ActionDecl(Node):
 
 @frozen
 class PropertyDecl(Node):
-    """`invariant p: e`, …; `goal` for leadsto; `expr` of `deadlock free` is None without `unless`."""
+    """Tree of `invariant p: e`, …; `goal` for leadsto; `expr` of `deadlock free` is None without `unless`."""
 
     kind: str
     name: Ident
@@ -260,7 +260,7 @@ class PropertyDecl(Node):
 
 @frozen
 class AssumeDecl(Node):
-    """`assume a: e`."""
+    """The syntax tree of `assume a: e`."""
 
     name: Ident
     test: Expr
@@ -268,7 +268,7 @@ class AssumeDecl(Node):
 
 @frozen
 class ShownDecl(Node):
-    """`membership: quorum.isr` in a `display` block: a role, and the names that lead to what plays it."""
+    """The syntax tree of a line of a `display` block: a role, and the names that lead to what plays it."""
 
     role: Ident
     path: tuple[Ident, ...]
@@ -276,21 +276,21 @@ class ShownDecl(Node):
 
 @frozen
 class DisplayDecl(Node):
-    """`display { … }`."""
+    """The syntax tree of `display { … }`."""
 
     parts: tuple[ShownDecl, ...]
 
 
 @frozen
 class Replace(Node):
-    """`replace <declaration>` in a variant."""
+    """The syntax tree of `replace <declaration>` in a variant."""
 
     item: Item
 
 
 @frozen
 class Drop(Node):
-    """`drop action.guard` or `drop name` in a variant; `guard` is None for the second."""
+    """The syntax tree of `drop action.guard` or `drop name` in a variant; `guard` is None for the second."""
 
     name: Ident
     guard: Ident | None
@@ -298,7 +298,7 @@ class Drop(Node):
 
 @frozen
 class AddGuard(Node):
-    """`require action.guard: e` in a variant."""
+    """The syntax tree of `require action.guard: e` in a variant."""
 
     action: Ident
     guard: Ident
@@ -307,7 +307,7 @@ class AddGuard(Node):
 
 @frozen
 class Restore(Node):
-    """`durable Replica.log` in a variant: a changed storage class."""
+    """The syntax tree of `durable Replica.log` in a variant: a changed storage class."""
 
     storage: str
     sort: Ident
@@ -316,7 +316,7 @@ class Restore(Node):
 
 @frozen
 class VariantDecl(Node):
-    """`variant v of base { … }`."""
+    """The syntax tree of `variant v of base { … }`."""
 
     name: Ident
     base: Ident
@@ -337,14 +337,14 @@ class ScopeItem(Node):
 
 @frozen
 class ScopeClause(Node):
-    """`scope …`."""
+    """The syntax tree of `scope …`."""
 
     items: tuple[ScopeItem, ...]
 
 
 @frozen
 class ConfigItem(Node):
-    """`min_isr = 2`."""
+    """The syntax tree of `min_isr = 2`."""
 
     name: Ident
     value: Expr
@@ -352,14 +352,14 @@ class ConfigItem(Node):
 
 @frozen
 class ConfigClause(Node):
-    """`config …` in a check."""
+    """The syntax tree of `config …` in a check."""
 
     items: tuple[ConfigItem, ...]
 
 
 @frozen
 class FaultItem(Node):
-    """`<= 2`, `crash <= 1`, `crash any`, `any`, `none`; `most` is None for any."""
+    """The syntax tree of `<= 2`, `crash <= 1`, `crash any`, `any`, `none`; `most` is None for any."""
 
     kind: Ident | None
     most: int | None
@@ -367,14 +367,14 @@ class FaultItem(Node):
 
 @frozen
 class FaultsClause(Node):
-    """`faults …`."""
+    """The syntax tree of `faults …`."""
 
     items: tuple[FaultItem, ...]
 
 
 @frozen
 class RateItem(Node):
-    """`crash = 2/y`, `net.drop = 15/1000y`; `every` is None where no number is written."""
+    """The syntax tree of `crash = 2/y`, `net.drop = 15/1000y`; `every` is None where no number is written."""
 
     action: Ident
     times: int
@@ -384,21 +384,21 @@ class RateItem(Node):
 
 @frozen
 class RatesClause(Node):
-    """`rates …`."""
+    """The syntax tree of `rates …`."""
 
     items: tuple[RateItem, ...]
 
 
 @frozen
 class OnlyClause(Node):
-    """`only p, q`."""
+    """The syntax tree of `only p, q`."""
 
     names: tuple[Ident, ...]
 
 
 @frozen
 class VerdictExpect(Node):
-    """`p holds`, `p holds for any faults`, `p violated with 1 fault in 5 steps`."""
+    """The syntax tree of `p holds`, `p holds for any faults`, `p violated with 1 fault in 5 steps`."""
 
     name: Ident
     holds: bool
@@ -409,7 +409,7 @@ class VerdictExpect(Node):
 
 @frozen
 class CountExpect(Node):
-    """`states 353`, `states 353 within 1 fault`, `taken write 12` (`of` is the action)."""
+    """The syntax tree of `states 353`, `states 353 within 1 fault`, `taken write 12` (`of` is the action)."""
 
     what: str
     of: Ident | None
@@ -419,7 +419,7 @@ class CountExpect(Node):
 
 @frozen
 class ExpectClause(Node):
-    """`expect …`."""
+    """The syntax tree of `expect …`."""
 
     items: tuple[VerdictExpect | CountExpect, ...]
 
@@ -429,7 +429,7 @@ Clause = ScopeClause | ConfigClause | FaultsClause | RatesClause | OnlyClause | 
 
 @frozen
 class CheckDecl(Node):
-    """`check c of v says "…" { … }`."""
+    """The syntax tree of `check c of v says "…" { … }`."""
 
     name: Ident
     of: Ident | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from modelcheck.asking.sweep import Axis
 from modelcheck.kafka.frontier.configurations import Base, grid
-from modelcheck.kafka.frontier.grid import Job, different
+from modelcheck.kafka.frontier.grid import Job, distinct_jobs
 from modelcheck.kafka.frontier.limits import FaultLimits
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Posed
 from modelcheck.kafka.settings.readers.recognition import read_text
@@ -71,7 +71,7 @@ def jobs() -> tuple[Job, ...]:
     for release, line in SETUPS:
         readings = (read_text(Source("server.properties", f"{line}\n")),) if line else ()
         made = grid(Base(readings, kafka=release), AXES, GUARANTEES, FaultLimits(FAULTS))
-        found |= different(made.asked)
+        found |= distinct_jobs(made.asked)
     return tuple(found.values())
 
 

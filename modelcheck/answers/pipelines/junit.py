@@ -13,7 +13,7 @@ COUNTED = {"failures": CaseStatus.FAILED, "errors": CaseStatus.ERROR, "skipped":
 
 
 def junit(report: Report) -> str:
-    """A suite for each model, a test case for each check; without anything that no check has taken."""
+    """The report as JUnit XML: a suite for each model, a test case for each check."""
     suites: dict[str, list[CaseReport]] = {}
     for case in report.cases:
         suites.setdefault(case.suite, []).append(case)
@@ -27,7 +27,7 @@ def junit(report: Report) -> str:
 
 
 def _counts(name: str, cases: Sequence[CaseReport], *, without_skipped: bool = False) -> dict[str, str]:
-    """The attributes of a suite; that of all has no number of those that were skipped."""
+    """The counters of a suite as XML attributes."""
     counted = {
         what: str(sum(case.came is came for case in cases))
         for what, came in COUNTED.items()
@@ -38,6 +38,7 @@ def _counts(name: str, cases: Sequence[CaseReport], *, without_skipped: bool = F
 
 
 def _add(suite: ET.Element, case: CaseReport) -> None:
+    """Add a test case to a suite."""
     attributes = {"classname": _text(case.suite), "name": _text(case.name), "time": f"{case.seconds:.3f}"}
     made = ET.SubElement(suite, "testcase", attributes)
     match case.came:
@@ -54,5 +55,5 @@ def _add(suite: ET.Element, case: CaseReport) -> None:
 
 
 def _text(text: str) -> str:
-    """The text without what XML cannot have, not even as an entity."""
+    """The text without characters that XML does not allow."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

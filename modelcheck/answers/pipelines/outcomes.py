@@ -52,7 +52,7 @@ UNREFUSED = FindingRule(
 
 @frozen
 class Unasked:
-    """A check without an outcome, and why."""
+    """A check that was not run, and why."""
 
     model: Model
     check: Check
@@ -63,7 +63,7 @@ class Unasked:
 def of_outcomes(
     outcomes: Iterable[Outcome], unasked: Iterable[Unasked] = (), *, strict: bool = False
 ) -> Report:
-    """A case for each check; a rule for each property; a finding for each that is not as it should be.
+    """The outcomes as a report for CI: cases for checks, rules for properties, findings.
 
     A violation that the check expects is none.  With `strict` it is an error that no check uses a part
     of the model, or that a claim holds of nothing.  Costs the stories of the runs; no search.
@@ -89,11 +89,13 @@ def of_outcomes(
 
 
 def _config(part: UnusedPart) -> Finding:
+    """The finding about an unset configuration value."""
     message = f"{part.name} has the same value in every check"
     return Finding(UNVARIED, Severity.ERROR, message, FilePlace(part.source, part.span), part.name)
 
 
 def _case(outcome: Outcome, *, strict: bool) -> CaseReport:
+    """The case of an outcome."""
     came, stats = CAME[assess(outcome, strict=strict).exit], outcome.findings.stats
     summary = plain(card(outcome, width=WIDTH, strict=strict))
     text = summary
@@ -107,19 +109,20 @@ def _case(outcome: Outcome, *, strict: bool) -> CaseReport:
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
-    """The runs to an error, and to unexpected results."""
+    """The runs to errors and to unexpected results."""
     verdicts = [result.verdict for result in surprises(outcome)]
     runs = [outcome.findings.error, *(each.trace for each in verdicts if isinstance(each, Violated))]
     yield from (run for run in runs if run is not None)
 
 
 def run_text(trace: Trace) -> str:
-    """The story of a run; of a long one its end."""
+    """The story of a run; of a long one only its end."""
     part = range(len(trace.steps) - MOST_STEPS + 1, len(trace.steps) + 1)
     return plain(story(trace, width=WIDTH, part=part if len(trace.steps) > MOST_STEPS else None))
 
 
 def _findings(outcome: Outcome, *, strict: bool, unused: Collection[Span]) -> Iterator[Finding]:
+    """The findings of an outcome."""
     model, check, stats = outcome.model, outcome.check, outcome.findings.stats
     asked = RunStage(f"the check {check.name}", FilePlace(model.source, _span(check)))
     if outcome.findings.error is not None:
@@ -172,11 +175,12 @@ def _findings(outcome: Outcome, *, strict: bool, unused: Collection[Span]) -> It
 
 
 def _level(is_error: bool) -> Severity:  # noqa: FBT001 - one of two
+    """The severity."""
     return Severity.ERROR if is_error else Severity.NOTE
 
 
 def _error(outcome: Outcome, run: Trace) -> Finding:
-    """An error that the model makes: the code and the place are those of the expression."""
+    """The finding about an error of the model, at the expression."""
     place, rule, message = FilePlace(run.model.source), UNEXPECTED, End.ERROR.value
     if isinstance(run.ending, Erred):
         entry = codes()[run.ending.code]
@@ -188,12 +192,12 @@ def _error(outcome: Outcome, run: Trace) -> Finding:
 
 
 def _scope(outcome: Outcome) -> str:
-    """What a verdict is for, in brackets: no verdict is shown without it."""
+    """The scope of a verdict in brackets."""
     return f" ({scope_of(outcome)})"
 
 
 def scope_of(outcome: Outcome) -> str:
-    """What a verdict is for: "check figure_8 of quorum: Node = 3, …, faults: none"."""
+    """The scope of a verdict: "check figure_8 of quorum: Node = 3, …, faults: none"."""
     model, check = outcome.model, outcome.check
     faults = [f"faults: {budget_words(check.budget)}"] if model.faults else []
     words = [*scope_words(check.scope), *config_words(model, check), *faults]
@@ -201,6 +205,7 @@ def scope_of(outcome: Outcome) -> str:
 
 
 def _rule(model: Model, name: str) -> FindingRule:
+    """The rule of a property."""
     found = next((each for each in model.properties if each.name == name), None)
     kind = "property" if found is None else found.kind.value
     says = "" if found is None or found.says is None else "".join(map(_plain, found.says))
@@ -208,32 +213,35 @@ def _rule(model: Model, name: str) -> FindingRule:
 
 
 def _plain(part: object) -> str:
-    """A part of a sentence; what has a value only in a state is left open."""
+    """A part of a `says` sentence, with values left open."""
     return part if isinstance(part, str) else "…"
 
 
 def _place(model: Model, result: Result, check: Check) -> FilePlace:
+    """The place of a result: the property's, or the check's."""
     spans = [each.span for each in model.properties if each.name == result.property]
     return FilePlace(model.source, spans[0] if spans else _span(check))
 
 
 def _span(check: Check) -> Span | None:
-    """The place of a check; None if the command line made it up."""
+    """The place of the check; None if the command line made it."""
     return check.span if check.span.end else None
 
 
 def _action(model: Model, name: str) -> FilePlace:
+    """The place of an action."""
     return FilePlace(model.source, model.action(name).span)
 
 
 def _guard(model: Model, name: str, guard: str) -> FilePlace:
+    """The place of a guard."""
     action = model.action(name)
     spans = [each.span for each in action.guards if model.guard_name(each) == guard]
     return FilePlace(model.source, spans[0] if spans else action.span)
 
 
 def _stages(run: Trace) -> tuple[RunStage, ...]:
-    """The steps of a run, each with the action that it takes."""
+    """The steps of a run, each at its action."""
     machine = Machine(run.model, run.scope)
     actions = {action.name: action for action in run.model.actions}
     return tuple(

@@ -11,7 +11,7 @@ from spec.source import Source, Span
 
 
 class Severity(StrEnum):
-    """How bad a finding is, in the words of SARIF."""
+    """The severity of a finding, in SARIF's terms."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 
 class CaseStatus(StrEnum):
-    """What a case came to; one that is an error could not be decided, one that is skipped was not asked."""
+    """The status of a case; `error` is undecided, `skipped` was not run."""
 
     PASSED = "passed"
     FAILED = "failure"
@@ -29,7 +29,7 @@ class CaseStatus(StrEnum):
 
 @frozen
 class FilePlace:
-    """A stretch of a file; the whole file without a span."""
+    """A span in a file; the whole file without a span."""
 
     source: Source
     span: Span | None = None
@@ -37,7 +37,7 @@ class FilePlace:
 
 @frozen
 class FindingRule:
-    """What findings are of: a property, a guarantee, a code; `about` says more of it."""
+    """The rule of findings: a property, guarantee or code, described by `about`."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class FindingRule:
 
 @frozen
 class RunStage:
-    """A step of a run, and where the model has it."""
+    """A step of a run, with its place in the model."""
 
     says: str
     place: FilePlace
@@ -54,7 +54,7 @@ class RunStage:
 
 @frozen
 class Finding:
-    """Something to be looked at: of which rule, how bad, where, and the run that shows it.
+    """A problem to report: rule, severity, place, and the run that shows it.
 
     `identity` distinguishes it from others of its rule, in this and in later runs.
     """
@@ -70,7 +70,7 @@ class Finding:
 
 @frozen
 class CaseReport:
-    """A question with its answer: `text` is why it did not pass, `scope` the scope of the answer."""
+    """A question with its result: `text` is why it failed, `scope` what it covers."""
 
     suite: str
     name: str
@@ -83,7 +83,7 @@ class CaseReport:
 
 @frozen
 class Report:
-    """All cases and findings of a command; `rules` are those of everything that was asked."""
+    """The cases, findings and rules of a command."""
 
     cases: tuple[CaseReport, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -92,13 +92,13 @@ class Report:
 
     @property
     def used(self) -> tuple[FindingRule, ...]:
-        """Every rule once, those of findings too, in their order."""
+        """Every rule once, including those only in findings."""
         every = (*self.rules, *(finding.rule for finding in self.findings))
         return tuple({rule.name: rule for rule in every}.values())
 
 
 def joined(reports: Iterable[Report]) -> Report:
-    """Several reports as one."""
+    """The reports as one."""
     parts = tuple(reports)
     return Report(
         tuple(case for part in parts for case in part.cases),
@@ -109,7 +109,7 @@ def joined(reports: Iterable[Report]) -> Report:
 
 
 def of_mistakes(error: SpecError) -> Report:
-    """What is wrong with the input: a case for each file that cannot be answered, and each mistake."""
+    """The report about wrong input: a case for each file, a finding for each mistake."""
     by_file: dict[str, list[Diagnostic]] = {}
     for each in error.diagnostics:
         by_file.setdefault(each.source.name, []).append(each)
@@ -125,7 +125,7 @@ def of_mistakes(error: SpecError) -> Report:
 
 
 def of_diagnostic(diagnostic: Diagnostic, level: Severity) -> Finding:
-    """A mistake, or with another level what does not stop anything."""
+    """The finding of a diagnostic."""
     entry = diagnostic.entry
     more = (diagnostic.label, f"help: {diagnostic.help}" if diagnostic.help else "")
     message = "; ".join(filter(None, (diagnostic.message, *more)))

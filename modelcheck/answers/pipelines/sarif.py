@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def sarif(report: Report, command: str) -> str:
-    """One run of the tool `modelcheck COMMAND`, with a rule for each property and code, as a text of JSON.
+    """The report as SARIF: one run of the tool `modelcheck COMMAND`.
 
     Columns count characters.  Paths are relative to where the command ran, unless they were not
     given so; who reads it takes that for the root of the sources.
@@ -48,11 +48,13 @@ def sarif(report: Report, command: str) -> str:
 
 
 def _rule(rule: FindingRule) -> Json:
+    """A rule as JSON data."""
     found: Json = {"id": rule.name, "shortDescription": {"text": rule.title or rule.name}}
     return found | ({"fullDescription": {"text": rule.about}} if rule.about else {})
 
 
 def _result(finding: Finding, number: int) -> Json:
+    """A finding as JSON data."""
     found: Json = {
         "ruleId": finding.rule.name,
         "ruleIndex": number,
@@ -70,19 +72,20 @@ def _result(finding: Finding, number: int) -> Json:
 
 
 def _fingerprint(finding: Finding) -> str:
-    """A hash that stays the same for the same finding, wherever it moves in the file."""
+    """A hash of a finding that does not depend on its line."""
     text = "\0".join((finding.rule.name, finding.place.source.name, finding.identity or finding.message))
     return sha256(text.encode()).hexdigest()[:32]
 
 
 def _stages(stages: Sequence[RunStage]) -> list[Json]:
+    """The steps of a run as JSON data."""
     return [
         {"message": {"text": stage.says}} | next(iter(_locations(stage.place)), Json()) for stage in stages
     ]
 
 
 def _locations(place: FilePlace) -> list[Json]:
-    """Its place; none in what came through a pipe or was typed."""
+    """A place as JSON data; none for standard input or typed text."""
     source, span = place.source, place.span
     name, region = source.name, Json()
     if span is not None:
@@ -96,11 +99,12 @@ def _locations(place: FilePlace) -> list[Json]:
 
 
 def _is_file(name: str) -> bool:
+    """Whether a name is that of a file."""
     return name != "-" and not name.startswith(("<", "--"))
 
 
 def artifact(name: str) -> Json:
-    """A file as SARIF names it: relative to the root of the sources, or where the whole path was given.
+    """A file as a SARIF artifact location: relative, or absolute where it was given so.
 
     >>> artifact("my models/a.rsm")
     {'uri': 'my%20models/a.rsm', 'uriBaseId': '%SRCROOT%'}

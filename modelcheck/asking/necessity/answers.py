@@ -25,7 +25,7 @@ OF_SAFETY = OF_STEPS | {
 
 @frozen
 class MutationQuestion:
-    """Some properties of a model with a switch, in the bounds of a check."""
+    """Some properties of a model with mutation switch, within the bounds of a check."""
 
     model: Model
     check: Check
@@ -35,7 +35,7 @@ class MutationQuestion:
 
 @frozen
 class UnmutatedAnswer:
-    """A check's answer on the unchanged protocol: what holds, and why something is `unknown`.
+    """A check's result on the unchanged protocol: properties that hold, or why it is `unknown`.
 
     `why` is empty where the check can be asked about mutants, by what holds.
 
@@ -55,7 +55,7 @@ class UnmutatedAnswer:
 
 @frozen
 class MutantAnswer:
-    """The answer of a check, by its place, on a mutant: the best run that breaks it, or why none is known."""
+    """The result of a check on a mutant: the best run that violates it, or why none is known."""
 
     place: int
     states: int = 0
@@ -65,14 +65,14 @@ class MutantAnswer:
 
 
 class _Searches:
-    """Searches one after the other in this process, so that those of a family share a kernel."""
+    """Runs searches in this process, sharing kernels within a family."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._engine: Engine | None = None
 
     def _answer(self, asked: MutationQuestion, check: Check, *, at_first: bool) -> SweepAnswer:
-        """With symmetry wherever there is any: what is asked here may be."""
+        """The result of one search, with symmetry where possible."""
         self._engine = self._engine or engine("explicit", series=True)
         symmetry = bool(symmetric_sorts(asked.model))
         orders = Orders(self._limits, symmetry, at_first)
@@ -81,14 +81,14 @@ class _Searches:
 
 
 class Unmutated(_Searches):
-    """The answer of each check on the unchanged protocol, by its number."""
+    """The result of each check on the unchanged protocol, by index."""
 
     def __init__(self, questions: Sequence[MutationQuestion], limits: Limits) -> None:
         super().__init__(limits)
         self._questions = tuple(questions)
 
     def __call__(self, number: int) -> UnmutatedAnswer:
-        """The answer of a check, by its number."""
+        """The result of the check with an index."""
         asked = self._questions[number]
         if not asked.properties:
             return UnmutatedAnswer(why="it asks for no safety")
@@ -105,7 +105,7 @@ class Unmutated(_Searches):
 
 
 def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
-    """A check's answer on the model as it is: what holds there, or why nothing does."""
+    """The result of a check on the unchanged model."""
     findings = outcome.findings
     holding = tuple(each.property for each in findings.results if isinstance(each.verdict, Holds))
     reasons = [each.verdict.reason for each in findings.results if isinstance(each.verdict, Unknown)]
@@ -129,7 +129,7 @@ def _unmutated(outcome: Outcome, exit_: Exit) -> UnmutatedAnswer:
 
 
 class Mutants(_Searches):
-    """The answers of checks on each mutant, by its number from 0, up to the first that is broken.
+    """The results of checks on each mutant, by index, up to the first that is violated.
 
     `orders` has, for each mutant, the places of the questions to ask, in their order.
     """
@@ -141,7 +141,7 @@ class Mutants(_Searches):
         self._questions, self._orders = tuple(questions), tuple(orders)
 
     def __call__(self, number: int) -> tuple[MutantAnswer, ...]:
-        """The answers of the checks on a mutant, by its number."""
+        """The results of the checks on the mutant with an index."""
         replies: list[MutantAnswer] = []
         for place in self._orders[number]:
             asked = self._questions[place]
@@ -153,7 +153,7 @@ class Mutants(_Searches):
 
 
 def _of_mutant(place: int, found: SweepAnswer) -> MutantAnswer:
-    """The answer of the check at a place on a mutant: the cheapest run that breaks it, or why none is."""
+    """The result of a check on a mutant: the cheapest violation, or why there is none."""
     if found.outcome is None:
         return MutantAnswer(place, problem=found.problem)
     findings = found.outcome.findings

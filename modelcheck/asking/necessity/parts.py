@@ -32,7 +32,7 @@ from spec.source import Source, Span
 
 
 class PartKind(Enum):
-    """What a part is; the value is what becomes of it, in words."""
+    """The kind of a part; its value describes the mutation in words."""
 
     GUARD = "dropped"
     QUORUM = "one less"
@@ -42,7 +42,7 @@ class PartKind(Enum):
 
 @frozen
 class ProtocolPart:
-    """A part of a protocol by its kind and its place; `name` is for people."""
+    """A part of a protocol that can be mutated, by kind and place; `name` is for people."""
 
     kind: PartKind
     span: Span
@@ -54,14 +54,14 @@ Choice = Callable[[ProtocolPart, ir.Expr, ir.Expr], ir.Expr]
 
 
 def forgetful(models: Sequence[ir.Model]) -> tuple[ir.Model, ...]:
-    """The models with a store for every durable field wherever a crash would lose it, for `weakened`."""
+    """The models with an extra assignment for every durable field where a crash would lose it."""
     if not any(v.storage is ir.Storage.DURABLE and v.owner for model in models for v in model.variables):
         return tuple(models)
     return load_volatile(models[0].source)
 
 
 def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[ProtocolPart]:
-    """All parts of a model, given what `forgetful` makes of it."""
+    """All parts of a model that can be mutated, given its `forgetful` version."""
     found: set[ProtocolPart] = set()
 
     def note(part: ProtocolPart, now: ir.Expr, _without: ir.Expr) -> ir.Expr:
@@ -73,7 +73,7 @@ def parts_of(model: ir.Model, forgets: ir.Model) -> frozenset[ProtocolPart]:
 
 
 def sites(model: ir.Model, forgets: ir.Model) -> dict[ProtocolPart, frozenset[str]]:
-    """The parts of a model, and the actions that each of them is in."""
+    """The parts of a model, each with the actions that contain it."""
     found: dict[ProtocolPart, set[str]] = {}
     for action in forgets.actions:
         only = replace(forgets, actions=(action,))
@@ -83,29 +83,31 @@ def sites(model: ir.Model, forgets: ir.Model) -> dict[ProtocolPart, frozenset[st
 
 
 def weakened(model: ir.Model, forgets: ir.Model, choice: Choice) -> ir.Model:
-    """The model with what a choice puts in every place of a part, given what `forgetful` makes of it."""
+    """The model with the mutations chosen by `choice`, given its `forgetful` version."""
     actions = tuple(_PartsOfAction(model, action, choice).chosen() for action in forgets.actions)
     return replace(model, actions=actions)
 
 
 class _PartsOfAction:
-    """The places of parts in one action."""
+    """Finds and mutates the parts of one action."""
 
     def __init__(self, model: ir.Model, forgets: ir.Action, choice: Choice) -> None:
         self._model, self._action, self._choice = model, forgets, choice
         self._stores = set(_stores(model.action(forgets.name).body))
 
     def chosen(self) -> ir.Action:
-        """The action with all choices made."""
+        """The action with the chosen mutations."""
         params = tuple(replace(param, domain=self._expr(param.domain)) for param in self._action.params)
         head = tuple(map(self._head, self._action.head))
         return replace(self._action, params=params, head=head, body=self._block(self._action.body))
 
     @property
     def _source(self) -> Source:
+        """The source of the action."""
         return self._model.source
 
     def _head(self, part: ir.Guard | ir.Bound) -> ir.Guard | ir.Bound:
+        """A guard or `let` with the chosen mutations."""
         match part:
             case ir.Bound(value=value):
                 return replace(part, value=self._expr(value))
@@ -119,14 +121,17 @@ class _PartsOfAction:
                 assert_never(part)
 
     def _text(self, span: Span) -> str:
+        """The text of a span on one line."""
         return one_line(self._source.at(span))
 
     # -------------------------------------------------------------- statements
 
     def _block(self, statements: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        """Statements with the chosen mutations."""
         return tuple(new for old in statements for new in self._statement(old))
 
     def _statement(self, statement: ir.Stmt) -> Iterator[ir.Stmt]:
+        """A statement with the chosen mutations; none if it is left out."""
         match statement:
             case ir.Assign():
                 yield from self._assign(statement)
@@ -146,12 +151,13 @@ class _PartsOfAction:
                 assert_never(statement)
 
     def _is_for_ghosts(self, statements: Sequence[ir.Stmt]) -> bool:
+        """Whether statements assign only ghost variables."""
         assigned = [each for each in statements if isinstance(each, ir.Assign)]
         ghosts = all(self._model.variables[each.var].ghost for each in assigned)
         return bool(assigned) and ghosts and len(assigned) == len(statements)
 
     def _assign(self, store: ir.Assign) -> Iterator[ir.Assign]:
-        """The store with a choice made; none where what is chosen is what is there already."""
+        """An assignment with the chosen mutation; none if it would keep the old value."""
         variable, value = self._model.variables[store.var], store.value
         there = _there(variable, store)
         inner = value.of if isinstance(value, ir.Fit) else value
@@ -171,7 +177,7 @@ class _PartsOfAction:
     # -------------------------------------------------------------- expressions
 
     def _expr(self, expr: ir.Expr) -> ir.Expr:
-        """The expression with a choice made for every quorum in it."""
+        """The expression with the chosen mutation of every quorum in it."""
         found = with_parts(expr, self._expr)
         weak = smaller_quorum(found)
         if weak is None:
@@ -180,7 +186,7 @@ class _PartsOfAction:
 
 
 def smaller_quorum(test: ir.Expr) -> ir.Expr | None:
-    """The test where one member less is enough; None for one that does not ask a set to be large."""
+    """The test with a threshold lower by one member; None if it is no quorum test."""
     match test:
         case ir.Apply(op=Op.LT | Op.LE, args=(less, more)):
             counted = with_larger_size(more)
@@ -221,13 +227,13 @@ def with_larger_size(expr: ir.Expr) -> ir.Expr:
 
 
 def _stores(statements: Sequence[ir.Stmt]) -> Iterator[tuple[Span, int]]:
-    """Where statements store, and to which variable."""
+    """The spans and variables of assignments."""
     every = walk_statements(statements)
     return ((each.span, each.var) for each in every if isinstance(each, ir.Assign))
 
 
 def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:
-    """What the place of a store holds before it."""
+    """The value before an assignment at its target."""
     found: ir.Expr = ir.Var(store.var, type=variable.type, span=store.span)
     for step in store.path:
         match step, found.type:
@@ -243,7 +249,7 @@ def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:
 
 
 def _is_fixed(expr: ir.Expr) -> bool:
-    """Whether a value reads neither the state nor a name that is bound outside of it."""
+    """Whether a value depends neither on the state nor on outer names."""
     bound = {part.slot for part in walk(expr) if isinstance(part, ir.Let | ir.Bind | ir.MapOf)}
     return not any(
         isinstance(part, ir.Var) or (isinstance(part, ir.Local) and part.slot not in bound)

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @frozen
 class CheckStanding:
-    """A check of a model, and its answer on the unchanged protocol."""
+    """A check of a model with its result on the unchanged protocol."""
 
     model: Model
     check: Check
@@ -53,7 +53,7 @@ class CheckStanding:
 
 @frozen
 class NecessityRow:
-    """A part, and the check that needs it, with the run on the mutant that it prevents; or none.
+    """A part, and the check that needs it with the run on the mutant that the part prevents; or none.
 
     `held` are the checks that hold without it, `same` those in which the mutant has the
     same runs, and `unknown` those without an answer, each with the reason.  `cut` are limits
@@ -73,12 +73,12 @@ class NecessityRow:
 
     @property
     def line(self) -> int:
-        """The line of the part in the file."""
+        """The line number of the part."""
         return self.model.source.place(self.part.span.start)[1]
 
     @property
     def needed(self) -> bool | None:
-        """Whether a check needs it; None where that is not known."""
+        """Whether a check needs the part; None if unknown."""
         return True if self.run is not None else None if self.unknown else False
 
 
@@ -90,7 +90,7 @@ def necessity(
     limits: Limits = LIMITS,
     reporter: Reporter | None = None,
 ) -> tuple[NecessityRow, ...]:
-    """What is known of each part of the models of a file, in the order of the text.
+    """The result for each part of the models of a file, in textual order.
 
     Asks the checks of those names, all without any; costs a search for each part and check
     that could decide it, within `limits` each, on all cores.  Parts are missing where it was
@@ -106,7 +106,7 @@ def necessity(
 
 
 class NecessitySearch:
-    """The parts of a file's models and its checks; see `necessity`. First `checks`, then `rows`."""
+    """Mutation testing of a file's models: first call `checks`, then `rows`; see `necessity`."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class NecessitySearch:
         self.source = models[0].source
 
     def _of_checks(self) -> list[MutationQuestion]:
-        """Each check as a question about the model with a switch, which is off."""
+        """Each check as a question about the model with its switch off."""
         asked = []
         for model, check in self._checks:
             safety = (prop.name for prop in looked_at(model, check) if prop.kind in OF_SAFETY)
@@ -146,7 +146,7 @@ class NecessitySearch:
         ]
 
     def checks(self, limits: Limits, reporter: Reporter | None = None) -> Iterator[tuple[int, CheckStanding]]:
-        """Each check with its number, as the answers come; fewer where it is interrupted."""
+        """The index and result of each check on the unchanged model, as they are ready."""
         work = Unmutated(self._questions, shared_out(limits, self.count))
         for number, found in self._done(work, self.count, "check", lambda each: each.states, reporter):
             yield number, CheckStanding(*self._checks[number], found)
@@ -154,7 +154,7 @@ class NecessitySearch:
     def rows(
         self, asked: Sequence[CheckStanding], limits: Limits, reporter: Reporter | None = None
     ) -> Iterator[tuple[int, NecessityRow]]:
-        """The number of each part and what is known of it, as the answers come; fewer where interrupted.
+        """The index and row of each part, as they are ready.
 
         `asked` are all checks in their order, unchanged.
         """
@@ -180,7 +180,7 @@ class NecessitySearch:
             yield number, self._row(self.parts[number], asked, same, replies)
 
     def _may_tell(self, part: ProtocolPart, asked: CheckStanding) -> bool:
-        """Whether the mutant may have other runs in a check, by what its unchanged search has seen."""
+        """Whether the mutant can behave differently in a check, by what its search has seen."""
         actions = self._sites[asked.model.name].get(part)
         if actions is None:
             return False
@@ -202,7 +202,7 @@ class NecessitySearch:
         same: Sequence[CheckStanding],
         replies: Sequence[MutantAnswer],
     ) -> NecessityRow:
-        """The row of a part: with the first check that needs it, or with those that hold without it."""
+        """The row of a part: with the first check that needs it, or those that hold without it."""
         home = next(each.model for each in asked if part in self._sites[each.model.name])
         held = tuple(asked[r.place] for r in replies if r.run is None and not r.problem)
         lacking = ((each, each.stands.unknown) for each in asked if part in self._sites[each.model.name])
@@ -227,7 +227,7 @@ class NecessitySearch:
         states_of: Callable[[T], int],
         reporter: Reporter | None,
     ) -> Iterator[tuple[int, T]]:
-        """The results of jobs as they come, reported as progress."""
+        """The results of jobs as they are ready, reported as progress."""
         began, done, states = monotonic(), 0, 0
 
         def tell() -> None:
@@ -241,22 +241,23 @@ class NecessitySearch:
 
 
 def _by_enabled(part: ProtocolPart, held: Sequence[CheckStanding]) -> tuple[str, ...]:
-    """The properties of these checks that contain a guard, which only `enabled` puts there."""
+    """The properties that contain a guard's condition, which only `enabled` puts there."""
     if part.kind is not PartKind.GUARD:
         return ()
     names = ((each.model, name) for each in held for name in each.stands.properties)
-    asking = (name for model, name in names if _stands_in(part.span, model.property(name).expr))
+    asking = (name for model, name in names if _contains(part.span, model.property(name).expr))
     return tuple(dict.fromkeys(asking))
 
 
-def _stands_in(guard: Span, expr: Expr | None) -> bool:
+def _contains(guard: Span, expr: Expr | None) -> bool:
+    """Whether an expression contains a guard."""
     return expr is not None and any(
         guard.start <= each.span.start and each.span.end <= guard.end for each in walk(expr)
     )
 
 
 def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: UnmutatedAnswer) -> bool:
-    """Whether a guard is never false in a check; not where another guard of the action is called the same."""
+    """Whether a guard is never false in a check, and no other guard has its name."""
     guards = model.action(action).guards
     names = [model.guard_name(guard) for guard in guards]
     own = next(name for name, guard in zip(names, guards, strict=True) if guard.span == part.span)
@@ -264,10 +265,11 @@ def _is_unrefused(part: ProtocolPart, model: Model, action: str, stands: Unmutat
 
 
 def _is_of_scope(model: Model, name: str) -> bool:
-    """Whether a limit of the scope may cut steps of an action: what cuts all of them may be what goes."""
+    """Whether a limit of the scope may cut steps of an action."""
     every = (part for each in walk_statements(model.action(name).body) for part in expressions(each))
     return any(isinstance(each, Fit) and names_scope(each.type) for part in every for each in walk(part))
 
 
 def _refuse(model: Model, what: str, help_: str) -> NoReturn:
+    """Raise SpecError."""
     raise SpecError([Diagnostic("R0914", model.source, None, f"{model.name} {what}", help=help_)])

@@ -25,7 +25,7 @@ LONGEST = 60  # characters of a name in that of a file
 
 
 def switched(model: ir.Model, forgets: ir.Model, numbers: Mapping[ProtocolPart, int]) -> ir.Model:
-    """The model with a switch for the parts that have a number: the part that is left out, 0 for none."""
+    """The model with a switch that selects the part to leave out, by number; 0 for none."""
     of = t.Range(NOTHING, max(numbers.values(), default=NOTHING))
 
     def choice(part: ProtocolPart, now: ir.Expr, without: ir.Expr) -> ir.Expr:
@@ -47,7 +47,7 @@ def set_to(check: ir.Check, number: int) -> ir.Check:
 
 
 def without(model: ir.Model, forgets: ir.Model, part: ProtocolPart) -> ir.Model:
-    """The model without a part, under a name that says so."""
+    """The model without a part, with a name that shows it."""
 
     def choice(each: ProtocolPart, now: ir.Expr, weak: ir.Expr) -> ir.Expr:
         return weak if each == part else now
@@ -64,11 +64,11 @@ def without(model: ir.Model, forgets: ir.Model, part: ProtocolPart) -> ir.Model:
 
 
 def moved(trace: Trace, mutant: ir.Model) -> Trace:
-    """A run that was found with a switch, as one of the mutant itself; it is not replayed yet."""
+    """A run found with a switch, as a run of the mutant; it is not replayed yet."""
     config = {name: value for name, value in trace.scope.config.items() if name != SWITCH}
     return replace(trace, model=mutant, scope=replace(trace.scope, config=config))
 
 
 def _slug(name: str) -> str:
-    """A name that may be part of that of a file."""
+    """A name usable in a file name."""
     return re.sub(r"[^\w.]+", "_", name)[:LONGEST].strip("_")

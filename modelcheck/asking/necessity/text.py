@@ -12,7 +12,7 @@ Json = dict[str, object]
 
 
 def as_json(asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unanswered: int) -> Json:
-    """The unchanged checks, and the parts, as plain values; `unanswered` counts parts without an answer."""
+    """The checks and the parts as JSON data; `unanswered` is the number of parts without a result."""
     return {
         "checks": [_check(each) for each in asked],
         "parts": [_part(row) for row in rows],
@@ -21,6 +21,7 @@ def as_json(asked: Sequence[CheckStanding], rows: Sequence[NecessityRow], unansw
 
 
 def _check(asked: CheckStanding) -> Json:
+    """A check as JSON data."""
     stands = asked.stands
     return {
         "model": asked.model.name,
@@ -32,6 +33,7 @@ def _check(asked: CheckStanding) -> Json:
 
 
 def _part(row: NecessityRow) -> Json:
+    """A part as JSON data."""
     file, line, column = row.model.source.place(row.part.span.start)
     place = {"file": file, "line": line, "column": column}
     return {
@@ -50,7 +52,7 @@ def _part(row: NecessityRow) -> Json:
 
 
 def _by(row: NecessityRow) -> Json | None:
-    """The check that needs a part, and the run that the part prevents."""
+    """The check that needs a part, and the run it prevents, as JSON data."""
     run = row.run
     if run is None or row.needed_by is None:
         return None

@@ -15,7 +15,7 @@ from spec.model.ir import ExpectVerdict, Model, PropertyKind
 
 @frozen
 class ChangedAnswer:
-    """A property whose answer is another at a larger scope: both in words, and the run that shows it there.
+    """A property whose verdict changes at a larger scope: both in words, with a run that shows it.
 
     `property` is empty where the model makes an error there.
     """
@@ -28,7 +28,7 @@ class ChangedAnswer:
 
 @frozen
 class LargerAnswer:
-    """What a check answers with the bounds `names` one larger.
+    """The verdicts of a check with the bounds `names` one larger, compared with its own.
 
     `changes` are answers that differ: another verdict, or another fewest number of faults.  `lengths` are
     those of which only the steps differ.  `unfinished` is why something is not known, and `problem` why
@@ -45,12 +45,12 @@ class LargerAnswer:
 
     @property
     def is_same(self) -> bool:
-        """Whether every answer is known to be the same there."""
+        """Whether every verdict is known to be unchanged."""
         return not self.changes and not self.unfinished and not self.problem
 
 
 def compared(names: Bounds, own: Outcome, found: Outcome) -> LargerAnswer:
-    """The answer at a larger scope, by the outcome there and that of the check as it is."""
+    """The comparison of the outcome at a larger scope with that of the check."""
     findings = found.findings
     states = findings.stats.states
     if findings.error is not None:
@@ -76,19 +76,20 @@ def compared(names: Bounds, own: Outcome, found: Outcome) -> LargerAnswer:
 
 
 def _error(run: Trace) -> ChangedAnswer:
+    """An error of the model as a changed verdict."""
     code = run.ending.code if isinstance(run.ending, Erred) else "an error"
     return ChangedAnswer("", "no error", f"the model makes an error, {code}", run)
 
 
 def _cost(verdict: Verdict) -> tuple[bool, int | None, int | None]:
-    """Whether it holds; and by the run that decides it, the faults and the steps."""
+    """Whether a verdict holds, and the faults and steps of its run."""
     run = run_of(verdict)
     holds = isinstance(verdict, Holds)
     return (holds, None, None) if run is None else (holds, run.faults, len(run.steps))
 
 
 def _is_comparable(before: Verdict, now: Verdict) -> bool:
-    """Whether both are known, with the fewest faults; a run with fewer is enough."""
+    """Whether both verdicts are final; a run with fewer faults is, too."""
     if isinstance(before, Unknown) or isinstance(now, Unknown):
         return False
     if isinstance(before, Holds) is not isinstance(now, Holds):
@@ -102,7 +103,7 @@ def _is_comparable(before: Verdict, now: Verdict) -> bool:
 
 
 def _is_weaker(found: Outcome, result: Result) -> bool:
-    """Whether it is expected to hold for any number of faults, and here does so for some only."""
+    """Whether a property expected to hold for any number of faults holds only for some here."""
     if not isinstance(result.verdict, Holds) or result.verdict.extent.faults is None:
         return False
     expected = (each for each in found.check.expect if isinstance(each, ExpectVerdict))
@@ -110,7 +111,7 @@ def _is_weaker(found: Outcome, result: Result) -> bool:
 
 
 def _words(model: Model, result: Result, verdict: Verdict) -> str:
-    """A verdict and its run: "is violated (1 fault, 5 steps)"."""
+    """A verdict with its run in words: "is violated (1 fault, 5 steps)"."""
     run = run_of(verdict)
     costs = "" if run is None else f" ({count(run.faults, 'fault')}, {count(len(run.steps), 'step')})"
     match verdict:
@@ -127,6 +128,6 @@ def _words(model: Model, result: Result, verdict: Verdict) -> str:
 
 
 def runs(answers: tuple[LargerAnswer, ...]) -> Iterator[Trace]:
-    """The runs that show what changes."""
+    """The runs that show the changes."""
     changes = (change for answer in answers for change in answer.changes)
     yield from (change.run for change in changes if change.run is not None)

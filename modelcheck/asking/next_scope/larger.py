@@ -32,7 +32,7 @@ def bounds(check: Check) -> Bounds:
 
 
 def refused(model: Model, check: Check, name: str) -> str:
-    """Why there is no check with this bound one larger; empty where there is one."""
+    """Why a bound cannot be one larger; empty if it can."""
     if check.scope.size(name) >= (LARGEST_SORT if name in check.scope.sorts else LARGEST_NAT):
         return "the language has no larger one"
     unmet = Machine(model, larger(check, (name,)).scope).assumption_failures() if model.assumes else ()
@@ -40,7 +40,7 @@ def refused(model: Model, check: Check, name: str) -> str:
 
 
 def larger(check: Check, names: Iterable[str]) -> Check:
-    """The check with these bounds one larger.  It keeps what it expects of properties, and no counts."""
+    """The check with these bounds one larger, without expected counts."""
     scope, names = check.scope, {*names}
 
     def grown(some: Mapping[str, int]) -> dict[str, int]:
@@ -55,7 +55,7 @@ def larger(check: Check, names: Iterable[str]) -> Check:
 
 
 def is_monotone(model: Model, check: Check) -> bool:
-    """Whether larger limits can only add runs that decide what a check asks, by NOTE(monotone)."""
+    """Whether larger limits can only add runs that decide the properties, by NOTE(monotone)."""
     return all(prop.kind in MONOTONE for prop in looked_at(model, check))
 
 
@@ -68,7 +68,7 @@ def limits(model: Model) -> frozenset[str]:
 
 
 def are_unreached(model: Model, check: Check, names: Bounds, found: Findings) -> bool:
-    """Whether the search of a check shows that nothing changes with larger limits of these names.
+    """Whether the search shows that larger limits of these names change nothing.
 
     It has cut no step there, and has been through every run that a cheaper one could begin with.
     """
@@ -82,7 +82,7 @@ def are_unreached(model: Model, check: Check, names: Bounds, found: Findings) ->
 
 
 def _listed_types(model: Model) -> Iterator[Type]:
-    """The types of which some expression lists all values, and those that are keys."""
+    """The types whose values some expression enumerates, and those of keys."""
     seen = set[Type]()
     for whole in _wholes(model):
         for expr in walk(whole):
@@ -94,7 +94,7 @@ def _listed_types(model: Model) -> Iterator[Type]:
 
 
 def _wholes(model: Model) -> Iterator[Expr]:
-    """Every expression of a model that is in no other, but for those in texts."""
+    """Every outermost expression of a model, except in texts."""
     yield from (variable.init for variable in model.variables)
     yield from (assume.test for assume in model.assumes)
     for prop in model.properties:
@@ -113,5 +113,6 @@ def _wholes(model: Model) -> Iterator[Expr]:
 
 
 def _nats(of: Type) -> Iterator[str]:
+    """The names of the nats in a type."""
     yield from (part.name for part in walk_type(of) if isinstance(part, Nat))
     yield from (nat for part in walk_type(of) if isinstance(part, Map) for nat in _nats(part.key))

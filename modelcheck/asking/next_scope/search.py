@@ -43,7 +43,7 @@ WITH_ALL = "the same with all of them larger"
 
 @frozen
 class NextScopeRow:
-    """A check, and what it answers at larger scopes: each bound alone, and several together.
+    """A check, and its verdicts at larger scopes: each bound alone, and several together.
 
     `why` is empty where the check itself has an answer to compare with; `exit` is that of the check as it is.
     """
@@ -56,17 +56,17 @@ class NextScopeRow:
     why: str = ""
 
     def is_declared(self, answer: LargerAnswer) -> bool:
-        """Whether the check itself declares that with these bounds larger it is another question."""
+        """Whether the check declares that these bounds are exact."""
         return any(name in self.check.exact for name in answer.names)
 
     @property
     def changed(self) -> tuple[LargerAnswer, ...]:
-        """The larger scopes that change an answer, compared with the check's own answer."""
+        """The larger scopes that change a verdict."""
         return tuple(each for each in self.answers if each.changes and not self.is_declared(each))
 
     @property
     def unfinished(self) -> tuple[LargerAnswer, ...]:
-        """The larger scopes that are not known to change nothing, nor to change something."""
+        """The larger scopes whose effect is unknown."""
         open_ = (each for each in self.answers if each.unfinished and not each.changes)
         return tuple(each for each in open_ if not self.is_declared(each))
 
@@ -77,16 +77,17 @@ class NextScopeRow:
 
     @property
     def idle(self) -> Bounds:
-        """The bounds that the check calls exact although a larger one is known to change nothing."""
+        """The bounds declared exact although a larger one is known to change nothing."""
         return tuple(name for name in self.check.exact if self._is_idle(name))
 
     def _is_idle(self, name: str) -> bool:
+        """Whether a bound is such."""
         own = [each for each in self.answers if name in each.names]
         return bool(own) and all(each.is_same for each in own)
 
 
 class LargerSearches:
-    """Answers questions by their numbers, in this process, those of a family with one kernel."""
+    """Runs searches by index in this process, sharing kernels within a family."""
 
     def __init__(self, points: Sequence[SweepPoint], limits: Limits) -> None:
         self._points, self._limits = tuple(points), limits
@@ -95,14 +96,14 @@ class LargerSearches:
         self._engine: Engine | None = None  # of this process
 
     def __call__(self, number: int) -> SweepAnswer:
-        """The answer to the question of a number; up to renaming where it can be."""
+        """The result of the search with an index, under symmetry where possible."""
         self._engine = self._engine or engine("explicit", series=True)
         orders = Orders(self._limits, symmetry=number in self._symmetric)
         return answer(self._points[number], orders, engine=self._engine, family=self._families[number])
 
 
 def _is_symmetric(point: SweepPoint) -> bool:
-    """Whether a question can be asked up to renaming, with few enough renamings for that to be cheaper."""
+    """Whether symmetry applies, with few enough renamings to pay off."""
     sorts = symmetric_sorts(point.model)
     renamings = prod(factorial(len(point.check.scope.sorts[name])) for name in sorts)
     asked = looked_at(point.model, point.check)
@@ -110,7 +111,7 @@ def _is_symmetric(point: SweepPoint) -> bool:
 
 
 class NextScopeSearch:
-    """Checks and the questions that larger scopes make of them; `rows` asks."""
+    """Runs checks at larger scopes; `rows` yields the results."""
 
     def __init__(self, asked: Sequence[tuple[Model, Check]]) -> None:
         self.asked = tuple(asked)
@@ -127,7 +128,7 @@ class NextScopeSearch:
     def rows(
         self, limits: Limits = LIMITS, reporter: Reporter | None = None
     ) -> Iterator[tuple[int, NextScopeRow]]:
-        """The number of each check and its row, as they are complete; what is left where it is interrupted.
+        """The index and row of each check, as they are complete; partial ones after an interrupt.
 
         Costs a search for the check and for each larger scope that could decide something, within `limits`
         each, on all cores.  Every run has been replayed.
@@ -161,6 +162,7 @@ class NextScopeSearch:
                 yield place, plan.row(found[place])
 
     def _workers(self, limits: Limits) -> Workers[SweepAnswer]:
+        """The worker processes for the searches."""
         plans, places = self._plans, self._places
         points = [SweepPoint((), plans[place].model, plans[place].at(names)) for place, names in places]
         models = list({id(model): model for model, _ in self.asked}.values())
@@ -168,7 +170,7 @@ class NextScopeSearch:
 
 
 class ScopePlan:
-    """Which larger scopes of a check are worth a search, by what is known already."""
+    """Decides which larger scopes of a check to search, from the results so far."""
 
     def __init__(self, model: Model, check: Check, limits: frozenset[str]) -> None:
         self.model, self.check = model, check
@@ -182,6 +184,7 @@ class ScopePlan:
 
     @property
     def _all(self) -> Bounds:
+        """All bounds that can be larger."""
         return (*self._others, *self._cutting)
 
     def at(self, names: Bounds) -> Check:
@@ -189,7 +192,7 @@ class ScopePlan:
         return larger(self.check, names)
 
     def scopes(self) -> tuple[Bounds, ...]:
-        """All that may be asked: the check's own scope, and larger ones."""
+        """The check's own scope, and every larger one that may be searched."""
         alone = [(name,) for name in (*self._all, *self._exact)]
         together = [self._cutting, self._all, *((name, *self._all) for name in self._exact)]
         return tuple(dict.fromkeys([(), *alone, *(names for names in together if names)]))
@@ -204,6 +207,7 @@ class ScopePlan:
         return tuple(names for names in dict.fromkeys(wanted) if self._decided(names, found) is None)
 
     def _wanted(self, found: Mapping[Bounds, SweepAnswer]) -> Iterator[Bounds]:
+        """The scopes to search, in order."""
         yield from ((name,) for name in (*self._others, *self._exact))
         yield self._cutting
         yield self._all
@@ -216,7 +220,7 @@ class ScopePlan:
                 yield (name, *self._all)
 
     def _decided(self, names: Bounds, found: Mapping[Bounds, SweepAnswer]) -> LargerAnswer | None:
-        """What is known of a larger scope, without a search or by one; None where nothing is."""
+        """What is known about a larger scope, with or without a search; None if nothing."""
         own = found[()].outcome
         assert own is not None
         if names in found:
@@ -229,7 +233,7 @@ class ScopePlan:
         return None
 
     def row(self, found: Mapping[Bounds, SweepAnswer]) -> NextScopeRow:
-        """All that is known of the check."""
+        """The row of the check."""
         own = found[()]
         states = 0 if own.outcome is None else own.outcome.findings.stats.states
         why = self._why(own)
@@ -244,14 +248,14 @@ class ScopePlan:
         return NextScopeRow(self.model, self.check, own.exit, states, tuple(answers), why)
 
     def _wished(self, found: Mapping[Bounds, SweepAnswer]) -> set[Bounds]:
-        """The scopes that a row reports on."""
+        """The scopes that a row reports."""
         alone = {(name,) for name in (*self._all, *self._exact)}
         together = {self._all} if len(self._all) > 1 else set()
         return alone | together | {names for names in found if names and names[0] in self._exact}
 
     @staticmethod
     def _why(own: SweepAnswer) -> str:
-        """Why there is nothing to compare with."""
+        """Why the check has no verdicts to compare with."""
         if own.outcome is None:
             return own.problem
         findings = own.outcome.findings
@@ -261,7 +265,7 @@ class ScopePlan:
 
 
 def _answer(names: Bounds, own: Outcome, found: SweepAnswer) -> LargerAnswer:
-    """The answer at a larger scope, by what a search of it came to."""
+    """The comparison for a larger scope from the result of its search."""
     if found.outcome is not None:
         return compared(names, own, found.outcome)
     if found.exit is Exit.EXPECTED:  # an assumption of the model is against it: there is no such question

@@ -23,7 +23,7 @@ WORDS = {
 
 
 def exit_of(row: NextScopeRow, *, strict: bool = False) -> Exit:
-    """Whether a check keeps its answers, but for what it declares; `strict` minds an idle one."""
+    """The exit code of a row; with `strict` an idle exact bound counts as a failure."""
     if row.exit is not Exit.EXPECTED:
         return row.exit
     if row.changed or (strict and row.idle):
@@ -34,7 +34,7 @@ def exit_of(row: NextScopeRow, *, strict: bool = False) -> Exit:
 def lines_of(
     row: NextScopeRow, width: int, *, strict: bool = False, everything: bool = False
 ) -> Iterator[Line]:
-    """A check, and which larger scopes change its answers; with `everything` also how each is known."""
+    """The lines on a check and its larger scopes; with `everything` also how each is known."""
     mark, role = MARKS.get(exit_of(row, strict=strict), MARKS[Exit.UNKNOWN])
     title = f"{row.model.name} · {row.check.name}"
     yield from wrapped(line(Piece(f"{mark} ", role), Piece(title, Role.STRONG)), f": {_verdict(row)}", width)
@@ -43,7 +43,7 @@ def lines_of(
 
 
 def _verdict(row: NextScopeRow) -> str:
-    """The check in a sentence."""
+    """The result for a check in a sentence."""
     if row.why:
         return f"not asked at a larger scope: {row.why}"
     if row.exit is not Exit.EXPECTED:
@@ -60,7 +60,7 @@ def _verdict(row: NextScopeRow) -> str:
 
 
 def _findings(row: NextScopeRow, *, strict: bool) -> Iterator[Sentence]:
-    """The sentences on larger scopes: all that is not the same, and then what is."""
+    """The sentences on larger scopes: changes first."""
     for answer in row.changed:
         yield "changes", f"with {_with(row, answer)}, {_changes(answer)}", Role.BAD
     open_: dict[str, list[str]] = defaultdict(list)
@@ -86,7 +86,7 @@ def _findings(row: NextScopeRow, *, strict: bool) -> Iterator[Sentence]:
 
 
 def _details(row: NextScopeRow) -> Iterator[Sentence]:
-    """How each larger scope is known, or why there is none."""
+    """The sentences on how each larger scope is known."""
     for answer in row.answers:
         if answer.problem:
             yield "none", f"{_with(row, answer)}: {answer.problem}", Role.DIM
@@ -97,7 +97,7 @@ def _details(row: NextScopeRow) -> Iterator[Sentence]:
 
 
 def _with(row: NextScopeRow, answer: LargerAnswer) -> str:
-    """Larger bounds as a check would write them, or that all are larger."""
+    """The larger bounds as a check would write them, or that all are larger."""
     every = [each.names for each in row.answers if len(each.names) > 1 and not row.is_declared(each)]
     if answer.names in every:
         return "all together" if not row.check.exact else "all others together"
@@ -105,17 +105,18 @@ def _with(row: NextScopeRow, answer: LargerAnswer) -> str:
 
 
 def _changes(answer: LargerAnswer) -> str:
-    """What changes, and from what."""
+    """The changed verdicts in words."""
     return ", ".join(f"{each.property} {each.now}; here it {each.was}".strip() for each in answer.changes)
 
 
 def _exactly(row: NextScopeRow, answer: LargerAnswer) -> str:
+    """The larger bounds that the check declares exact, as it writes them."""
     names = (name for name in answer.names if name in row.check.exact)
     return ", ".join(f"{name} = exactly {row.check.scope.size(name)}" for name in names)
 
 
 def summary(rows: Sequence[NextScopeRow], wanted: int, width: int, *, strict: bool = False) -> Iterator[Line]:
-    """The number of checks by result, and whether some were not asked."""
+    """The number of checks by result, in sentences."""
     codes = [exit_of(row, strict=strict) for row in rows]
     parts = [f"{codes.count(code)} {word}" for code, word in WORDS.items() if code in codes]
     asked = count(wanted, "check")
@@ -132,11 +133,12 @@ def summary(rows: Sequence[NextScopeRow], wanted: int, width: int, *, strict: bo
 
 
 def as_json(rows: Sequence[NextScopeRow], wanted: int, *, strict: bool = False) -> Json:
-    """Everything that is known; of how many checks there is nothing."""
+    """The rows as JSON data."""
     return {"checks": [_row(row, strict=strict) for row in rows], "unanswered": wanted - len(rows)}
 
 
 def _row(row: NextScopeRow, *, strict: bool) -> Json:
+    """A row as JSON data."""
     return {
         "model": row.model.name,
         "check": row.check.name,
@@ -149,6 +151,7 @@ def _row(row: NextScopeRow, *, strict: bool) -> Json:
 
 
 def _answer(row: NextScopeRow, answer: LargerAnswer) -> Json:
+    """A larger scope as JSON data."""
     if answer.problem:
         verdict = "none"
     elif answer.changes:
@@ -170,4 +173,5 @@ def _answer(row: NextScopeRow, answer: LargerAnswer) -> Json:
 
 
 def _change(change: ChangedAnswer) -> Json:
+    """A change as JSON data."""
     return {"property": change.property or None, "was": change.was, "now": change.now}

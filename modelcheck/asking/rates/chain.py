@@ -27,7 +27,7 @@ BEYOND = -2
 
 @frozen
 class Event:
-    """What happens in a state at a rate, and the outcomes: numbers of states, LOSS or BEYOND."""
+    """An event in a state of the chain: its rate, and its possible successors (states, LOSS or BEYOND)."""
 
     state: int
     rate: float
@@ -36,7 +36,7 @@ class Event:
 
 @frozen
 class Chain:
-    """Tangible states by their numbers, in which of them the service is down, and the events.
+    """A Markov decision process: tangible states, in which of them the service is down, and events.
 
     `first` are the outcomes of the start; `states` is how many states there were, the immediate
     ones included; `limits` are those of the scope that steps would have left.
@@ -51,7 +51,7 @@ class Chain:
 
 @frozen
 class LossQuestion:
-    """What a loss is, what the service is, and limits of the scope that are part of the question."""
+    """The property that defines a loss, the one of the service, and exact limits of the scope."""
 
     losses: tuple[ir.Property, ...]
     services: tuple[ir.Property, ...]
@@ -65,7 +65,7 @@ def chain_of(
     most: int,
     look: Callable[[int], None],
 ) -> Chain:
-    """The chain of a model. Costs a look at the steps of each state.
+    """The chain of a model with rates. Costs the steps of each state.
 
     `look` is called with how many states there are.  Raises SpecError where there are more than `most`
     of them (R0922), where immediate steps never stop (R0923), and where the model makes an error (R0921).
@@ -74,6 +74,8 @@ def chain_of(
 
 
 class _Making:
+    """Builds one chain."""
+
     def __init__(
         self,
         machine: Machine,
@@ -92,7 +94,7 @@ class _Making:
         self._limits: dict[str, None] = {}
 
     def chain(self) -> Chain:
-        """All reachable tangible states, and the events between them."""
+        """All reachable tangible states and their events."""
         try:
             starts = self._machine.initial()
             first = sorted({each for state in starts for each in self._outcomes(state)})
@@ -108,7 +110,7 @@ class _Making:
         return Chain(tuple(down), tuple(events), tuple(first), len(self._next), tuple(self._limits))
 
     def _events(self, number: int, state: State) -> Iterable[Event]:
-        """What may happen in a tangible state: an event for each action and each of its parameters."""
+        """The events of a tangible state: one for each action with a rate and each of its parameters."""
         found: dict[tuple[str, tuple[ir.Value, ...]], set[int]] = {}
         for step in self._machine.steps(state, actions=self._rates):
             outcomes = found.setdefault((step.step.action, step.step.args), set())
@@ -120,7 +122,7 @@ class _Making:
                 yield Event(number, self._rates[action].per_second, tuple(sorted(outcomes)))
 
     def _outcomes(self, state: State) -> tuple[int, ...]:
-        """Where immediate steps may stop after a state, which is tangible itself if it has none."""
+        """The tangible states (or LOSS, BEYOND) that immediate steps lead to from a state."""
         if state in self._settled:
             return self._settled[state]
         found: set[int] = set()
@@ -145,7 +147,7 @@ class _Making:
         return self._settled[state]
 
     def _after(self, state: State) -> tuple[tuple[State, ...], bool]:
-        """Where immediate steps lead, and whether one leaves the scope."""
+        """The successors by immediate steps, and whether one leaves the scope."""
         if state not in self._next:
             if len(self._next) >= self._most:
                 message = f"there are more than {self._most:,} states"
@@ -161,23 +163,25 @@ class _Making:
         return self._next[state]
 
     def _is_beyond(self, step: Taken | CutOff) -> bool:
-        """Whether a step leaves the scope where that is no part of the question."""
+        """Whether a step leaves the scope, at a limit that is not exact."""
         if not isinstance(step, CutOff) or step.limit.split(" ")[0] in self._wanted.bounded:
             return False
         self._limits[step.limit] = None
         return True
 
     def _is_lost(self, state: State) -> bool:
+        """Whether a state is a loss."""
         if state not in self._lost:
             self._lost[state] = not all(self._machine.holds(each, state) for each in self._wanted.losses)
         return self._lost[state]
 
     def _refuse(self, code: str, message: str, help_: str) -> NoReturn:
+        """Raise SpecError."""
         raise SpecError([Diagnostic(code, self._machine.model.source, None, message, help=help_)])
 
 
 def _growing(numbers: dict[State, int]) -> Iterable[State]:
-    """The states that have a number, those too that get one meanwhile."""
+    """The numbered states, including those numbered during the iteration."""
     done = 0
     while done < len(numbers):
         for state in list(numbers)[done:]:
@@ -189,7 +193,7 @@ def _growing(numbers: dict[State, int]) -> Iterable[State]:
 
 
 def lumped(chain: Chain) -> Chain:
-    """The chain with states as one that nothing distinguishes: the same service, rates and outcomes.
+    """The quotient of the chain by bisimulation: equal service, rates and outcomes.
 
     What is computed of it is the same (Kemeny and Snell, 1960, for chains without choices).  Costs a
     look at all events in each of as many rounds as classes are distinguished, at most the states.
@@ -219,7 +223,7 @@ def lumped(chain: Chain) -> Chain:
 def _signature(
     classes: list[int], number: int, events: Iterable[Event]
 ) -> tuple[tuple[tuple[int, ...], float], ...]:
-    """The rates of a state by the classes that its events lead to; to stay in one's own is no event."""
+    """The rates from a state to classes of outcomes, without those within its own."""
     found: dict[tuple[int, ...], list[float]] = {}
     for event in events:
         outcomes = tuple(sorted({_class(classes, each) for each in event.outcomes}))
@@ -230,4 +234,5 @@ def _signature(
 
 
 def _class(classes: list[int], outcome: int) -> int:
+    """The class of an outcome."""
     return classes[outcome] if outcome >= 0 else outcome

@@ -30,7 +30,7 @@ Matrix = NDArray[np.float64]
 
 @frozen
 class Between:
-    """The best and the worst value of a number; None where it was not computed."""
+    """The best and the worst value of a number; None if not computed."""
 
     best: float | None
     worst: float | None
@@ -51,11 +51,11 @@ class Solved:
 
 
 class TooMany(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """There are more classes of states than can be solved."""
+    """Raised if a chain has too many classes of states to solve."""
 
 
 def solved(chain: Chain, horizon: float) -> Solved:
-    """The solution of a chain for a number of seconds. Raises TooMany.
+    """The mean time to loss and the probabilities within `horizon` seconds. Raises TooMany.
 
     Costs the cube of its states a few dozen times; with choices that matter, a look at all events
     for each jump of the fastest clock.
@@ -70,7 +70,7 @@ def solved(chain: Chain, horizon: float) -> Solved:
 
 
 class _Side:
-    """A chain as it is at best, or at worst, with every step beyond the scope counted so."""
+    """A chain with all choices resolved for the best, or the worst, case."""
 
     def __init__(self, chain: Chain, *, worst: bool) -> None:
         self._chain, self._worst = chain, worst
@@ -82,7 +82,7 @@ class _Side:
     # ------------------------------------------------------------- in the mean
 
     def mean(self) -> float:
-        """Seconds to a loss; infinite where none need come."""
+        """The mean seconds to a loss; infinite if it can be avoided."""
         lost = {LOSS, BEYOND} if self._worst else {LOSS}
         chosen = self._first_choices(lost)
         if chosen is None:
@@ -104,17 +104,17 @@ class _Side:
             chosen |= fresh
 
     def _rank(self, times: Mapping[int, float], lost: set[int], outcome: int) -> float:
-        """What is chosen by: the least time at worst, and the greatest at best."""
+        """The sort key of an outcome: the time to a loss, least first at worst."""
         time = 0.0 if outcome in lost else times.get(outcome, math.inf)
         return time if self._worst else -time
 
     @staticmethod
     def _is_better(rank: float, than: float) -> bool:
-        """Whether it is less by more than rounding, so that choices do not go round."""
+        """Whether a rank is less by more than rounding errors, so that iteration terminates."""
         return than == math.inf > rank or than - rank > 1e-12 * abs(than)
 
     def _first_choices(self, lost: set[int]) -> dict[tuple[int, int], int] | None:
-        """For each event an outcome, so that a loss comes for certain; None where the mean is infinite.
+        """The choice for each state and event that makes a loss certain; None if the mean is infinite.
 
         At worst it is enough that some choices make it certain, at best all have to.
         """
@@ -137,13 +137,13 @@ class _Side:
         return chosen if starts else None
 
     def _leads(self, state: int, inside: set[int], reached: set[int]) -> bool:
-        """Whether every event may stay inside, and some may lead to what is reached."""
+        """Whether every event can stay inside, and some can lead to what is reached."""
         events = self._of[state]
         stays = all(any(each in inside for each in event.outcomes) for event in events)
         return stays and any(each in reached for event in events for each in event.outcomes)
 
     def _any_choices(self) -> dict[tuple[int, int], int] | None:
-        """At best: none where some choice can lead to a place in which a loss can be avoided for ever."""
+        """Initial choices at best; None if a loss can be avoided forever."""
         safe = set(range(self._size)) | {BEYOND}
         while out := {
             s for s in safe - {BEYOND} if any(not safe & set(event.outcomes) for event in self._of[s])
@@ -159,7 +159,7 @@ class _Side:
         return {(e, at): event.outcomes[-1] for e in seen if e >= 0 for at, event in enumerate(self._of[e])}
 
     def _times(self, chosen: Mapping[tuple[int, int], int], lost: set[int]) -> dict[int, float]:
-        """Seconds to a loss from each state, by eliminating one after the other."""
+        """The mean seconds to a loss from each state under the choices, by elimination."""
         states = sorted({state for state, _ in chosen})
         place = {state: at for at, state in enumerate(states)}
         many = len(states)
@@ -187,7 +187,7 @@ class _Side:
     # ------------------------------------------------------------- within a time
 
     def within(self, horizon: float) -> tuple[float | None, float | None, float | None]:
-        """The odds of a loss, those of being down at some time before, and the seconds down in the mean."""
+        """The probability of a loss, that of an outage, and the mean seconds down."""
         down = np.array([*map(float, self._chain.down), 0.0, float(self._worst)])
         lost = np.array([*[0.0] * self._size, 1.0, float(self._worst)])
         loss, downtime = self._after(horizon, lost, down, frozenset())
@@ -198,19 +198,19 @@ class _Side:
     def _after(
         self, horizon: float, wanted: Matrix, earned: Matrix, ends: frozenset[int]
     ) -> tuple[float | None, float | None]:
-        """What is wanted of the state at the end, and what was earned on the way; `ends` are never left."""
+        """The expected values at the end, and accumulated; states in `ends` are absorbing."""
         events = [event for event in self._chain.events if event.state not in ends]
         if all(len(event.outcomes) == 1 for event in events):
             return self._by_squaring(horizon, events, wanted, earned)
         return self._by_jumps(horizon, events, wanted, earned)
 
     def _pick(self, values: Matrix) -> float:
-        """The value at the first state: at the worst or the best of several."""
+        """The value at the initial state, worst or best of several."""
         found = [values[each] for each in self._chain.first]  # LOSS and BEYOND count from the end
         return float(max(found) if self._worst else min(found))
 
     def _fastest(self, events: list[Event]) -> tuple[Matrix, float]:
-        """The rate at which each state is left, and the greatest of these."""
+        """The total rate of each state, and the greatest of them."""
         exits = np.zeros(self._size + 2)
         for event in events:
             exits[event.state] += event.rate
@@ -219,7 +219,7 @@ class _Side:
     def _by_squaring(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float, float]:
-        """The same of a chain without choices: uniformisation over a short time, then squaring."""
+        """The result without choices, by uniformisation over a short time and squaring."""
         exits, fastest = self._fastest(events)
         many = self._size + 2
         if fastest == 0.0:
@@ -248,7 +248,7 @@ class _Side:
     def _by_jumps(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float | None, float | None]:
-        """The same with choices, the best or worst at each jump, by uniformisation; None: too many jumps."""
+        """The result with choices, by uniformisation jump by jump; None for too many jumps."""
         exits, fastest = self._fastest(events)
         mean = fastest * horizon
         most = math.ceil(mean + 12 * math.sqrt(mean) + 50)
@@ -281,7 +281,7 @@ class _Side:
 
 
 def _tail(mean: float, number: int) -> float:
-    """The probability of more than `number` jumps, with this mean, without a subtraction."""
+    """The probability of more than `number` jumps of a Poisson process with this mean."""
     term = math.exp(-mean + (number + 1) * math.log(mean) - math.lgamma(number + 2))
     total = 0.0
     for more in range(_TERMS):
@@ -296,5 +296,5 @@ def _place(outcome: int, size: int) -> int:
 
 
 def _back(values: Matrix) -> Matrix:
-    """A vector whose last entries are found by LOSS and BEYOND."""
+    """The vector with its last two entries swapped, so that indices LOSS (-1) and BEYOND (-2) find theirs."""
     return np.concatenate([values[:-2], values[-1:], values[-2:-1]])

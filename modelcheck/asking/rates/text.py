@@ -18,7 +18,7 @@ LABEL = 30
 
 @frozen
 class RatesAnswer:
-    """What was asked, and what came out."""
+    """The question and the solution."""
 
     model: Model
     check: Check
@@ -31,24 +31,25 @@ class RatesAnswer:
 
     @property
     def choices(self) -> bool:
-        """Whether which of several immediate steps is taken makes a difference."""
+        """Whether the choice between immediate steps affects a number."""
         values = (self.solved.mean, self.solved.loss, self.solved.down, self.solved.downtime)
         return self.has_choices and any(not _same(each) for each in values)
 
     @property
     def has_choices(self) -> bool:
-        """Whether some step, or the start, leads to one of several states that differ."""
+        """Whether some step, or the start, has several outcomes that differ."""
         return len(self.lumped.first) > 1 or any(len(each.outcomes) > 1 for each in self.lumped.events)
 
     @property
     def cause(self) -> str:
-        """Why a number may be another one at best and at worst."""
+        """Why a number differs between best and worst, in words."""
         chosen = "by what is chosen" if self.has_choices else ""
         beyond = "by what is beyond the scope" if self.chain.limits else ""
         return " and ".join(filter(None, (chosen, beyond)))
 
 
 def _same(value: Between) -> bool:
+    """Whether the best and the worst value print the same."""
     best, worst = value.best, value.worst
     if best is None or worst is None:
         return best is worst
@@ -56,7 +57,7 @@ def _same(value: Between) -> bool:
 
 
 def lines(answer: RatesAnswer, width: int) -> Iterator[Line]:
-    """The numbers, then what they rest on."""
+    """The report: the numbers, then the assumptions."""
     within = duration(answer.horizon)
     solved = answer.solved
     yield line(Piece(f"{answer.model.name} · {answer.check.name}", Role.STRONG))
@@ -74,10 +75,12 @@ def lines(answer: RatesAnswer, width: int) -> Iterator[Line]:
 
 
 def _row(label: str, text: str, width: int) -> Iterator[Line]:
+    """The lines of one number."""
     yield from wrapped(line("  ", Piece(f"{label:<{LABEL}}  ", Role.STRONG)), text, width)
 
 
 def _words(answer: RatesAnswer, value: Between, say: Callable[[float], str]) -> str:
+    """A number, or its range, in words."""
     best, worst = value.best, value.worst
     if best is None or worst is None:
         return "not computed: choices matter, and the rates are too far apart for this time"
@@ -91,7 +94,7 @@ def _words(answer: RatesAnswer, value: Between, say: Callable[[float], str]) -> 
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that reads best: "3.2 y", "45 min"; "for ever" where they are infinite."""
+    """A time in a readable unit: "3.2 y", "45 min"; "for ever" if infinite."""
     if math.isinf(seconds):
         return "for ever"
     for unit, size in reversed(UNITS.items()):
@@ -101,19 +104,19 @@ def duration(seconds: float) -> str:
 
 
 def chance(odds: float) -> str:
-    """Odds in per cent: "0.12 %", "2.3e-07 %"."""
+    """A probability in per cent: "0.12 %", "2.3e-07 %"."""
     return f"{_number(100 * odds)} %"
 
 
 def _number(value: float) -> str:
-    """Three digits that count, and thousands apart."""
+    """A number with three significant digits and separators for thousands."""
     if value == 0 or 0.001 <= value < 1e6:
         return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
     return f"{value:.2e}"
 
 
 def assumptions(answer: RatesAnswer) -> Iterator[str]:
-    """What the numbers rest on, in sentences."""
+    """The assumptions behind the numbers, in sentences."""
     yield (
         "Each of these comes after an exponential time, for every member apart, as often as it may: "
         f"{_rates(answer.rates)}."
@@ -149,7 +152,7 @@ def assumptions(answer: RatesAnswer) -> Iterator[str]:
 
 
 def _rates(rates: Mapping[str, EffectiveRate]) -> str:
-    """The rates, and their sources."""
+    """The rates with their sources, in words."""
     said: dict[str, list[str]] = {}
     for rate in rates.values():
         said.setdefault(rate.by, []).append(f"{rate.action} {rate.said}")
@@ -157,7 +160,7 @@ def _rates(rates: Mapping[str, EffectiveRate]) -> str:
 
 
 def as_json(answer: RatesAnswer) -> dict[str, object]:
-    """It in plain values; an infinite time is null, as is what was not computed, which `computed` says."""
+    """The answer as JSON data; infinite and missing numbers are null, see `computed`."""
     solved = answer.solved
     return {
         "model": answer.model.name,
@@ -181,6 +184,8 @@ def as_json(answer: RatesAnswer) -> dict[str, object]:
 
 
 def _plain(value: Between) -> dict[str, object]:
+    """The best and worst value as JSON data."""
+
     def number(one: float | None) -> float | None:
         return None if one is None or math.isinf(one) else one
 

@@ -19,7 +19,7 @@ _RATE = re.compile(r"(?P<action>[^=]*)=(?P<number>[^/]*)/\s*(?P<every>\d*)(?P<un
 
 @frozen
 class EffectiveRate:
-    """How often a fault or a repair happens, for each of its parameters apart; as written, and where."""
+    """The rate of a fault or repair, for each choice of its parameters; with its text and source."""
 
     action: str
     per_second: float
@@ -28,7 +28,7 @@ class EffectiveRate:
 
 
 def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, EffectiveRate]:
-    """The rates by the names of their actions: a text's rate comes first, else the check's.
+    """The rates by action: those typed, else those of the check.
 
     Raises SpecError for a text that is no rate, or one of nothing.
     """
@@ -42,7 +42,7 @@ def rates_of(model: Model, check: Check, texts: Iterable[str]) -> Mapping[str, E
 
 
 def _own(model: Model, check: Check) -> dict[str, EffectiveRate]:
-    """The rates of a check; it may have been put to a variant without some of these actions."""
+    """The rates in a check, for actions that the model has."""
     known = {action.name for action in model.actions}
     found: dict[str, EffectiveRate] = {}
     for each in check.rates:
@@ -54,6 +54,7 @@ def _own(model: Model, check: Check) -> dict[str, EffectiveRate]:
 
 
 def _rate(model: Model, text: str) -> EffectiveRate:
+    """The rate in a text."""
     parts = _RATE.fullmatch(text)
     if parts is None:
         _refuse(text, text, "a rate is an action, a number and a unit of time", f"such as {_example(model)}")
@@ -75,7 +76,7 @@ def _rate(model: Model, text: str) -> EffectiveRate:
 
 
 def _quotient(number: str, every: str) -> float:
-    """What is written as a quotient; NaN where it is none."""
+    """The number in a quotient; NaN if it is none."""
     try:
         return float(number) / float(every)
     except (ValueError, ZeroDivisionError):
@@ -83,11 +84,13 @@ def _quotient(number: str, every: str) -> float:
 
 
 def _example(model: Model) -> str:
+    """An example of a rate, for advice."""
     timed = [action.name for action in model.actions if action.kind is not Kind.ACTION]
     return f"`{timed[0] if timed else 'crash'}=2/y`"
 
 
 def _refuse(text: str, part: str, message: str, help_: str) -> NoReturn:
+    """Raise SpecError for a rate."""
     at = max(0, text.find(part))
     span = Span(at, at + max(1, len(part)))
     raise SpecError([Diagnostic("R0920", Source(OPTION, text), span, message, help=help_)])

@@ -19,7 +19,7 @@ from modelcheck.storage.written import Files, is_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.set_defaults(refuse=parser.error)
     parser.add_argument("files", nargs="+", metavar="FILE", help=MODELS)
     _add_questions(parser.add_argument_group("selection"))
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_questions(group: argparse._ArgumentGroup) -> None:
+    """Add the options that select and change checks."""
     add = group.add_argument
     add("--check", action="append", default=[], metavar="NAME", help="check only this one; repeatable")
     add("--of", metavar="NAME", help="use this protocol or variant of the file")
@@ -43,6 +44,7 @@ def _add_questions(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
+    """Add the options that limit searches."""
     add = group.add_argument
     add_engine_options(group)
     add("--threads", type=amounts.threads, metavar="N", help="use N cores (default: all)")
@@ -72,6 +74,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_answers(group: argparse._ArgumentGroup) -> None:
+    """Add the options for output and files."""
     add = group.add_argument
     add("-v", "--trace", action="store_true", help="also show expected violations and witnesses as stories")
     add(
@@ -109,7 +112,7 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
-    """Refuse what does not go together."""
+    """Exit with an error for options that do not go together."""
     if args.why and args.quiet:
         args.refuse("--why tells more and --quiet tells less: give one of them")
     if args.all is not None:
@@ -131,7 +134,7 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
 
 
 def _refuse_with_all(args: argparse.Namespace) -> None:
-    """Refuse what does not go together with telling all ways."""
+    """Exit with an error for options that do not go together with `--all`."""
     if args.quiet:
         args.refuse("--all tells more and --quiet tells less: give one of them")
     if args.simulate is not None:
@@ -144,7 +147,7 @@ def _refuse_with_all(args: argparse.Namespace) -> None:
 
 
 def files(args: argparse.Namespace, output: Output) -> Files:
-    """Who writes the files that are asked for; refuses those that could not be written when all is done."""
+    """The writer of the output files; fails early if one cannot be written."""
     made = Files(output, args.files, force=args.force)
     itf = None if args.itf is None or is_folder(args.itf) else args.itf
     made.refuse("certificate", args.certificate)
@@ -157,7 +160,7 @@ def files(args: argparse.Namespace, output: Output) -> Files:
 
 
 def changed(args: argparse.Namespace) -> list[str]:
-    """The options given that ask something else than what the file does."""
+    """The options given that change a check."""
     options = {
         "--of": args.of,
         "--property": args.property,
@@ -170,7 +173,7 @@ def changed(args: argparse.Namespace) -> list[str]:
 
 
 def keep(args: argparse.Namespace) -> Keep | None:
-    """Where the search is to be written down, if at all."""
+    """Where checkpoints are written, if they are wanted."""
     folder = args.resume or args.checkpoint
     if folder is None or args.engine == SPARK:  # whose levels are in files as it goes
         return None

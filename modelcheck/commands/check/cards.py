@@ -28,7 +28,7 @@ NOT_COMPARED = "the command line changes the check, so what the check expects is
 
 
 def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first: bool) -> None:
-    """The card of what was found."""
+    """Print the result card of a check."""
     if args.quiet:
         output.lines([brief(found, strict=args.strict)])
         _tell_again(args, output, found)
@@ -46,7 +46,7 @@ def tell_card(args: argparse.Namespace, output: Output, found: Outcome, *, first
 def tell_runs(
     args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: Sequence[Shrunk] = ()
 ) -> None:
-    """The distinct ways, if they are asked for, and the stories. Raises Stopped."""
+    """Print the distinct ways, if asked for, and the stories of runs. Raises Stopped."""
     if args.quiet:
         return
     if args.all is not None:
@@ -67,7 +67,7 @@ def tell_runs(
 
 
 def _tell_ways(output: Output, outcome: Outcome) -> None:
-    """The distinct ways to violate each property, and which properties have only one run."""
+    """Print the distinct ways to violate each property."""
     from modelcheck.diagnosis.distinct.text import single_runs, ways_lines  # noqa: PLC0415 - a third search: only for `--all`
 
     for ways in outcome.distinct:
@@ -77,7 +77,7 @@ def _tell_ways(output: Output, outcome: Outcome) -> None:
 
 
 def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
-    """Which of several ways to violate a property a run is."""
+    """The line on which of several ways a run is."""
     for ways in outcome.distinct:
         for number, run in enumerate(ways.runs, 1):
             if run is trace and len(ways.runs) > 1:
@@ -85,14 +85,14 @@ def _which(outcome: Outcome, trace: Trace) -> Iterator[Line]:
 
 
 def _tell_again(args: argparse.Namespace, output: Output, outcome: Outcome) -> None:
-    """The command that takes the very same random runs again, in one piece."""
+    """Print the command that repeats the same random runs."""
     sample = outcome.findings.sample
     if sample is not None and sample.runs:
         output.lines([line("    ", Piece(f"{'again':<11}", Role.DIM), command_again(args, outcome))])
 
 
 def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
-    """The command that puts this one question again, and takes the very same random runs."""
+    """The command line that repeats this check, or the same random runs."""
     words = ["modelcheck", "check", outcome.model.source.name]
     sample = outcome.findings.sample
     words += words_of(
@@ -114,13 +114,13 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
 
 
 def _is_changed(outcome: Outcome) -> bool:
-    """Whether the command line made another question of a check that says what to expect."""
+    """Whether the command line changed a check that has expectations."""
     written = next((check for check in outcome.model.checks if check.name == outcome.check.name), None)
     return written is not None and written.expect != outcome.check.expect
 
 
 def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
-    """The traces to show: of what is wrong, or of all that has one; distinct ways have their own section.
+    """The traces to show: violations, or (`everything`) all; distinct ways are shown elsewhere.
 
     With everything, the last of random runs where none shows anything.
     """
@@ -144,7 +144,7 @@ def shown_traces(outcome: Outcome, *, everything: bool) -> Iterator[Trace]:
 
 
 def summary(outcomes: list[Outcome], *, strict: bool) -> str:
-    """How many checks have each result."""
+    """The number of checks with each result, in a sentence."""
     codes = [assess(outcome, strict=strict).exit for outcome in outcomes]
     words = {Exit.EXPECTED: "as expected", Exit.VIOLATED: "not as expected", Exit.UNKNOWN: "unknown"}
     parts = [f"{codes.count(code)} {kind}" for code, kind in words.items() if code in codes]
@@ -152,7 +152,7 @@ def summary(outcomes: list[Outcome], *, strict: bool) -> str:
 
 
 def unused_lines(unused: Sequence[UnusedPart], width: int, *, strict: bool) -> Iterator[Line]:
-    """What no check uses, and that it counts where one is strict."""
+    """The lines on parts of the model that no check uses; an error if `strict`."""
     role = Role.BAD if strict else Role.UNSURE
     title = "in no check (--strict)" if strict else "in no check"
     for words in unused_words(unused):

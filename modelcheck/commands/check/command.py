@@ -48,7 +48,7 @@ add_arguments = arguments.add_arguments
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Run the checks in the order of the files; the exit code is the worst of theirs."""
+    """Run the checks in order; returns the worst exit code."""
     engine = engine_by(args)
     if args.next_scope:
         import modelcheck.commands.check.next_scope as next_scope  # noqa: PLC0415 - only for `--next-scope`
@@ -83,7 +83,7 @@ def _run(
     outcomes: list[Outcome],
     unasked: list[Unasked],
 ) -> set[Exit]:
-    """Run the checks, and show and write their results; the exit codes that do not follow from outcomes.
+    """Run the checks and print and write their results; returns exit codes not implied by outcomes.
 
     What is found is added to `outcomes` and `unasked`, so that it is there too where a mistake ends it.
     """
@@ -126,7 +126,7 @@ def _tell_all(
     added: dict[str, object],
     unused: tuple[UnusedPart, ...],
 ) -> set[Exit]:
-    """Tell what all checks came to, or all of it as data; the exit code of what no check uses."""
+    """Print the summary, or all results as JSON; returns the exit code of unused parts."""
     if args.json:
         with watched(args.max_time, None, output.give_up):
             answers = [as_json(each, strict=args.strict, explained=args.why) | added for each in outcomes]
@@ -147,7 +147,7 @@ def _all_asked(
     unasked: list[Unasked],
     timings: Timings,
 ) -> set[Exit]:
-    """Run the checks up to the first that is interrupted, and show what comes of each; as `_run`."""
+    """Run the checks up to the first that is interrupted, printing each result."""
     progress, exits = _progress_line(output), set[Exit]()
     timings.inner = progress
     for (model, check), family in zip(asked, families(asked, with_witnesses=True), strict=True):
@@ -187,7 +187,7 @@ def _all_asked(
 def _tell_runs(
     args: argparse.Namespace, output: Output, outcome: Outcome, shrunk: list[Shrunk], timings: Timings
 ) -> bool:
-    """Show the runs of an outcome; whether all are shown."""
+    """Print the runs of an outcome; returns whether all are shown."""
     try:
         with timings.phase("tell"):
             tell_runs(args, output, outcome, shrunk)
@@ -198,16 +198,17 @@ def _tell_runs(
 
 
 def _rest(asked: list[Question]) -> list[Unasked]:
-    """The questions that are not put any more."""
+    """The checks that were not run."""
     return [Unasked(*each, CaseStatus.SKIPPED, "not asked: interrupted before") for each in asked]
 
 
 def _progress_line(output: Output) -> ProgressLine:
+    """The line of progress on a terminal."""
     return ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
 
 
 def _estimate(output: Output, asked: list[Question]) -> Exit:
-    """How large each check is; nothing is decided, so the exit is that of the unknown."""
+    """Print the size of each check; returns the exit code for unknown, as nothing is decided."""
     progress = _progress_line(output)
     for model, check in asked:
         title = f"{model.name} · {check.name}"
@@ -256,11 +257,12 @@ def _ask(
 
 
 def _limits(args: argparse.Namespace) -> Limits:
+    """The limits in the options."""
     return Limits(args.max_states, args.max_time, args.max_memory)
 
 
 def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:
-    """Say that there is no answer to trust, and where everything is that we need to find out why."""
+    """Print that engines disagree, and where the data for a bug report are."""
     from modelcheck.answers.reproducer import save_reproducer  # noqa: PLC0415 - loaded for what should never be
 
     first, second = found.engines
@@ -278,7 +280,7 @@ def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagr
 def _smaller(
     args: argparse.Namespace, progress: ProgressLine, outcome: Outcome
 ) -> tuple[Outcome, list[Shrunk]]:
-    """The outcome with its runs made minimal, if that is asked for."""
+    """The outcome with minimal runs, if that is asked for."""
     if not args.shrink:
         return outcome, []
     progress.begin(f"{outcome.model.name} · shrinking")
@@ -289,7 +291,7 @@ def _smaller(
 
 
 def _with_ways(args: argparse.Namespace, progress: ProgressLine, outcome: Outcome) -> Outcome:
-    """The outcome with the distinct ways to violate each property, if they are asked for."""
+    """The outcome with the distinct ways to violate each property, if asked for."""
     if args.all is None or outcome.findings.end is End.INTERRUPTED:
         return outcome
     from modelcheck.diagnosis.distinct.search import distinct  # noqa: PLC0415 - only for `--all`

@@ -19,7 +19,7 @@ from modelcheck.storage.written import Files, is_folder
 
 
 def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """The files that are asked for."""
+    """Write the files that the options ask for."""
     if args.itf is not None:
         _save(args.itf, files, outcomes, output)
     if args.certificate is not None:
@@ -31,7 +31,7 @@ def write_files(args: argparse.Namespace, files: Files, outcomes: list[Outcome],
 
 
 def _save_proof(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write the proof down, when all that was asked about is proved."""
+    """Write the certificate, if all properties are proved."""
     for outcome in outcomes:
         if (text := certificate_of(outcome)) is not None:
             files.put(path, "certificate", text)
@@ -40,7 +40,7 @@ def _save_proof(path: Path, files: Files, outcomes: list[Outcome], output: Outpu
 
 
 def certificate_of(outcome: Outcome) -> str | None:
-    """The proof as the text of a file, if something was asked about and all of it is proved."""
+    """The certificate of an outcome; None unless all properties asked about are proved."""
     proof, results = outcome.findings.proof, outcome.findings.results
     if proof is None or not results or not all(isinstance(each.verdict, Holds) for each in results):
         return None
@@ -50,7 +50,7 @@ def certificate_of(outcome: Outcome) -> str | None:
 
 
 def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write the traces: one to the file itself, several next to it with their check and property in the name.
+    """Write the traces: one to the file itself, several next to it, named by check and property.
 
     A folder has all of them; it is made if it is not there.
     """
@@ -71,7 +71,7 @@ def _save(path: Path, files: Files, outcomes: list[Outcome], output: Output) -> 
 
 
 def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write a page about all the checks."""
+    """Write the HTML page about all checks."""
     from modelcheck.answers.html_report import outcomes_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
     commands = [command_again(args, outcome) for outcome in outcomes]
@@ -85,7 +85,7 @@ def _save_page(args: argparse.Namespace, files: Files, outcomes: list[Outcome], 
 
 
 def _draw(args: argparse.Namespace, files: Files, outcomes: list[Outcome], output: Output) -> None:
-    """Write every run in each of the formats, and the obstacles to a proof."""
+    """Write a picture of each run, and of obstacles to proofs, in each format."""
     traces = [trace for outcome in outcomes for trace in shown_traces(outcome, everything=True)]
     traces += [steps for outcome in outcomes for _, steps in shown_steps(outcome)]
     draw_asked(args, traces, files, output, is_explained=args.why)

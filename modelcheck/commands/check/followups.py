@@ -25,7 +25,7 @@ class FollowupProvider(Protocol):
         """Refuse options that do not go together, by `args.refuse`."""
 
     def followup(self, args: argparse.Namespace, asked: Sequence[Question]) -> Followup | None:
-        """What to do once all checks are answered, if the options ask for it.
+        """The action after all checks, if the options ask for one.
 
         Raises SpecError where it cannot be done with what is asked.
         """

@@ -36,7 +36,7 @@ UNUSED = (  # of `check`, and none of them says something of a check at a larger
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Ask every check again at larger scopes; the exit code is the worst of theirs."""
+    """Run every check at larger scopes too; returns the worst exit code."""
     _refuse_others(args)
     refuse_unused(args)
     files = Files(output, args.files, force=args.force)
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 def _rows(
     args: argparse.Namespace, output: Output, asking: NextScopeSearch, limits: Limits
 ) -> Sequence[NextScopeRow]:
-    """The row of each check, shown in the order of the files as far as they are there."""
+    """The row of each check, printed in the order of the files as they are ready."""
     progress = ProgressLine(output.err, "", columns=shutil.get_terminal_size().columns)
     progress.begin("the next scope")
     rows: dict[int, NextScopeRow] = {}
@@ -76,7 +76,7 @@ def _rows(
 
 
 def _tell(args: argparse.Namespace, output: Output, row: NextScopeRow) -> None:
-    """A check with what its larger scopes came to; the runs that show what changes with `-v`."""
+    """Print a check with the results of its larger scopes; with `-v` the runs that differ."""
     if args.json or (args.quiet and exit_of(row, strict=args.strict) is Exit.EXPECTED):
         return
     output.lines(lines_of(row, output.width, strict=args.strict, everything=args.trace))
@@ -88,7 +88,7 @@ def _tell(args: argparse.Namespace, output: Output, row: NextScopeRow) -> None:
 
 
 def _refuse_others(args: argparse.Namespace) -> None:
-    """Refuse options that would change nothing."""
+    """Exit with an error for options without effect here."""
     given = [name for name in UNUSED if getattr(args, name) not in {None, False}]
     if given:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)

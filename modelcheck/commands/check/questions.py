@@ -18,7 +18,7 @@ Question = tuple[Model, Check]
 
 
 def questions(args: argparse.Namespace) -> list[Question]:
-    """All that is to be checked; every file is read, and every mistake reported, before the first search."""
+    """All checks to run; every file is read and its mistakes reported before the first search."""
     found = [each for name in args.files for each in _of_file(args, name)]
     if keep(args) is not None:
         refuse_several(found, "a checkpoint")
@@ -28,6 +28,7 @@ def questions(args: argparse.Namespace) -> list[Question]:
 
 
 def _of_file(args: argparse.Namespace, name: str) -> list[Question]:
+    """The checks of one file."""
     given, models = given_by(args), load(name)
     if not any(model.checks for model in models):
         model = pick_model(models, args.of)
@@ -41,12 +42,12 @@ def _of_file(args: argparse.Namespace, name: str) -> list[Question]:
 
 
 def _uncounted(check: Check) -> Check:
-    """The check without the counts it expects, which are not of orbits."""
+    """The check without expected counts, which do not apply under symmetry."""
     return replace(check, expect=tuple(e for e in check.expect if isinstance(e, ExpectVerdict)))
 
 
 def refuse_several(found: Sequence[Question], what: str) -> None:
-    """Some things are of one check; they say so before the first search."""
+    """Exit with an error if there are several checks, for options that need one."""
     if len(found) > 1:
         names = ", ".join(check.name for _, check in found)
         message = f"{what} is of one check, and these are {len(found)}: {names}"

@@ -20,14 +20,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_conflicts(args: argparse.Namespace) -> None:
-    """Refuse one of the two without the other, and what finds no run."""
+    """Exit with an error for one of the options alone, or with others that find no run."""
     refuse_half(args, args.refuse)
     if args.reproduce and args.estimate:
         args.refuse("--estimate goes with neither --reproduce nor --kafka-home: it finds no run")
 
 
 def followup(args: argparse.Namespace, asked: Sequence[Question]) -> Followup | None:
-    """Drive the first run on the Kafka that is named; SpecError where there is none that can be driven."""
+    """Try the first run on the named Kafka. Raises SpecError if none can be tried."""
     if not args.reproduce:
         return None
     from modelcheck.kafka.reproduce.selection import refuse_undriven  # noqa: PLC0415 - only for `--reproduce`
@@ -53,4 +53,5 @@ def followup(args: argparse.Namespace, asked: Sequence[Question]) -> Followup | 
 
 
 def _has_run(outcome: Outcome) -> bool:
+    """Whether an outcome has a run to try."""
     return any(isinstance(each.verdict, Violated) for each in outcome.findings.results)

@@ -41,7 +41,7 @@ MORE_FAULTS = 2  # that are looked for in addition to those that the directories
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck kafka explain-log`."""
+    """Add the arguments and options of `modelcheck kafka explain-log`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
@@ -100,7 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Tell the run: exit 1 if something acknowledged or committed is lost by it, 3 if none is found."""
+    """Explain the logs: exit 1 if the run loses acknowledged or committed records, 3 if none is found."""
     refuse_unused(args)
     if args.faults is not None and args.faults < 0:
         args.refuse("--faults: give a number from 0 on")
@@ -112,6 +112,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
+    """Explain all partitions asked about, and print the report."""
     progress = _Progress(output, args.max_time)
     found: list[PartitionAnswer] = []
     try:
@@ -146,7 +147,7 @@ def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
 
 
 def exit_code(answer: PartitionAnswer) -> Exit:
-    """Violated where something promised is lost, unknown where no run was found."""
+    """The exit code of an answer: violated for a loss, unknown without a run."""
     if answer.story is None:
         return Exit.UNKNOWN
     return Exit.VIOLATED if answer.story.losses else Exit.EXPECTED
@@ -163,7 +164,7 @@ def _answer(
     spine: Spine,
     progress: _Progress,
 ) -> PartitionAnswer:
-    """The answer of one partition."""
+    """The answer for one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
     replicas = {} if partition is None else partition.replicas
     strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
@@ -227,7 +228,7 @@ def _answer(
 
 
 def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnswer]) -> None:
-    """Raise SpecError where there are logs, and no line of any says anything of a partition."""
+    """Raise SpecError if logs are given and no line is about a partition."""
     if not (logs.logs or given.files) or any(each.written.lines.matched for each in found):
         return
     name = logs.logs[0].name if logs.logs else str(next(iter(given.files)))
@@ -241,7 +242,7 @@ def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnsw
 def _spines(
     args: argparse.Namespace, gathered: ClusterFiles, given: LogPaths, progress: _Progress
 ) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
-    """The metadata log's records about each partition in question, and all logs.
+    """The metadata timeline of each partition asked about, and all logs.
 
     Without a metadata log it is the logs that say it.  Raises SpecError where nothing does.
     """
@@ -263,6 +264,7 @@ def _spines(
 
 
 def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[TopicPartition, Spine]], Logs]:
+    """The timelines from log lines, where there is no metadata log."""
     found = [(place, spine) for place in logs.places if (spine := spine_of_lines(logs, place)) is not None]
     if found:
         return found, logs
@@ -277,17 +279,18 @@ def _spines_of_logs(args: argparse.Namespace, logs: Logs) -> tuple[list[tuple[To
 
 
 def _says_settings(args: argparse.Namespace) -> bool:
-    """Whether somebody knows better what the topic's settings were, and for all of the time."""
+    """Whether the options give the topic's settings."""
     return any(each.partition("=")[0] in {"min_isr", "unclean"} for each in args.config)
 
 
 def _named(text: str | None) -> list[TopicPartition] | None:
-    """The partition that was asked about, where no metadata log knows which there are."""
+    """The partition in `--partition`, for logs without a metadata log."""
     found = None if text is None else PLACE.fullmatch(text)
     return None if found is None else [TopicPartition(found[1], int(found[2]))]
 
 
 def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:
+    """The partition that a text names, among the known ones. Raises SpecError."""
     found = PLACE.fullmatch(text)
     place = None if found is None else TopicPartition(found[1], int(found[2]))
     if place is None or place not in known:
@@ -299,7 +302,7 @@ def _place(text: str, known: Sequence[TopicPartition]) -> TopicPartition:
 
 
 class _Progress:
-    """How far it is, as one line of a terminal that is written over and over."""
+    """A progress line on a terminal."""
 
     def __init__(self, output: Output, seconds: float | None) -> None:
         self.patience = Patience(seconds)
@@ -310,21 +313,21 @@ class _Progress:
         self._of = ("", 0)
 
     def read(self, what: str, _size: int) -> None:
-        """Count what was read, and name its file. Raises OutOfTime."""
+        """Count bytes read of a file. Raises OutOfTime."""
         self._reading.look()
         self._line.mention(f"reading {what}")
 
     def begin(self, what: str, events: int) -> None:
-        """From here on it is about this partition."""
+        """Begin a partition."""
         self._of = (what, events)
 
     def tell(self, seen: int, faults: int, reached: int) -> None:
-        """How far the search is."""
+        """Show the progress of the search."""
         what, events = self._of
         self._line.mention(
             f"{what}: {reached} of {events} observations explained, {faults} faults, {seen:,} points"
         )
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         self._line.clear()

@@ -37,7 +37,7 @@ USUAL_GUARANTEES = ("durable", "writable")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck kafka frontier`."""
+    """Add the arguments and options of `modelcheck kafka frontier`."""
     add = parser.add_argument
     add(
         "files",
@@ -108,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Answer every cell; exit 3 when some are not known."""
+    """Compute every cell; exit 3 if some are unknown."""
     files = Files(output, args.files, force=args.force)
     files.refuse("csv", args.csv)
     files.refuse("html", args.html)
@@ -150,10 +150,12 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _is_png(path: str | Path | None) -> bool:
+    """Whether a path is of a PNG file."""
     return path is not None and Path(path).suffix.lower() == ".png"
 
 
 def _draw(found: Frontier, path: Path, files: Files) -> None:
+    """Write the picture of the frontier."""
     picture = heat_map(found)
     if not _is_png(path):
         files.put(path, "svg", picture)
@@ -165,7 +167,7 @@ def _draw(found: Frontier, path: Path, files: Files) -> None:
 
 
 def _command(args: argparse.Namespace) -> str:
-    """The command that makes the page again."""
+    """The command line that makes the page again."""
     words = ["modelcheck", "kafka", "frontier", *args.files]
     words += words_of(
         ("--over", args.over),
@@ -186,6 +188,7 @@ def _command(args: argparse.Namespace) -> str:
 
 
 def _grid(args: argparse.Namespace) -> Grid:
+    """The grid that the options describe."""
     if _is_model(args.files):
         _refuse(args, CONFIGURATION, "a configuration of Kafka")
         chosen = models.Chosen(tuple(args.check), args.of, tuple(args.property))
@@ -206,7 +209,7 @@ def _grid(args: argparse.Namespace) -> Grid:
 
 
 def _is_model(files: list[str]) -> bool:
-    """Whether a model file is named, or a protocol; `kafka` alone is the configuration."""
+    """Whether the arguments name a model file or protocol, instead of configuration files."""
     found = [name for name in files if name.endswith(SUFFIX) or (name != KAFKA and is_meant(name))]
     if found and len(files) > 1:
         wrong("FILE", " ".join(files), found[0], f"`{found[0]}` is a model, and goes alone")
@@ -214,7 +217,7 @@ def _is_model(files: list[str]) -> bool:
 
 
 def _refuse(args: argparse.Namespace, names: tuple[str, ...], of: str) -> None:
-    """Refuse options that are of something else."""
+    """Exit with an error for options that do not apply."""
     for name in names:
         if getattr(args, name):
             wrong(f"--{name}", str(getattr(args, name)), "", f"--{name} is for {of}")

@@ -19,7 +19,7 @@ from spec.reading import Patience
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck kafka inspect`."""
+    """Add the arguments and options of `modelcheck kafka inspect`."""
     parser.add_argument(
         "directories",
         nargs="+",
@@ -46,12 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Tell what is lost: exit 1 if anything is or can be, 3 if what is not here could change that."""
+    """Inspect the directories: exit 1 for a loss or risk, 3 if missing files could change that."""
     with watched(args.max_time, None, output.give_up):
         return _told(args, output)
 
 
 def _told(args: argparse.Namespace, output: Output) -> Exit:
+    """Print the report; returns its exit code."""
     progress = ReadingProgress(output, Patience(args.max_time))
     try:
         gathered = read_cluster(
@@ -69,7 +70,7 @@ def _told(args: argparse.Namespace, output: Output) -> Exit:
 
 
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
-    """Violated where records are lost, or are with another order; unknown where something is not here."""
+    """The exit code of the findings: violated for a loss, unknown if something is missing."""
     if any(
         each.order_matters or each.gone or (each.wanted is not None and each.wanted.lost) for each in found
     ):
@@ -79,7 +80,7 @@ def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
 
 
 class ReadingProgress:
-    """How far the reading is, as one line of a terminal that is written over and over."""
+    """A progress line on a terminal for reading files."""
 
     def __init__(self, output: Output, patience: Patience) -> None:
         self._line = ProgressLine(output.err, "reading", columns=output.width)
@@ -88,11 +89,11 @@ class ReadingProgress:
         self._bytes = 0
 
     def report(self, what: str, size: int) -> None:
-        """Count `size` more bytes that were read of this. Raises OutOfTime."""
+        """Count `size` bytes read. Raises OutOfTime."""
         self._patience.look()
         self._bytes += size
         self._line.mention(f"reading {what}, {memory_words(self._bytes)} so far")
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         self._line.clear()

@@ -20,7 +20,7 @@ MOST_TIMES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck kafka reproduce`."""
+    """Add the arguments and options of `modelcheck kafka reproduce`."""
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Try it: exit 0 where the cluster did what the model says, 1 where not, 3 where that is not known."""
+    """Try the run: exit 0 if the cluster behaved like the model, 1 if not, 3 if unknown."""
     if not 1 <= args.times <= MOST_TIMES:
         args.refuse(f"--times: give a number from 1 to {MOST_TIMES}")
     if args.keep is not None and args.keep.exists() and (not args.keep.is_dir() or any(args.keep.iterdir())):
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _command(args: argparse.Namespace) -> str:
-    """The command that tries it again."""
+    """The command line that repeats the attempt."""
     words = ["modelcheck", "kafka", "reproduce", args.run]
     for name, value, usual in (
         ("--check", args.check, None),

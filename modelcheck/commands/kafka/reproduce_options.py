@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_reproduce_options(group: argparse._ActionsContainer, what: str) -> None:
-    """`--reproduce`, and where the release of Kafka is; `what` is the run that is tried."""
+    """Add `--reproduce` and `--kafka-home`; `what` names the run for the help."""
     group.add_argument(
         "--reproduce",
         action="store_true",
@@ -27,7 +27,7 @@ def add_reproduce_options(group: argparse._ActionsContainer, what: str) -> None:
 
 
 def refuse_half(args: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> None:
-    """Refuse one of the two options without the other."""
+    """Exit with an error for one of the two options without the other."""
     if args.reproduce and args.kafka_home is None:
         refuse("--reproduce starts a real Kafka: add --kafka-home DIR, a release of it, unpacked")
     if args.kafka_home is not None and not args.reproduce:
@@ -35,7 +35,7 @@ def refuse_half(args: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> 
 
 
 def kafka_home(args: argparse.Namespace) -> Home | None:
-    """The Kafka on which what is found is tried, if asked for. Raises SpecError for a folder without one."""
+    """The Kafka release to try runs on, if asked for. Raises SpecError."""
     if not args.reproduce:
         return None
     from modelcheck.kafka.reproduce.installation import find  # noqa: PLC0415 - only for `--reproduce`

@@ -60,7 +60,7 @@ STATES = 30_000_000  # some ten seconds of searching, whatever else the machine 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `modelcheck kafka review`."""
+    """Add the arguments and options of `modelcheck kafka review`."""
     parser.set_defaults(refuse=parser.error)
     parser.add_argument(
         "files",
@@ -147,7 +147,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Review the files; exit 1 when a requirement is not met, 3 when that is not known or cut short."""
+    """Review the files; exit 1 if a requirement is not met, 3 if that is unknown."""
     refuse_half(args, args.refuse)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
@@ -165,7 +165,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, ...], files: Files) -> int:
-    """Ask, tell, and write what is asked for."""
+    """Run the review, print the report, and write files."""
     timings = Timings()
     with timings.phase("read"):
         home = kafka_home(args)
@@ -195,7 +195,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
 
 
 def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
-    """The settings of the topic that is asked for, or of each.
+    """The settings of the topic asked for, or of each topic.
 
     Where a run of theirs is to be tried on a release of Kafka, and nothing says which release they are of,
     they are of that one. Raises SpecError where they are of another.
@@ -219,6 +219,7 @@ def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
 
 
 def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
+    """Raise SpecError if the Kafka to try runs on is of another release."""
     message = (
         f"the review is of Kafka {version.value} ({version.reason}), and this is Kafka {home.version}:"
         " another release may do something else"
@@ -231,7 +232,7 @@ def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
 def _reproduced(
     review: Review, args: argparse.Namespace, output: Output, home: Home, exits: set[Exit]
 ) -> dict[str, object] | None:
-    """What came of the first loss on a real Kafka; its exit code is added."""
+    """The result of trying the first loss on a real Kafka; its exit code is added to `exits`."""
     from modelcheck.kafka.reproduce.after_check import reproduced  # noqa: PLC0415 - only for `--reproduce`
     from modelcheck.kafka.reproduce.selection import refuse_kept  # noqa: PLC0415 - as above
 
@@ -248,7 +249,7 @@ def _reproduced(
 
 
 def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) -> dict[str, object]:
-    """Write the answer as text, or return it as data."""
+    """Print the report, or return it as JSON data."""
     if args.json:
         return overview_json(rows) if args.all_topics else as_json(rows[0].review)
     if args.all_topics:
@@ -266,7 +267,7 @@ def _reviews(
     watch: Watch,
     timings: Timings,
 ) -> tuple[TopicRow, ...]:
-    """A row for each topic, worst first; each has the states of a review of its own, all share the time."""
+    """A row for each topic, worst first; each has its own limit of states, all share the time."""
     until = None if effort.seconds is None else time.monotonic() + effort.seconds
     found: dict[tuple[object, ...], Review] = {}
     rows = []
@@ -294,7 +295,7 @@ def _review(
     wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     asking: Asking,
 ) -> Review:
-    """The review of one topic, with what is required of it and what else is asked."""
+    """The review of one topic, with requirements and further subjects."""
     required, subjects = wanted
     began = time.monotonic()
     found = None
@@ -324,6 +325,7 @@ def _also(
     faults: int,
     answers: Sequence[Answer],
 ) -> tuple[SubjectFindings, ...]:
+    """The findings about further subjects."""
     from modelcheck.kafka.questions.also.search import also  # noqa: PLC0415 - only where it is asked for
 
     return also(asking, subject, subjects, settings, faults, answers)
@@ -333,6 +335,7 @@ _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exi
 
 
 def _exit(review: Review) -> Exit:
+    """The exit code of a review."""
     met = [review.met(required) for required in review.required]
     if False in met:
         return Exit.VIOLATED
@@ -343,12 +346,14 @@ def _exit(review: Review) -> Exit:
 
 
 def _faults(text: str) -> int:
+    """Parse the number of faults."""
     if text not in map(str, range(MOST_FAULTS + 1)):
         raise argparse.ArgumentTypeError(f"from 0 to {MOST_FAULTS}, and not {text!r}")
     return int(text)
 
 
 def _subjects(text: str) -> tuple[Subject, ...]:
+    """Parse the further subjects."""
     known = {each.name: each for each in SUBJECTS}
     asked = list(known) if text == ALL else text.split(",")
     if wrong := [each for each in asked if each not in known]:
@@ -369,7 +374,7 @@ def _save_trace(review: Review, path: Path, files: Files, output: Output) -> Non
 
 
 def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files) -> None:
-    """Write the page, with the command that makes it again."""
+    """Write the HTML page, with the command that makes it again."""
     from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
 
     words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]

@@ -22,7 +22,7 @@ from spec.diagnostics import mistyped, suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.usage = "modelcheck library claims [NAME ...] [OPTION ...]"
     parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Decide the claims; 0 where all are as the data say, 1 where one is not, 3 where one is open."""
+    """Decide the claims; exit 0 if all are as recorded, 1 if one differs, 3 if one is undecided."""
     refuse_unused(args)
     files = Files(output, [], force=args.force)
     files.refuse("html", args.html)
@@ -76,19 +76,21 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _tell(args: argparse.Namespace, output: Output, found: DecidedClaim) -> None:
+    """Print a decided claim."""
     output.lines(judgement_lines(found, output.width))
     if args.trace or args.names:
         output.lines(stories(found, output.width))
 
 
 def _exit(found: DecidedClaim) -> Exit:
+    """The exit code of a decided claim."""
     if found.surprises or not found.is_as_expected:
         return Exit.VIOLATED
     return Exit.UNKNOWN if found.judgement is ClaimJudgement.OPEN else Exit.EXPECTED
 
 
 def _picked(known: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
-    """The claims of these names, whether in capitals or not; all without names."""
+    """The claims with these names, ignoring case; all without names."""
     by_name = {claim.name.lower(): claim for claim in known}
     for name in names:
         if name.lower() not in by_name:

@@ -22,7 +22,7 @@ from spec.diagnostics import mistyped, suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.usage = "modelcheck library compare [NAME ...] [OPTION ...]"
     known = comparison()
     names = ", ".join(column.name for column in known.columns)
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Answer all; 0 where everything is decided, 3 where something is not, whatever the answers are."""
+    """Compare protocols; exit 0 if everything is decided, else 3, whatever the answers are."""
     known = comparison()
     asked = known.of(_named(known, args.names), args.faults)
     files = Files(output, [], force=args.force)
@@ -74,6 +74,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _tell(args: argparse.Namespace, output: Output, found: Compared) -> None:
+    """Print the comparison."""
     if args.json:
         output.json(as_json(found))
     elif args.markdown:
@@ -86,6 +87,7 @@ def _tell(args: argparse.Namespace, output: Output, found: Compared) -> None:
 
 
 def _summary(found: Compared) -> str:
+    """The summary of the comparison."""
     decided = sum(each.words is not None for each in found.answers.values())
     silent = sum(bool(each.cell.silent) for each in found.answers.values())
     parts = [f"{count(decided, 'answer')} by searches"]
@@ -95,7 +97,7 @@ def _summary(found: Compared) -> str:
 
 
 def _named(known: Comparison, names: Sequence[str]) -> list[str]:
-    """The columns of these names, each once, in their order; all without names. Raises SpecError."""
+    """The columns with these names in order; all without names. Raises SpecError."""
     listed = [column.name for column in known.columns]
     for name in names:
         if name not in listed:

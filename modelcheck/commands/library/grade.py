@@ -24,7 +24,7 @@ from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.usage = "modelcheck library grade [FILE] [--exercise NAME] [OPTION ...]"
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="the file to grade (default: list the exercises)")
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Grade a file: 0 with all points, 1 with fewer, 2 where the input is wrong, 3 where a limit ended it."""
+    """Grade a file: exit 0 with all points, 1 with fewer, 2 for wrong input, 3 at a limit."""
     writes = args.begin is not None or args.whole is not None
     if args.exercise is None and (writes or args.file is not None):
         args.refuse("name the exercise with --exercise NAME; `modelcheck library grade` lists all")
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _handed_in(file: str, name: str) -> Source:
-    """The text of a file; where there is none, the error shows how to begin one."""
+    """The text of a file; if there is none, the error shows how to begin."""
     try:
         return Source(file, read(file))
     except SpecError as error:
@@ -103,6 +103,7 @@ def _handed_in(file: str, name: str) -> Source:
 
 
 def _write(args: argparse.Namespace, output: Output) -> int:
+    """Write the file to begin an exercise with."""
     files, asked = Files(output, [], force=args.force), exercise(args.exercise)
     files.refuse("rsm", args.begin, args.whole)
     for path, text in ((args.begin, asked.begin), (args.whole, asked.source.text)):
@@ -112,6 +113,7 @@ def _write(args: argparse.Namespace, output: Output) -> int:
 
 
 def _list(args: argparse.Namespace, output: Output) -> None:
+    """Print the exercises."""
     found = [exercise(name) for name in (names() if args.exercise is None else (args.exercise,))]
     if args.json:
         output.json(

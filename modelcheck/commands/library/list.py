@@ -14,12 +14,12 @@ from spec.library import RecordedCheck, Shipped, names, shipped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument("--json", action="store_true", help="Print the list as JSON, with each check")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """List all protocols, each in a few lines; searches nothing."""
+    """List all protocols in a few lines each; searches nothing."""
     if args.json:
         output.json([as_json(shipped(name)) for name in names()])
         return Exit.EXPECTED
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _verdicts(found: Shipped, width: int) -> Iterator[Line]:
-    """Which checks are expected to find no violation, and which one."""
+    """The lines on the checks expected to hold, and on those expected to be violated."""
     hold = [each.name for each in found.questions if not each.violations]
     violated = [each.name + _least(each) for each in found.questions if each.violations]
     for words, checks in (("hold", hold), ("violated", violated)):
@@ -43,7 +43,7 @@ def _verdicts(found: Shipped, width: int) -> Iterator[Line]:
 
 
 def _least(question: RecordedCheck) -> str:
-    """How little it takes to violate a property, where the check says so: " (1 fault, 5 steps)"."""
+    """The fewest faults and steps of an expected violation: " (1 fault, 5 steps)"."""
     costs = [(each.faults or 0, each.steps) for each in question.violations if each.steps is not None]
     if not costs:
         return ""

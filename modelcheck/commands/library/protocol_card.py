@@ -12,25 +12,25 @@ LABEL = 13  # columns before what a label is of
 
 
 def head(found: Shipped, width: int) -> Iterator[Line]:
-    """What a protocol is of, and its variants."""
+    """The lines on a protocol's subject and variants."""
     yield from wrapped(line(Piece(f"{found.name}  ", Role.STRONG)), found.title, width)
     yield from listed(label("variants"), found.variants, width)
 
 
 def listed(label: Line, items: Sequence[str], width: int) -> Iterator[Line]:
-    """Items with commas between them behind a label; nothing without items."""
+    """The items separated by commas after a label; empty without items."""
     if items:
         commas = [line(f"{item},") for item in items[:-1]]
         yield from packed(label, [*commas, line(items[-1])], width, Piece(" "))
 
 
 def label(words: str) -> Line:
-    """Words in the column of labels."""
+    """Words padded to the column of labels."""
     return line(Piece(f"  {words:<{LABEL - 2}}", Role.DIM))
 
 
 def as_json(found: Shipped) -> dict[str, object]:
-    """A protocol as plain values."""
+    """A protocol as JSON data."""
     return {
         "name": found.name,
         "title": found.title,
@@ -48,7 +48,7 @@ def as_json(found: Shipped) -> dict[str, object]:
 
 
 def _expectation(expected: Expect) -> dict[str, object]:
-    """What a check expects, as plain values; null where it expects nothing."""
+    """An expectation as JSON data."""
     match expected:
         case ExpectVerdict(name, holds=True, any_faults=any_faults):
             return {"property": name, "verdict": "holds", "any_faults": any_faults}

@@ -18,7 +18,7 @@ GOOD, BAD = Piece("✓ ", Role.GOOD), Piece("✗ ", Role.BAD)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("name", metavar="NAME", help="A protocol that `modelcheck library list` lists")
     add("--source", action="store_true", help="Print the model file of the protocol")
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Show a protocol with each of its checks, or print its file; searches nothing."""
+    """Show a protocol with its checks, or print its file; searches nothing."""
     name = _known(args.name)
     match args.source, args.json:
         case True, True:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _known(name: str) -> str:
-    """The name, if it is one of a protocol. Raises SpecError where it is not."""
+    """The name, if it is a shipped protocol's. Raises SpecError otherwise."""
     if name in names():
         return name
     message = f"no protocol that comes with modelcheck is called `{name}`"
@@ -53,7 +53,7 @@ def _known(name: str) -> str:
 
 
 def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
-    """A check: its name, its description, and what it expects."""
+    """The lines on a check: name, description, expectations."""
     yield ()
     yield line(Piece(question.name, Role.STRONG), Piece(f" of {question.of}", Role.DIM))
     if question.says is not None:
@@ -67,7 +67,7 @@ def _question(question: RecordedCheck, width: int) -> Iterator[Line]:
 
 
 def _claims(question: RecordedCheck) -> Iterator[tuple[str, list[str]]]:
-    """The expectation that nothing goes wrong, in words, and the properties with it."""
+    """Expected verdicts in words, each with its properties."""
     hold = [each for each in question.expect if isinstance(each, ExpectVerdict) and each.holds]
     yield "hold for any number of faults", [each.property for each in hold if each.any_faults]
     yield "hold", [each.property for each in hold if not each.any_faults]
@@ -76,6 +76,7 @@ def _claims(question: RecordedCheck) -> Iterator[tuple[str, list[str]]]:
 
 
 def _count(expected: ExpectCount | ExpectTaken) -> str:
+    """An expected count in words."""
     match expected:
         case ExpectTaken(action, number):
             return f"taken {action} {number:,}"

@@ -9,7 +9,7 @@ MOST_WAYS = 1_000
 
 
 def count(text: str) -> int:
-    """A number such as 20000 or 5M.
+    """Parse a number such as 20000 or 5M.
 
     >>> count("20000"), count("5M")
     (20000, 5000000)
@@ -18,14 +18,14 @@ def count(text: str) -> int:
 
 
 def threads(text: str) -> int:
-    """A number of threads."""
+    """Parse a number of threads."""
     if not text.isdecimal() or not 0 < int(text) <= MOST_THREADS:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to {MOST_THREADS}")
     return int(text)
 
 
 def ways(text: str) -> int:
-    """How many ways are shown at most."""
+    """Parse the greatest number of ways to show."""
     if not text.isdecimal() or not 0 < int(text) <= MOST_WAYS:
         hint = f"`{text}` is not a number from 1 to {MOST_WAYS:,}; write a file before --all"
         raise argparse.ArgumentTypeError(hint)
@@ -33,7 +33,7 @@ def ways(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time such as 90, 90s, 5m or 2h, in seconds.
+    """Parse a time such as 90, 90s, 5m or 2h, as seconds.
 
     >>> seconds("90"), seconds("5m"), seconds("2h")
     (90.0, 300.0, 7200.0)
@@ -42,12 +42,12 @@ def seconds(text: str) -> float:
 
 
 def bytes_(text: str) -> int:
-    """An amount of memory such as 800M or 4G, in bytes."""
+    """Parse an amount of memory such as 800M or 4G, as bytes."""
     return int(_scaled(text, {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}, "an amount such as 800M or 4G"))
 
 
 def _scaled(text: str, units: dict[str, float], what: str) -> float:
-    """A number with a unit behind it, in the smallest unit."""
+    """Parse a number with an optional unit."""
     number = text.rstrip("".join(units) + "".join(units).upper())
     unit = text[len(number) :].lower()
     try:
@@ -60,7 +60,7 @@ def _scaled(text: str, units: dict[str, float], what: str) -> float:
 
 
 def add_limits(parser: argparse.ArgumentParser, states: int | None = None) -> None:
-    """`--max-states`, `--max-time` and `--max-memory` of each search; `states` is the default."""
+    """Add `--max-states`, `--max-time` and `--max-memory`; `states` is the default of the first."""
     add = parser.add_argument
     most = "" if states is None else f" ({states:,})"
     add(

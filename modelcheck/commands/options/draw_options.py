@@ -14,7 +14,7 @@ from modelcheck.storage.written import Files, add_force
 
 
 def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:
-    """The options, given what `--draw` does in words."""
+    """Add the options for pictures of runs; `what` is the help of `--draw`."""
     parser.add_argument("--draw", type=_formats, default=(), metavar="FORMAT,…", help=what)
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write to this folder (default: the current one)"
@@ -24,7 +24,7 @@ def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:
 
 
 def add_picture_options(parser: argparse._ActionsContainer) -> None:
-    """The options that say how a picture looks."""
+    """Add the options for the look of pictures."""
     parser.add_argument("--title", type=_title, metavar="TEXT", help="set the title of pictures")
     parser.add_argument(
         "--columns",
@@ -41,14 +41,14 @@ def add_picture_options(parser: argparse._ActionsContainer) -> None:
 
 
 def refuse_unused(args: argparse.Namespace) -> None:
-    """Refuse a folder into which nothing is written, and what changes nothing in what is drawn."""
+    """Exit with an error for a folder, or an option of pictures, without effect."""
     if args.out is not None and not args.draw:
         args.refuse("--out is where --draw FORMAT writes")
     refuse_unused_options(args, args.draw)
 
 
 def refuse_unused_options(args: argparse.Namespace, forms: Iterable[str]) -> None:
-    """Refuse an option of pictures that none of some formats takes."""
+    """Exit with an error for an option of pictures that none of the formats has."""
     options = picture_options(args)
     if not options.given:
         return
@@ -59,14 +59,14 @@ def refuse_unused_options(args: argparse.Namespace, forms: Iterable[str]) -> Non
 
 
 def picture_options(args: argparse.Namespace) -> PictureOptions:
-    """How pictures are to look."""
+    """The look of pictures in the options."""
     return PictureOptions(args.title, args.columns, args.is_captioned)
 
 
 def draw_asked(
     args: argparse.Namespace, runs: Iterable[Trace], files: Files, output: Output, *, is_explained: bool
 ) -> None:
-    """Write every run in each of the formats that were asked for."""
+    """Write every run in each of the formats asked for."""
     if not args.draw:
         return
     from modelcheck.answers.formats import RunView  # noqa: PLC0415 - what draws is loaded only to draw
@@ -78,21 +78,21 @@ def draw_asked(
 
 
 def _title(text: str) -> str:
-    """A title that can be seen."""
+    """Parse a title."""
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty title is none: leave it out for ours")
     return text
 
 
 def _columns(text: str) -> int:
-    """The number of frames in a line."""
+    """Parse the number of frames per line."""
     if not re.fullmatch("[1-9][0-9]?", text):
         raise argparse.ArgumentTypeError(f"`{text}` is no number of frames from 1 to 99")
     return int(text)
 
 
 def _formats(text: str) -> tuple[str, ...]:
-    """The formats that an option names."""
+    """Parse a list of formats."""
     from modelcheck.commands.options.drawn import formats  # noqa: PLC0415 - as above
 
     try:

@@ -16,7 +16,7 @@ from modelcheck.storage.written import Files
 
 
 def formats(text: str) -> tuple[str, ...]:
-    """The formats that a text names, with commas between them. Raises ValueError for any other name."""
+    """The formats in a comma-separated text. Raises ValueError for an unknown name."""
     names = tuple(dict.fromkeys(text.split(",")))
     for name in names:
         if name not in FORMATS:
@@ -33,7 +33,7 @@ def draw(
     *,
     seconds: float | None = None,
 ) -> None:
-    """Write the files, named by model, check, property and format; each is drawn within some seconds."""
+    """Write a file for each view and format, named by model, check and property; each within `seconds`."""
     found = tuple(views)
     if not found:
         output.tell("modelcheck: there is no run to draw")
@@ -46,7 +46,7 @@ def draw(
 
 
 def _name(trace: Trace) -> str:
-    """Of what it is, without a suffix; steps that are no run are distinguished by their last action."""
+    """The file name for a trace, without suffix."""
     shows = trace.property or "error"
     if trace.is_run:
         return f"{trace.model.name}.{trace.check or 'run'}.{shows}"
@@ -56,7 +56,7 @@ def _name(trace: Trace) -> str:
 def _draw(
     asked: RunView, form: str, folder: Path, files: Files, output: Output, seconds: float | None
 ) -> None:
-    """Write one file; a picture that cannot be drawn is no reason to lose the others."""
+    """Write one file; a failure is reported, and the other files are still written."""
     target = folder / f"{_name(asked.trace)}{FORMATS[form].suffixes[0]}"
     try:
         with watched(seconds, None, output.give_up):

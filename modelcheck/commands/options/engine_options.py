@@ -21,7 +21,7 @@ SPARK = "spark"
 
 @frozen
 class EngineOption:
-    """An option, the ways to search that take it, and what argparse is to know of it.
+    """A command-line option with the engines that have it, and its arguments for argparse.
 
     Where `is_keyword`, an engine is made with it as a keyword of the same name.
     """
@@ -32,7 +32,7 @@ class EngineOption:
 
 
 class _Conf(argparse.Action):
-    """A setting of Spark, added to those that are given."""
+    """An argparse action for KEY=VALUE settings of Spark."""
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class _Conf(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Take KEY=VALUE apart."""
+        """Add one KEY=VALUE."""
         key, equals, value = str(values).partition("=")
         if not equals or not key:
             parser.error(f"{option_string} is KEY=VALUE, such as spark.executor.memory=8g, not `{values}`")
@@ -143,7 +143,7 @@ OPTIONS = {
 
 
 def add_engine_options(group: argparse._ArgumentGroup) -> None:
-    """The choice of a way to search, and the options that are of some ways only."""
+    """Add the option that selects an engine, and the engines' own options."""
     either = group.add_mutually_exclusive_group()
     either.add_argument(
         "--engine", choices=ENGINES, help="select the engine (default: the fastest that can check the model)"
@@ -167,7 +167,7 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
 
 
 def engine_by(args: argparse.Namespace) -> Engine | None:
-    """The way to search that is asked for, if any, with its options. Refuses an option of another way."""
+    """The engine asked for, with its options; exits with an error for another engine's option."""
     way = SIMULATE if args.simulate is not None else args.engine
     keywords = keywords_of(args, way)
     if way == SIMULATE:
@@ -179,7 +179,7 @@ def engine_by(args: argparse.Namespace) -> Engine | None:
 
 
 def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
-    """The options that were typed, as keywords of a way to search. Refuses one that is of other ways."""
+    """The options given, as keyword arguments of an engine; exits for another engine's option."""
     given = _given(args)
     for flag in given:
         if way not in OPTIONS[flag].ways:
@@ -188,7 +188,7 @@ def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:
 
 
 def _resumed(args: argparse.Namespace) -> dict[str, Any]:
-    """The folder in which a search on Spark continues, if it does; its levels are its checkpoint."""
+    """The folder of a Spark search to resume, if any, as a keyword argument."""
     if args.checkpoint is not None:
         args.refuse("--engine spark writes down every level in its --run-dir: leave out --checkpoint")
     if args.resume is None:
@@ -199,7 +199,7 @@ def _resumed(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def engine_again(args: argparse.Namespace) -> list[str]:
-    """The words of a command that asks for the same engine with the same options; none where none was."""
+    """The command-line words for the same engine and options; none for the default."""
     if args.engine is None:
         return []
     given = {flag: value for flag, value in _given(args).items() if OPTIONS[flag].is_keyword}
@@ -207,13 +207,13 @@ def engine_again(args: argparse.Namespace) -> list[str]:
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of some ways that were typed, of those that the command takes."""
+    """The engine options given, by name."""
     values = {flag: getattr(args, _name(flag), None) for flag in OPTIONS}
     return {flag: value for flag, value in values.items() if value is not None and value is not False}
 
 
 def _typed(flag: str, value: object) -> list[str]:
-    """An option as it was typed, or could have been."""
+    """An option as command-line words."""
     match value:
         case True:
             return [flag]
@@ -226,12 +226,12 @@ def _typed(flag: str, value: object) -> list[str]:
 
 
 def _name(flag: str) -> str:
-    """As argparse keeps it, and as an engine calls it."""
+    """The name of an option as a Python keyword."""
     return flag.removeprefix("--").replace("-", "_")
 
 
 def _alternatives(ways: tuple[str, ...]) -> str:
-    """`--engine bmc or prove, or --simulate N`."""
+    """The ways to select engines, in words: `--engine bmc or prove, or --simulate N`."""
     *others, last = [way for way in ways if way != SIMULATE] or [""]
     engines = f"--engine {', '.join(others)} or {last}" if others else f"--engine {last}" if last else ""
     return ", or ".join(filter(None, (engines, "--simulate N" if SIMULATE in ways else "")))

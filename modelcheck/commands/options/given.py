@@ -12,7 +12,7 @@ MODELS = "model files (.rsm), or names of protocols that `modelcheck library lis
 
 
 def add_overrides(parser: argparse._ArgumentGroup) -> None:
-    """The arguments that change a check."""
+    """Add the options that change a check."""
     parser.add_argument(
         "--scope",
         action="append",
@@ -35,7 +35,7 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
 
 
 def words_of(*options: tuple[str, Sequence[object]]) -> Iterator[str]:
-    """Options as they are typed, each before each of its values; None for one that is not given."""
+    """Options as command-line words, each before each of its values; None for one not given."""
     for option, values in options:
         for value in values:
             if value is not None:
@@ -43,5 +43,5 @@ def words_of(*options: tuple[str, Sequence[object]]) -> Iterator[str]:
 
 
 def given_by(args: argparse.Namespace) -> Overrides:
-    """What these arguments give."""
+    """The changes to a check in the options."""
     return Overrides(tuple(args.scope), tuple(args.config), args.faults, args.release)

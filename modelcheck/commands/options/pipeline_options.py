@@ -14,7 +14,7 @@ from modelcheck.storage.written import Files
 
 
 def add_pipeline_options(parser: argparse._ActionsContainer) -> None:
-    """`--junit FILE` and `--sarif FILE`."""
+    """Add `--junit FILE` and `--sarif FILE`."""
     add = parser.add_argument
     add("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
     add(
@@ -31,7 +31,7 @@ def pipeline_paths(args: argparse.Namespace) -> tuple[Path, ...]:
 
 
 def refuse_report(args: argparse.Namespace, files: Files) -> None:
-    """Raise now the SpecError that writing them would raise after long work."""
+    """Raise early the SpecError of files that cannot be written."""
     files.refuse("junit", args.junit)
     files.refuse("sarif", args.sarif)
 
@@ -39,7 +39,7 @@ def refuse_report(args: argparse.Namespace, files: Files) -> None:
 def write_report(
     args: argparse.Namespace, files: Files, output: Output, found: Callable[[], Report], command: str
 ) -> None:
-    """Write the files that are asked for, each as a whole or not at all, within the limit of time.
+    """Write the report files asked for, each completely or not at all.
 
     Only where some are asked for is `found` called, which writes every run as a story.
     """

@@ -14,7 +14,7 @@ from spec.model.ir import Model, Scope
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which trace, of which model, in which scope."""
+    """Add the options for a trace, its model and scope."""
     parser.add_argument(
         "trace",
         metavar="TRACE",
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Of which model of the file, in which scope."""
+    """Add the options for the model in a file, and its scope."""
     parser.add_argument(
         "--of", metavar="NAME", help="use this protocol or variant of the file (default: as in the trace)"
     )
@@ -39,20 +39,21 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def read(args: argparse.Namespace) -> tuple[Document, Model, Scope | None]:
-    """The text of the trace, its model, and the scope that was given; None when the trace has to say it."""
+    """The trace's document, its model, and the scope if given; else the trace has it."""
     return read_of(args.trace, load(args.file), args)
 
 
 def read_of(
     name: str, models: tuple[Model, ...], args: argparse.Namespace
 ) -> tuple[Document, Model, Scope | None]:
-    """The same for the trace in another file, a run of one of the models."""
+    """The same for a trace in another file, of one of the models."""
     found = document(read_text(name, largest=LARGEST_TRACE), name)
     model = pick_model(models, args.of or found.model)
     return found, model, _scope(model, args)
 
 
 def _scope(model: Model, args: argparse.Namespace) -> Scope | None:
+    """The scope in the options, if any."""
     given = Overrides(tuple(args.scope), tuple(args.config))
     if args.check is not None:
         return apply(model, pick_check(model, args.check), given).scope

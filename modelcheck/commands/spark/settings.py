@@ -13,7 +13,7 @@ from modelcheck.storage.output import Output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     for flag in ("--master", "--conf"):
         parser.add_argument(flag, **OPTIONS[flag].about)
 

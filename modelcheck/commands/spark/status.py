@@ -15,12 +15,12 @@ from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument("place", metavar="PLACE", help="The --run-dir of the run, a folder or a URI")
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Show the levels that the run has finished; starts nothing and writes nothing."""
+    """Print the completed levels of a run; starts and writes nothing."""
     module: Any = import_module("spark_explore.storage.status")
     try:
         found = module.status(args.place)

@@ -17,7 +17,7 @@ from spec.model.ir import Model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument(
         "traces",
         nargs="+",
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Read, replay, compare. What differs is no mistake, so the exit code says nothing of it."""
+    """Compare two traces; differences do not affect the exit code."""
     if len(args.traces) > 2:
         args.refuse("diff compares two traces; more were given")
     if len(args.traces) == 1 and args.steps is None:
@@ -56,12 +56,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _replayed(name: str, models: tuple[Model, ...], args: argparse.Namespace) -> Trace:
+    """The replayed trace of a file."""
     document, model, scope = read_of(name, models, args)
     return document.replayed(model, scope).trace
 
 
 def _named(trace: Trace, file: str, output: Output) -> Trace:
-    """A trace in which names of interchangeable members do not hide what it has in common with another."""
+    """The trace with interchangeable members renamed, so that it can be compared."""
     if changed := other_names(trace):
         names = ", ".join(f"{old} is {new}" for old, new in changed)
         output.tell(f"modelcheck: {file}: members that may be renamed are named by who leads first: {names}")
@@ -69,7 +70,7 @@ def _named(trace: Trace, file: str, output: Output) -> Trace:
 
 
 def _check_steps(args: argparse.Namespace, traces: tuple[Trace, Trace]) -> None:
-    """The steps are there, and their states can be compared; does not return otherwise."""
+    """Exit with an error unless both steps exist and their states are comparable."""
     names = args.traces[0], args.traces[-1]
     for number, trace, name in zip(args.steps, traces, names, strict=True):
         if not 0 <= number <= len(trace.steps):

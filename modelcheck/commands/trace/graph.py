@@ -40,7 +40,7 @@ PATIENCE = Limits(states=50_000_000, seconds=10)  # to count what is too many
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
     what = parser.add_argument_group("selection")
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Explore, merge, write; a summary goes to standard error."""
+    """Draw the state graph; a summary goes to standard error."""
     if args.distance is not None and args.property is None and args.around is None:
         args.refuse("--distance is from a run: give one with --around, or a property with --property")
     if args.merge and args.fields:
@@ -105,6 +105,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _drawn(args: argparse.Namespace, output: Output, files: Files, progress: ProgressLine) -> int:
+    """Explore, merge and write the graph."""
     model, check, trace = _question(args)
     parts = pick_parts(model, "--merge" if args.merge else "--fields", _names(args.merge or args.fields))
     task = Task(model, check.scope, check.budget, looked_at(model, check), check=check.name)
@@ -140,7 +141,7 @@ def _drawn(args: argparse.Namespace, output: Output, files: Files, progress: Pro
 
 
 def _question(args: argparse.Namespace) -> tuple[Model, Check, Trace | None]:
-    """The model and the check, and the run of `--around`."""
+    """The model and check, and the run of `--around`, if any."""
     given = given_by(args)
     if args.around is not None:
         return _around(args, given)
@@ -152,7 +153,7 @@ def _question(args: argparse.Namespace) -> tuple[Model, Check, Trace | None]:
 
 
 def _around(args: argparse.Namespace, given: Overrides) -> tuple[Model, Check, Trace]:
-    """A run, and the check that it says it is of; else any faults may happen around it."""
+    """The run and its check; if it names none, with any faults allowed."""
     found = document(read_text(args.around, largest=LARGEST_TRACE), args.around)
     model = pick_model(load(args.file), args.of or found.model)
     bounds = Overrides(given.scope, given.config)
@@ -168,7 +169,7 @@ def _around(args: argparse.Namespace, given: Overrides) -> tuple[Model, Check, T
 
 
 def _shown(model: Model, check: Check, reporter: Reporter) -> Trace | None:
-    """The run that shows that the one property of a check is false, or (a `reachable`) true."""
+    """A counterexample or example for the only property of a check."""
     try:
         outcome = run_check(model, check, reporter=reporter)
     except Unsupported:
@@ -179,10 +180,12 @@ def _shown(model: Model, check: Check, reporter: Reporter) -> Trace | None:
 
 
 def _names(given: list[str]) -> list[str]:
+    """The names in comma-separated options."""
     return [name.strip() for each in given for name in each.split(",") if name.strip()]
 
 
 def _number(text: str) -> int:
+    """Parse a number."""
     if not text.isdecimal() or len(text) > 12:
         message = f"`{text}` is not a whole number"
         raise argparse.ArgumentTypeError(message)
@@ -190,7 +193,7 @@ def _number(text: str) -> int:
 
 
 def _format(args: argparse.Namespace) -> str:
-    """The format that was asked for, or that the file's name says."""
+    """The format asked for, or of the file's suffix."""
     suffix = "" if args.out is None else args.out.suffix.lower()
     found = next((form for form in FORMATS if suffix in SUFFIXES[form]), None)
     if args.format is None and found is None and suffix and not is_known(suffix):
@@ -203,13 +206,14 @@ def _format(args: argparse.Namespace) -> str:
 
 
 def _explored(args: argparse.Namespace, task: Task, trace: Trace | None, reporter: Reporter) -> StateGraph:
+    """The state graph."""
     if trace is None or (args.around is None and args.distance is None):
         return whole(task, args.max_states, trace, reporter=reporter)
     return around(task, trace, 1 if args.distance is None else args.distance, args.max_states)
 
 
 def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: DrawnGraph) -> None:
-    """How much was drawn, and what to do where it is more than one can look at."""
+    """Print how much was drawn, with advice if it is too much to read."""
     size = f"{count(len(graph.states), 'state')}, {count(len(graph.edges), 'step')}"
     if args.merge:
         size += f", drawn as {len(made.vertices):,} and {len(made.arcs):,}"
@@ -222,7 +226,7 @@ def _tell(args: argparse.Namespace, output: Output, graph: StateGraph, made: Dra
 
 
 def _tell_too_many(args: argparse.Namespace, output: Output, task: Task) -> None:
-    """How many states there are, and what would make them fewer."""
+    """Print how many states there are, with advice."""
     part = args.distance is not None or args.around is not None
     size = f"more than {args.max_states:,}" if part else _size(task, args.max_states)
     place = "around the run" if part else f"in {task.model.name} · {task.check}"
@@ -235,7 +239,7 @@ def _tell_too_many(args: argparse.Namespace, output: Output, task: Task) -> None
 
 
 def _size(task: Task, most: int) -> str:
-    """How many states a check has, counted by the fast engine for a few seconds."""
+    """The number of states in words, counted for a few seconds."""
     counting = replace(task, properties=(), limits=PATIENCE, stop_early=False)
     chosen = engine("explicit")
     if chosen.refusals(counting):

@@ -18,7 +18,7 @@ from spec.load import load
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     add = parser.add_argument
     add("file", metavar="FILE", help=MODEL)
     what = parser.add_argument_group("selection")
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Compile the check for a page; where it cannot be, the page has its first states with it."""
+    """Write the page to play a check; if it cannot be compiled, with its first states instead."""
     from modelcheck.answers.played import played, played_beforehand  # noqa: PLC0415 - half of the engine
     from modelcheck.answers.precomputed import MOST_STATES  # noqa: PLC0415 - as above
     from modelcheck.explicit.codegen.values.packing import TooWide  # noqa: PLC0415 - as above
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _carried(made: Any) -> str:  # noqa: ANN401 - `Precomputed`, whose module is loaded late
-    """How much of a model a page has with it."""
+    """How much of the model the page contains, in words."""
     if made.used["whole"]:
         return f"all {made.count:,} states of the check"
     return (

@@ -22,7 +22,7 @@ from modelcheck.storage.written import Files, add_force
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     trace_file.add_arguments(parser)
     parser.add_argument(
         "--as",
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Read, replay, tell. A trace that is no run of the model is wrong input."""
+    """Show a replayed trace; one that is no run of the model is wrong input."""
     form = _form(args, output)
     files = Files(output, [args.trace, args.file], force=args.force)
     files.refuse(form, args.out)
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _form(args: argparse.Namespace, output: Output) -> str:
-    """The format that is asked for."""
+    """The format asked for."""
     form = args.form or ("text" if args.out is None else format_of(args.out))
     if form is None:
         suffixes = ", ".join(suffix for each in FORMATS.values() for suffix in each.suffixes)
@@ -100,7 +100,7 @@ def _form(args: argparse.Namespace, output: Output) -> str:
 
 
 def _steps(text: str) -> range:
-    """`40..60`, or a single step."""
+    """Parse a range of steps such as `40..60`, or one step."""
     found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= first <= last:

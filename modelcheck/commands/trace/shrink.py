@@ -27,7 +27,7 @@ from spec.model.ir import Model, Scope
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     trace_file.add_arguments(parser)
     parser.add_argument(
         "--property",
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Shrink, tell what went and the story of what is left."""
+    """Shrink a trace, and print what was removed and the story of the rest."""
     files = Files(output, [args.trace, args.file], force=args.force)
     files.refuse("itf", args.out)
     document, model, scope = trace_file.read(args)
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 
 def _shrunk(trace: Trace, args: argparse.Namespace, output: Output) -> Shrunk:
-    """The small trace, with a line of progress on a terminal."""
+    """The minimal trace, with a progress line on a terminal."""
     columns = shutil.get_terminal_size().columns
     progress = ProgressLine(output.err, f"{trace.model.name} · shrinking", columns=columns)
     try:
@@ -75,7 +75,7 @@ def _shrunk(trace: Trace, args: argparse.Namespace, output: Output) -> Shrunk:
 
 
 def _claiming(document: Document, model: Model, scope: Scope | None, name: str | None) -> Trace:
-    """The trace, replayed, with what it has to show. Raises SpecError where it shows nothing."""
+    """The replayed trace with its violation. Raises SpecError if it has none."""
     if name is None:
         trace = document.replayed(model, scope).trace
         if isinstance(trace.ending, Stops):
@@ -96,6 +96,7 @@ def _claiming(document: Document, model: Model, scope: Scope | None, name: str |
 
 
 def _nothing(document: Document, trace: Trace, message: str) -> SpecError:
+    """The error that a trace shows no violation."""
     shown = [prop.name for prop in trace.model.properties if claim(trace, prop) is not None]
     help_ = f"it shows {', '.join(shown)}: name one with --property" if shown else "it shows none at all"
     return SpecError([Diagnostic("R0808", document.source, None, message, help=help_)])

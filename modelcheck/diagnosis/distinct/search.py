@@ -42,7 +42,7 @@ KINDS = INVARIANTS | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 def distinct(
     outcome: Outcome, most: int = MOST_WAYS, limits: Limits = LIMITS, reporter: Reporter | None = None
 ) -> tuple[Distinct, ...]:
-    """At most `most` distinct ways to violate each property of which the outcome shows a violation.
+    """At most `most` distinct ways to violate each violated property of an outcome.
 
     That run is always looked at.  Properties of whole runs, such as `recoverable`, are left
     out.  Costs up to the limits for each property, some thousand states a second and some tens of
@@ -62,7 +62,7 @@ def distinct(
 
 
 class _Violations(PropertyMonitor):
-    """Every step that violates a property; of those that lead to states alike, one of each action."""
+    """Collects the steps that violate a property, one for each action and equivalent state."""
 
     def __init__(self, machine: Machine, prop: Property, alike: Callable[[Place, State], Hashable]) -> None:
         super().__init__(machine, (prop,), lambda _: None)
@@ -73,12 +73,13 @@ class _Violations(PropertyMonitor):
         self._true: dict[State, bool] = {}
 
     def see_step(self, before: State, taken: Taken, place: Place) -> None:
-        """Ask about a step, and about where it leads, though that be known."""
+        """Evaluate the property on a step and its state, even if that is known."""
         super().see_step(before, taken, place)
         if self._prop.kind in INVARIANTS and not self._is_true(taken.state):
             self._found(Discovery(place, BadState(), self._prop.name))
 
     def _is_true(self, state: State) -> bool:
+        """Whether the property is true in a state."""
         if state not in self._true:
             if len(self._true) >= MEMO:
                 self._true.clear()
@@ -89,6 +90,7 @@ class _Violations(PropertyMonitor):
         return self._true[state]
 
     def _found(self, discovery: Discovery) -> None:
+        """Record a violation."""
         place = discovery.place
         if isinstance(discovery.ending, BadState) and place.step is None:
             self.bad.add(place.number)
@@ -103,7 +105,7 @@ class _Violations(PropertyMonitor):
 
 
 class _Ways(InterpretedSearch):
-    """The search for the ways to violate one property; `end` is why it ended."""
+    """The search for distinct ways to violate one property; `end` is why it ended."""
 
     def __init__(self, outcome: Outcome, first: Trace, most: int, limits: Limits, reporter: Reporter) -> None:
         model, check = outcome.model, outcome.check
@@ -129,7 +131,7 @@ class _Ways(InterpretedSearch):
         self._kept: list[tuple[Trace, Shape]] = []
 
     def found(self) -> Distinct:
-        """Search; the violations found, and the extent of the search."""
+        """Search, and return the ways found and the extent of the search."""
         try:
             with watched(self.task.limits.seconds, self.task.limits.memory):
                 self._reduce(self._first)
@@ -153,7 +155,7 @@ class _Ways(InterpretedSearch):
         )
 
     def _unfinished(self) -> str:
-        """Why there may be more ways; empty where all was looked at."""
+        """Why there may be more ways; empty if the search was complete."""
         if self.end is not End.DECIDED:
             return "" if self.end is End.COMPLETE else self.end.value
         if len(self._kept) >= self._most:
@@ -161,28 +163,29 @@ class _Ways(InterpretedSearch):
         return f"no more than {MOST_RUNS:,} violating runs are looked at"
 
     def _most_faults(self) -> int:
-        """How many faults a run may have."""
+        """The greatest number of faults in a run."""
         total, each = self.budget.total, sum(self.task.budget.counted.values())
         return each if total is None else min(total, each)
 
     def _alike(self, place: Place, state: State) -> Hashable:
-        """What violating steps have in common that lead to the same, but for names."""
+        """A key that is equal for violating steps to the same state, up to names."""
         spent, _ = self.space.node(place.number)
         return spent, self._orbit(state)
 
     def _expanded(self, frontier: list[Waiting], faults: int, depth: int) -> list[Waiting]:
-        """All steps of a level's states but for those where the property is false already."""
+        """The successors of a level's states, except those where the property is false."""
         kept = [each for each in frontier if each[0] not in self._violations.bad]
         return super()._expanded(kept, faults, depth)
 
     def _note(self, faults: int, depth: int) -> None:
-        """Look into the violations that are no further away than this, and see whether that is enough."""
+        """Examine the violations up to this level, and see whether they are enough."""
         self.reached = faults, depth
         waiting = self._violations.waiting
         self._violations.waiting = [each for each in waiting if each.cost > self.reached]
         self._look_into([each for each in waiting if each.cost <= self.reached])
 
     def _look_into(self, violations: Sequence[Discovery]) -> None:
+        """Reduce the runs to violations."""
         for violation in violations:
             if self._looked_at == MOST_RUNS or len(self._kept) >= self._most:
                 raise Stopped(End.DECIDED)
@@ -193,7 +196,7 @@ class _Ways(InterpretedSearch):
                 self._looked_at += 1
 
     def _run_to(self, violation: Discovery) -> Trace:
-        """The run to a violation; where states represent their orbits, by a last step that it can take."""
+        """The run to a violation; under symmetry, by a last step that is possible in it."""
         place = violation.place
         if place.step is None or place.state is None or not self.task.symmetry:
             return self.trace(violation)
@@ -207,7 +210,7 @@ class _Ways(InterpretedSearch):
         return replace(run, states=(*run.states, last.state), steps=(*run.steps, last.step))
 
     def _reduce(self, run: Trace) -> None:
-        """Keep the steps that a run needs, where neither it nor these are of a shape that is known."""
+        """Reduce a run to its needed steps, unless its shape is known."""
         shape = Shape(run, self._sorts)
         if not self._is_new(shape):
             return
@@ -219,19 +222,20 @@ class _Ways(InterpretedSearch):
         self._keep(certify(least).trace, shape)
 
     def _keep(self, run: Trace, shape: Shape) -> None:
-        """Keep a run that contains no other one, and none that contains it."""
+        """Keep a reduced run, unless it contains another; those that contain it are dropped."""
         if not any(shape.contains(other) for _, other in self._kept):
             self._kept = [each for each in self._kept if not each[1].contains(shape)]
             self._kept.append((run, shape))
 
     def _is_new(self, shape: Shape) -> bool:
+        """Whether no kept run has the shape."""
         is_new = shape.key not in self._shapes
         self._shapes.add(shape.key)
         return is_new
 
 
 def _told_apart(model: Model, budget: Budget, fewest: int) -> Budget:
-    """The budget with a number for each kind of fault, so that states differ to which other kinds led."""
+    """The budget with a limit for each kind of fault, so that states differ by the faults before them."""
     kinds = dict.fromkeys(model.faults) if budget.kinds is None else budget.kinds
     total = budget.total
     if total is None and None in kinds.values():

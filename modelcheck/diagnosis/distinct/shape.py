@@ -29,7 +29,7 @@ Chosen = tuple[tuple[str, Renaming], ...]
 
 
 class Shape:
-    """What is left of a run when names of interchangeable members and the order of steps do not count.
+    """A run up to renaming of interchangeable members and reordering of independent steps.
 
     `key` is equal for two runs of one shape.  Costs the steps of a state for each pair of
     steps, and all renamings of the start.
@@ -45,11 +45,11 @@ class Shape:
 
     @property
     def key(self) -> tuple[bytes, tuple[Label, ...]]:
-        """The start and the steps."""
+        """The start and the steps in normal form."""
         return self._start, self._least
 
     def contains(self, other: Shape) -> bool:
-        """Whether a run takes all steps of another one from the same start, in whatever order, and more."""
+        """Whether a run has all steps of another from the same start, and more."""
         if self._start != other._start or len(self._least) <= len(other._least):
             return False
         own = Counter(self._least)
@@ -57,7 +57,7 @@ class Shape:
 
 
 class _Labels:
-    """Steps and states under renamings, as bytes that can be compared."""
+    """Encodes steps and states under renamings as comparable bytes."""
 
     def __init__(self, run: Trace, machine: Machine, sorts: Sequence[str]) -> None:
         self._run = run
@@ -67,7 +67,7 @@ class _Labels:
         self._params = {action.name: [param.type for param in action.params] for action in run.model.actions}
 
     def first_starts(self) -> tuple[bytes, list[Chosen]]:
-        """The first of what the start can be renamed to, and all renamings that make it that."""
+        """The least encoding of the start, and all renamings that give it."""
         found: dict[bytes, list[Chosen]] = {}
         for chosen in self._renamings():
             found.setdefault(self._machine.encode(self._state(self._run.states[0], chosen)), []).append(
@@ -77,22 +77,24 @@ class _Labels:
         return least, found[least]
 
     def of(self, step: Step, chosen: Chosen) -> Label:
-        """A step with its members renamed."""
+        """The encoding of a step after a renaming."""
         args = zip(self._params[step.action], step.args, strict=False)
         choices = ((choice.type, choice.value) for choice in step.choices)
         return step.action, tuple(self._bytes(of, value, chosen) for of, value in (*args, *choices))
 
     def _bytes(self, of: Type, value: Value, chosen: Chosen) -> bytes:
+        """The encoding of a value after a renaming."""
         if of not in self._encoders:
             self._encoders[of] = encode(of, self._run.scope)
         return self._encoders[of](_renamed(of, value, chosen))
 
     def _state(self, state: State, chosen: Chosen) -> State:
+        """The state after a renaming."""
         pairs = zip(self._run.model.variables, state, strict=True)
         return tuple(_renamed(variable.type, value, chosen) for variable, value in pairs)
 
     def _renamings(self) -> Iterator[Chosen]:
-        """All renamings of as many sorts as there is patience for."""
+        """All renamings of as many sorts as is feasible."""
         kept, many = [], 1
         for name, size in sorted(self._sizes, key=lambda each: each[1]):
             many *= factorial(size)
@@ -103,13 +105,14 @@ class _Labels:
 
 
 def _renamed(of: Type, value: Value, chosen: Chosen) -> Value:
+    """The value after a renaming."""
     for name, renaming in chosen:
         value = renamed(of, name, value, renaming)
     return value
 
 
 class _Order:
-    """The orders that the steps of a run can be brought into by exchanging neighbours."""
+    """The reorderings of a run's steps by exchanges of independent neighbours."""
 
     def __init__(self, run: Trace, machine: Machine) -> None:
         self._run = run
@@ -117,7 +120,7 @@ class _Order:
         self._fixed = isinstance(run.ending, BadStep | BadAssert)
 
     def first(self, labels: Sequence[Label]) -> tuple[Label, ...]:
-        """The steps by their labels, each time the first of those that can come next."""
+        """The least sequence of labels among the reorderings."""
         left = list(zip(labels, self._run.steps, strict=True))
         states, found = self._run.states, list[Label]()
         last = left.pop() if self._fixed else None
@@ -129,7 +132,7 @@ class _Order:
     def _next(
         self, states: Sequence[State], left: Sequence[tuple[Label, Step]]
     ) -> Iterator[tuple[int, tuple[State, ...]]]:
-        """The steps that can come next, by their places, and the states that follow then."""
+        """The steps that can come first, by index, with the states that follow."""
         for at, (_, step) in enumerate(left):
             moved = list(states)
             for before in range(at - 1, -1, -1):

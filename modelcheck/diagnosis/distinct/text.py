@@ -15,7 +15,7 @@ from spec.meaning.semantics import Machine
 
 
 def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
-    """The report on the distinct ways to violate a property, as lines.
+    """The report on the distinct ways to violate a property.
 
     First their number, then each with its cost, its steps and what is wrong at the end.  The last
     sentences give the extent of the search.
@@ -31,14 +31,14 @@ def ways_lines(found: Distinct, width: int) -> Iterator[Line]:
 
 
 def cost_words(run: Trace) -> str:
-    """What a run takes: "2 faults (crash, isolate), 5 steps"."""
+    """The cost of a run: "2 faults (crash, isolate), 5 steps"."""
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in run.fault_counts().items())
     faults = f"{count(run.faults, 'fault')} ({kinds})" if run.faults else "no fault"
     return f"{faults}, {count(len(run.steps), 'step')}"
 
 
 def extent_words(found: Distinct) -> Iterator[str]:
-    """How far was searched for ways, in sentences."""
+    """The extent of the search for ways, in sentences."""
     faults = f"up to {count(found.most_faults, 'fault')}" if found.most_faults else "no fault"
     looked = f"{count(found.looked_at, 'violating run')} with {faults}, in {count(found.states, 'state')}"
     yield f"Looked at {looked}: {'it' if found.looked_at == 1 else 'each'} contains one of these."
@@ -48,7 +48,7 @@ def extent_words(found: Distinct) -> Iterator[str]:
 
 
 def single_runs(outcome: Outcome, width: int) -> Iterator[Line]:
-    """Which violations have only one run, and why."""
+    """The lines on violations with only one run, and why."""
     for result in outcome.findings.results:
         match result:
             case Result(name, kind, Violated(trace=Trace())) if kind not in KINDS:
@@ -60,6 +60,7 @@ def single_runs(outcome: Outcome, width: int) -> Iterator[Line]:
 
 
 def _way(number: int, run: Trace, width: int) -> Iterator[Line]:
+    """The lines of one way."""
     yield line(Piece(f"{number:>3}  "), Piece(cost_words(run), Role.BAD))
     machine = Machine(run.model, run.scope)
     digits = len(str(len(run.steps)))

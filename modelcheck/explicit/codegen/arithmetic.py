@@ -13,7 +13,7 @@ from spec.frozen import frozen
 
 @frozen
 class V:
-    """An integer of `bits` bits, two's complement: known at compile time, or computed by the code."""
+    """An LLVM integer of `bits` bits (two's complement): a constant, or the result of an instruction."""
 
     bits: int
     text: str
@@ -21,7 +21,7 @@ class V:
 
     @property
     def signed(self) -> int:
-        """The known number, with its sign."""
+        """The constant as a signed number. Raises ValueError if the value is no constant."""
         if self.const is None:
             raise ValueError(f"{self.text} is not known yet")
         return self.const - (1 << self.bits) if self.const >> (self.bits - 1) else self.const
@@ -32,7 +32,7 @@ class V:
 
 @lru_cache(maxsize=1 << 14)  # the same few are written again and again
 def const(bits: int, value: int) -> V:
-    """A known number."""
+    """The constant `value`, reduced to `bits` bits."""
     value &= (1 << bits) - 1
     return V(bits, str(value), value)
 
@@ -41,13 +41,13 @@ TRUE, FALSE = const(1, 1), const(1, 0)
 
 
 def i64(value: int) -> V:
-    """A known number of 64 bits."""
+    """The constant `value` in 64 bits."""
     return const(64, value)
 
 
 @dataclass(slots=True)
 class InstructionBlock:
-    """Instructions that run one after the other."""
+    """An LLVM basic block: a label and the instructions that run one after the other."""
 
     label: str
     lines: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 
 
 class Arithmetic:
-    """Writes instructions into a block; its methods return numbers computed at the current position."""
+    """Emits integer instructions into the current block; each method returns the value it computes."""
 
     def __init__(self) -> None:
         self.block = InstructionBlock("start")
@@ -77,66 +77,67 @@ class Arithmetic:
     # -------------------------------------------------------------- arithmetic
 
     def add(self, a: V, b: V) -> V:
-        """The sum."""
+        """Emit a + b, modulo 2 to the width."""
         if b.const == 0:
             return a
         return b if a.const == 0 else self._op("add", a, b, operator.add)
 
     def sub(self, a: V, b: V) -> V:
-        """The difference."""
+        """Emit a - b, modulo 2 to the width."""
         return a if b.const == 0 else self._op("sub", a, b, operator.sub)
 
     def mul(self, a: V, b: V) -> V:
-        """The product."""
+        """Emit a * b, modulo 2 to the width."""
         if a.const == 0 or b.const == 1:
             return a
         return b if b.const == 0 or a.const == 1 else self._op("mul", a, b, operator.mul)
 
     def sdiv(self, a: V, b: V) -> V:
-        """The quotient with sign, rounded towards 0."""
+        """Emit the signed quotient a / b, rounded towards 0."""
         return self._pure(a.bits, f"sdiv {a}, {b.text}")
 
     def udiv(self, a: V, b: V) -> V:
-        """The quotient without sign, rounded down."""
+        """Emit the unsigned quotient a / b, rounded down."""
         return a if b.const == 1 else self._op("udiv", a, b, operator.floordiv)
 
     def srem(self, a: V, b: V) -> V:
-        """What the quotient with sign leaves; it has the sign of the dividend."""
+        """Emit the remainder of the signed division a / b; it has the sign of `a`."""
         return self._pure(a.bits, f"srem {a}, {b.text}")
 
     def and_(self, a: V, b: V) -> V:
-        """The bits that both have."""
+        """Emit the bitwise and of `a` and `b`."""
         full = (1 << a.bits) - 1
         if a.const == 0 or b.const == full:
             return a
         return b if b.const == 0 or a.const == full else self._op("and", a, b, operator.and_)
 
     def or_(self, a: V, b: V) -> V:
-        """Bitwise or."""
+        """Emit the bitwise or of `a` and `b`."""
         full = (1 << a.bits) - 1
         if b.const == 0 or a.const == full:
             return a
         return b if a.const == 0 or b.const == full else self._op("or", a, b, operator.or_)
 
     def xor(self, a: V, b: V) -> V:
-        """The bits in which they differ."""
+        """Emit the bitwise exclusive or of `a` and `b`."""
         if b.const == 0:
             return a
         return b if a.const == 0 else self._op("xor", a, b, operator.xor)
 
     def not_(self, a: V) -> V:
-        """The other bits."""
+        """Emit the bitwise complement of `a`."""
         return self.xor(a, const(a.bits, -1))
 
     def shl(self, a: V, by: V) -> V:
-        """The bits moved up; those beyond the highest are lost."""
+        """Emit `a` shifted left by `by` bits; bits shifted out are lost."""
         return self._shifted("shl", a, by, operator.lshift)
 
     def lshr(self, a: V, by: V) -> V:
-        """The bits moved down, without sign; those below the lowest are lost."""
+        """Emit `a` shifted right by `by` bits, filled with zeros."""
         return self._shifted("lshr", a, by, operator.rshift)
 
     def _shifted(self, name: str, a: V, by: V, of: Callable[[int, int], int]) -> V:
+        """Emit the shift `name` (which `of` computes on constants), folded if it is by 0 or by all bits."""
         if by.const == 0 or a.const == 0:
             return a
         if by.const is not None and by.const >= a.bits:
@@ -144,49 +145,51 @@ class Arithmetic:
         return self._op(name, a, by, of)
 
     def _op(self, name: str, a: V, b: V, of: Callable[[int, int], int]) -> V:
+        """Emit the binary instruction `name`, or the constant that `of` computes if both are constants."""
         if a.const is not None and b.const is not None:
             return const(a.bits, of(a.const, b.const))
         return self._pure(a.bits, f"{name} {a}, {b.text}")
 
     def mask(self, bits: int, count: V) -> V:
-        """A number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
+        """Emit a number of `bits` bits whose lowest `count` are ones; `count`, as wide, is below `bits`."""
         return self.sub(self.shl(const(bits, 1), count), const(bits, 1))
 
     # -------------------------------------------------------------- comparison
 
     def eq(self, a: V, b: V) -> V:
-        """Whether they are equal."""
+        """Emit the comparison a == b, a value of one bit."""
         return self._compare("eq", a, b)
 
     def ne(self, a: V, b: V) -> V:
-        """Whether they differ."""
+        """Emit the comparison a != b, a value of one bit."""
         return self._compare("ne", a, b)
 
     def is_zero(self, a: V) -> V:
-        """Whether no bit is set."""
+        """Emit the test a == 0."""
         return self._compare("eq", a, const(a.bits, 0))
 
     def is_set(self, a: V) -> V:
-        """Whether any bit is."""
+        """Emit the test a != 0."""
         return self._compare("ne", a, const(a.bits, 0))
 
     def less(self, a: V, b: V) -> V:
-        """Less, both with sign."""
+        """Emit the signed comparison a < b."""
         return self._compare("slt", a, b)
 
     def at_most(self, a: V, b: V) -> V:
-        """Whether a <= b, as signed numbers."""
+        """Emit the signed comparison a <= b."""
         return self._compare("sle", a, b)
 
     def below(self, a: V, b: V) -> V:
-        """Less, both without sign."""
+        """Emit the unsigned comparison a < b."""
         return self._compare("ult", a, b)
 
     def up_to(self, a: V, b: V) -> V:
-        """At most, both without sign."""
+        """Emit the unsigned comparison a <= b."""
         return self._compare("ule", a, b)
 
     def _compare(self, how: str, a: V, b: V) -> V:
+        """Emit `icmp` with the LLVM predicate `how`, or its result if both values are constants."""
         if a.const is not None and b.const is not None:
             pair = (a.signed, b.signed) if how[0] == "s" else (a.const, b.const)
             return TRUE if _COMPARE[how](*pair) else FALSE
@@ -198,7 +201,7 @@ class Arithmetic:
     # -------------------------------------------------------------- conversion
 
     def select(self, test: V, then: V, other: V) -> V:
-        """One number where the test is true, else the other."""
+        """Emit `then` if `test` is true, else `other`, without a branch; both are computed."""
         if test.const is not None:
             return then if test.const else other
         if then.text == other.text:
@@ -210,11 +213,11 @@ class Arithmetic:
         return self._pure(then.bits, f"select {test}, {then}, {other}")
 
     def lesser(self, a: V, b: V) -> V:
-        """The lesser of two, both with sign."""
+        """Emit the signed minimum of `a` and `b`."""
         return self.select(self.less(a, b), a, b)
 
     def resize(self, a: V, bits: int) -> V:
-        """The same number, without sign, in more or fewer bits."""
+        """Emit `a` extended with zeros, or cut to its lowest bits, in `bits` bits."""
         if a.bits == bits:
             return a
         if a.const is not None:
@@ -224,19 +227,19 @@ class Arithmetic:
     # ------------------------------------------------------------------- bits
 
     def popcount(self, a: V) -> V:
-        """How many ones, in 64 bits."""
+        """Emit the number of one bits in `a`, in 64 bits."""
         if a.const is not None:
             return i64(a.const.bit_count())
         return self.resize(self._pure(a.bits, f"call i{a.bits} @llvm.ctpop.i{a.bits}({a})"), 64)
 
     def lowest(self, a: V) -> V:
-        """The number of the lowest one, in 64 bits; of 0 how many bits there are."""
+        """Emit the index of the lowest one bit of `a`, in 64 bits; the width of `a` if it is 0."""
         if a.const is not None:
             return i64((a.const & -a.const).bit_length() - 1 if a.const else a.bits)
         return self.resize(self._pure(a.bits, f"call i{a.bits} @llvm.cttz.i{a.bits}({a}, i1 false)"), 64)
 
     def highest(self, a: V) -> V:
-        """The number of the highest one, in 64 bits; of 0 it is -1."""
+        """Emit the index of the highest one bit of `a`, in 64 bits; -1 if it is 0."""
         if a.const is not None:
             return i64(a.const.bit_length() - 1)
         zeros = self._pure(a.bits, f"call i{a.bits} @llvm.ctlz.i{a.bits}({a}, i1 false)")
@@ -245,13 +248,13 @@ class Arithmetic:
     # ----------------------------------------------------------------- writing
 
     def emit(self, line: str) -> None:
-        """An instruction with no result; none after the end of a block, which is unreachable."""
+        """Append an instruction without a result; does nothing if the block has ended (unreachable code)."""
         if not self.block.ended:
             self.block.lines.append("  " + line)
 
     @contextmanager
-    def remembering(self) -> Iterator[None]:
-        """What is computed inside is not known outside."""
+    def local_values(self) -> Iterator[None]:
+        """Forget, at the end of the `with`, the values computed in it, which are not reused outside."""
         count = len(self._order)
         yield
         for what in self._order[count:]:
@@ -259,7 +262,7 @@ class Arithmetic:
         del self._order[count:]
 
     def _pure(self, bits: int, what: str) -> V:
-        """The result of an instruction that always has the same; once is enough."""
+        """Emit an instruction without side effects, or return the value of an equal one emitted before."""
         if what in self._known:
             return self._known[what]
         made = self._named(bits, what)
@@ -269,10 +272,12 @@ class Arithmetic:
         return made
 
     def _named(self, bits: int, what: str) -> V:
+        """Emit the instruction `what` and return its result, in a register with a new name."""
         name = self._fresh()
         self.emit(f"{name} = {what}")
         return V(bits, name)
 
     def _fresh(self) -> str:
+        """A new register name of the function."""
         self._count += 1
         return f"%v{self._count}"

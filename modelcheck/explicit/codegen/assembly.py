@@ -16,7 +16,7 @@ from spec.frozen import frozen
 
 @frozen
 class Register:
-    """A place for a number that changes; LLVM makes a register of it."""
+    """A mutable local variable of the LLVM function, on its stack; LLVM promotes it to a register."""
 
     bits: int
     name: str
@@ -36,7 +36,7 @@ class ConstantTable:
 
 
 class Function(Arithmetic):
-    """A function being written; its methods return numbers computed at the current position."""
+    """An LLVM function under construction: control flow, local variables, memory and calls."""
 
     def __init__(
         self, name: str, params: Sequence[tuple[str, str]], result: str, attributes: str = "nounwind"
@@ -61,18 +61,18 @@ class Function(Arithmetic):
 
     @property
     def size(self) -> int:
-        """How many instructions were written so far."""
+        """The number of instructions emitted so far."""
         return sum(len(block.lines) for block in self.blocks)
 
     # ------------------------------------------------------------ control flow
 
     def new(self, hint: str) -> InstructionBlock:
-        """A block that nothing leads to yet."""
+        """A new, empty block, whose label begins with `hint`; nothing jumps to it yet."""
         self._count += 1
         return InstructionBlock(f"{hint}.{self._count}")
 
     def begin(self, block: InstructionBlock, *, early: bool = False) -> None:
-        """From here on, write into that block; into none where nothing jumps or will jump to it."""
+        """Emit into `block` from here on; if nothing jumps to it (nor will: `early`), emit nothing."""
         block.is_reached |= early
         if block.is_reached:
             self.blocks.append(block)
@@ -81,22 +81,22 @@ class Function(Arithmetic):
         self.block = block
 
     def end(self, line: str) -> None:
-        """The last instruction of a block."""
+        """Emit the terminating instruction of the current block."""
         self.emit(line)
         self.block.ended = True
 
     def exit(self, block: InstructionBlock, line: str) -> None:
-        """A block that only returns."""
+        """Emit `block` with only the terminating instruction `line`, such as a return."""
         self.begin(block)
         self.end(line)
 
     def goto(self, block: InstructionBlock) -> None:
-        """Continue in that block."""
+        """End the current block with a jump to `block`."""
         self._lead_to(block)
         self.end(f"br label %{block.label}")
 
     def fork(self, test: V, then: InstructionBlock, other: InstructionBlock, likely: str = "") -> None:
-        """Continue in one block or the other."""
+        """End the current block with a jump to `then` if `test` is true, else to `other`."""
         if test.const is None:
             self._lead_to(then, other)
             self.end(f"br {test}, label %{then.label}, label %{other.label}{likely}")
@@ -104,17 +104,18 @@ class Function(Arithmetic):
             self.goto(then if test.const else other)
 
     def _lead_to(self, *blocks: InstructionBlock) -> None:
+        """Record that the current block jumps to these, so that `begin` emits them."""
         if not self.block.ended:
             for block in blocks:
                 assert block.is_reached or not block.ended, f"{block.label} was left out"
                 block.is_reached = True
 
     def either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
-        """One way where the test is true, else the other, each in its block; both then join the last."""
+        """Emit an if/else: `ways` are its two branches, `blocks` theirs and the one where they join."""
         then, other, after = blocks
         self.fork(test, then, other)
         for block, way in zip((then, other), ways, strict=True):
-            with self.remembering():
+            with self.local_values():
                 self.begin(block)
                 way()
                 self.goto(after)
@@ -122,20 +123,20 @@ class Function(Arithmetic):
 
     @contextmanager
     def when(self, test: V) -> Iterator[None]:
-        """What is written inside runs when the test is true."""
+        """Emit the code of the `with` so that it runs only if `test` is true."""
         if test.const == 1:
             yield
             return
         inside, after = self.new("when"), self.new("after")
         self.fork(test, inside, after)
-        with self.remembering():
+        with self.local_values():
             self.begin(inside)
             yield
         self.goto(after)
         self.begin(after)
 
     def leave_if(self, test: V, to: InstructionBlock) -> None:
-        """Continue elsewhere when the test is true."""
+        """Emit a jump to block `to` if `test` is true; the code that follows runs otherwise."""
         if test.const == 0:
             return
         stay = self.new("go")
@@ -144,11 +145,11 @@ class Function(Arithmetic):
 
     @contextmanager
     def loop(self, count: V, first: V | None = None) -> Iterator[V]:
-        """What is written inside runs for each number from `first` (or 0) to below `count`."""
+        """Emit the code of the `with` as a loop; it gets the index, from `first` (or 0) to below `count`."""
         index = self.cell(64, first or i64(0))
         test, inside, after = self.new("test"), self.new("loop"), self.new("done")
         self.goto(test)
-        with self.remembering():
+        with self.local_values():
             self.begin(test)
             now = self.load(index)
             self.fork(self.less(now, count), inside, after)
@@ -161,7 +162,7 @@ class Function(Arithmetic):
     def rounds(
         self, count: int, write: Callable[[V], None], *, written_out: bool, limit: V | None = None
     ) -> None:
-        """What is written for each number below `count`, one after the other or as a loop (to the limit)."""
+        """Emit `write(index)` for each index below `count`: unrolled, or as a loop up to `limit`."""
         if written_out:
             for number in range(count):
                 write(i64(number))
@@ -172,7 +173,7 @@ class Function(Arithmetic):
     # ------------------------------------------------------------------- cells
 
     def cell(self, bits: int, first: V | None = None) -> Register:
-        """A new cell, holding `first`."""
+        """A new local variable of `bits` bits, with the initial value `first` if there is one."""
         made = Register(bits, self._fresh())
         self._entry.lines.append(f"  {made.name} = alloca i{bits}")
         if first is not None:
@@ -180,15 +181,15 @@ class Function(Arithmetic):
         return made
 
     def store(self, cell: Register, value: V) -> None:
-        """Put a number into a cell."""
+        """Emit the assignment of `value` to the local variable `cell`."""
         self.emit(f"store {value}, ptr {cell.name}")
 
     def load(self, cell: Register) -> V:
-        """The number in a cell."""
+        """Emit reading the local variable `cell`."""
         return self._named(cell.bits, f"load i{cell.bits}, ptr {cell.name}")
 
     def array(self, count: int) -> str:
-        """A pointer to `count` words on the stack of this call."""
+        """Emit the allocation of `count` words on the stack of the function; returns the pointer."""
         name = self._fresh()
         self._entry.lines.append(f"  {name} = alloca [{count} x i64]")
         return name
@@ -196,7 +197,7 @@ class Function(Arithmetic):
     # ------------------------------------------------------------------ memory
 
     def table(self, numbers: Sequence[int]) -> ConstantTable:
-        """A table of known numbers; equal ones are one."""
+        """A constant array of the kernel with these numbers, shared with an equal one of the function."""
         for known in self.tables:
             if known.numbers == tuple(numbers):
                 return known
@@ -206,13 +207,13 @@ class Function(Arithmetic):
         return made
 
     def look_up(self, table: ConstantTable, index: V) -> V:
-        """A number of a table."""
+        """Emit reading the number at `index` in a constant array."""
         if index.const is not None:
             return const(table.bits, table.numbers[index.const])
         return self.read(table.name, index, table.bits)
 
     def at(self, pointer: str, index: V | int, kind: str = "i64") -> str:
-        """A pointer to an item of an array."""
+        """Emit the address of item `index` of the array of `kind` at `pointer`."""
         if (index if isinstance(index, int) else index.const) == 0:
             return pointer
         name = self._fresh()
@@ -221,27 +222,27 @@ class Function(Arithmetic):
         return name
 
     def read(self, pointer: str, index: V | int = 0, bits: int = 64) -> V:
-        """The number in memory there."""
+        """Emit loading item `index` of the array of `bits`-bit integers at `pointer`."""
         return self._named(
             bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}"
         )
 
     def write(self, pointer: str, value: V, index: V | int = 0) -> None:
-        """Put a number into memory."""
+        """Emit storing `value` as item `index` of the array at `pointer`."""
         place = self.at(pointer, index, f"i{value.bits}")
         self.emit(f"store {value}, ptr {place}, align {value.bits // 8}")
 
     def pointer(self, value: V) -> str:
-        """An address as a pointer."""
+        """Emit the conversion of an address, an integer, to a pointer."""
         name = self._fresh()
         self.emit(f"{name} = inttoptr {value} to ptr")
         return name
 
     def address(self, pointer: str) -> V:
-        """A pointer as a number."""
+        """Emit the conversion of a pointer to its address, an integer."""
         return self._named(64, f"ptrtoint ptr {pointer} to i64")
 
     def call(self, bits: int, name: str, *args: V | str) -> V:
-        """The result of a function; pointers are given as their names."""
+        """Emit a call of function `name`, with its result of `bits` bits; pointers are passed by name."""
         given = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in args)
         return self._named(bits, f"call i{bits} @{name}({given})")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ahead:
-    """Another process that makes the kernels of tasks, in their order, and keeps their code; `close` it.
+    """A background process that compiles the kernels of tasks in order, and caches their code; `close` it.
 
     Costs a copy of this process on another core, and nothing where all of it is kept already.
     Where there can be no copy, where it is killed or cannot keep what it makes, whoever needs
@@ -37,7 +37,7 @@ class Ahead:
             self._child = forked(_serve, missing)
 
     def wait(self, task: Task) -> None:
-        """Return when the code for a task is kept, or never will be: tasks not begun yet are skipped."""
+        """Wait until the code for a task is cached, or surely never will be; tasks not begun are skipped."""
         if not (self._left or self._begun):
             return
         name = shared_name(task)
@@ -53,14 +53,14 @@ class Ahead:
             self.close()
 
     def close(self) -> None:
-        """Stop waiting."""
+        """Stop the background process."""
         if self._child is not None:
             self._child.end()
             self._child = None
 
 
 def _serve(pipe: Connection, tasks: dict[str, Task]) -> None:
-    """In the other process: report which task is begun, until all are done or the parent is gone."""
+    """The background process: compile each task's kernel, and report which one is begun."""
     unwanted: set[str] = set()
     with suppress(OSError, EOFError):
         for name, task in tasks.items():

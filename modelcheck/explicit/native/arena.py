@@ -11,7 +11,7 @@ HUGE = 1 << 21  # bytes from which on large pages are worth asking for
 
 
 class Region:
-    """A mapping of `size` bytes, zero until written. Raises MemoryError when not even addresses are left."""
+    """An anonymous memory mapping of `size` bytes, zero until written. Raises MemoryError."""
 
     def __init__(self, size: int, *, huge: bool = False) -> None:
         size = max(size + -size % mmap.PAGESIZE, mmap.PAGESIZE)
@@ -25,19 +25,19 @@ class Region:
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
 
     def forget(self, size: int, start: int = 0) -> None:
-        """Give pages back; they are zero again."""
+        """Return pages to the system; they read as zero again."""
         size += -size % mmap.PAGESIZE
         if size > 0:
             self._map.madvise(mmap.MADV_DONTNEED, start, min(size, self.size - start))
 
     def read(self, start: int, size: int) -> bytes:
-        """Some of the bytes."""
+        """The bytes of a part."""
         return self._map[start : start + size]
 
     def write(self, start: int, data: bytes) -> None:
-        """Put bytes there."""
+        """Write bytes at an offset."""
         self._map[start : start + len(data)] = data
 
     def close(self) -> None:
-        """Give everything back."""
+        """Unmap the memory."""
         self._map.close()

@@ -11,14 +11,14 @@ WEB_FEATURES = "+bulk-memory,+sign-ext,+mutable-globals"  # what every browser h
 
 
 class Tier(Enum):
-    """How machine code is compiled: quickly, or with optimisations that take longer."""
+    """How machine code is compiled: quickly, or with slow optimisations."""
 
     QUICK = "quick"
     FULL = "full"
 
 
 def compiled(text: str, tier: Tier) -> bytes:
-    """An object file with the code of a text.
+    """The object file compiled from LLVM IR.
 
     FULL takes ten to twenty times as long as QUICK, and what it makes is about
     half as fast again.  QUICK is no more than what pays for itself: with fewer cells
@@ -37,7 +37,7 @@ def compiled(text: str, tier: Tier) -> bytes:
 
 
 def for_the_web(text: str) -> bytes:
-    """An object file with the code of a text for WebAssembly, made as fast as FULL."""
+    """The WebAssembly object file compiled from LLVM IR, with full optimisation."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(WEB)
@@ -51,7 +51,7 @@ def for_the_web(text: str) -> bytes:
 
 
 def loaded(code: bytes) -> llvm.ExecutionEngine:
-    """The machine code in an object file, ready to be called."""
+    """The machine code of an object file, linked and callable."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(0))
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
@@ -59,11 +59,12 @@ def loaded(code: bytes) -> llvm.ExecutionEngine:
 
 
 def environment() -> tuple[object, ...]:
-    """What decides, besides the text, whether code can be used here: the compiler and the processor."""
+    """What compiled code depends on besides the IR: the compiler and the processor."""
     return llvm.llvm_version_info, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run LLVM's full optimisations."""
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = False
@@ -72,6 +73,7 @@ def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
 
 
 def _tidy(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run LLVM's cheap clean-up passes."""
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
     passes = llvm.create_new_function_pass_manager()
     passes.add_sroa_pass()
@@ -82,6 +84,7 @@ def _tidy(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
 
 
 def _target(effort: int) -> llvm.TargetMachine:
+    """The LLVM target of this machine at an optimisation level."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()

@@ -72,7 +72,7 @@ PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_W
 
 
 class MachineCode:
-    """Machine code that is loaded: its functions by name, and how many successors a state has at most."""
+    """Loaded machine code: its functions by name, and the most successors a state can have."""
 
     def __init__(self, made: bytes, signatures: Signatures) -> None:
         self.most = int.from_bytes(made[:8])
@@ -83,14 +83,14 @@ class MachineCode:
         }
 
     def configure(self, values: Sequence[int]) -> None:
-        """Have it work with these parameters, until it is given others."""
+        """Set the parameters of the code, unless they are set already."""
         if values:
             take = ctypes.CFUNCTYPE(None, _P)(self._engine.get_function_address("configure"))
             take((ctypes.c_uint64 * len(values))(*values))
 
 
 class Codes:
-    """Code by name, on disk and as far as it is loaded; kernels that share some use it by turns."""
+    """A cache of compiled code by name, on disk and loaded; kernels may share code."""
 
     def __init__(self, cache: Cache | None = None) -> None:
         self._cache = cache or Cache()
@@ -98,7 +98,7 @@ class Codes:
         self._loaded: dict[str, MachineCode] = {}
 
     def find(self, name: str, signatures: Signatures) -> MachineCode | None:
-        """The code of that name, if there is some."""
+        """The code with a name, loaded if necessary; None if there is none."""
         if name not in self._loaded:
             made = self._cache.get(name)
             if made is None:
@@ -107,16 +107,16 @@ class Codes:
         return self._loaded[name]
 
     def has(self, name: str) -> bool:
-        """Whether there is code of that name; it is not loaded."""
+        """Whether there is code with a name, without loading it."""
         return name in self._loaded or self._cache.get(name) is not None
 
     def not_kept(self) -> NotCached | None:
-        """What to report where code could not be written to disk."""
+        """The event to report if code could not be written to disk."""
         problem = self._cache.problem
         return NotCached(str(self._cache.folder), problem) if problem else None
 
     def keep(self, name: str, made: bytes, signatures: Signatures) -> MachineCode:
-        """Code that was made, under a name from now on."""
+        """Store compiled code under a name, and load it."""
         self._cache.put(name, made)
         self._loaded[name] = MachineCode(made, signatures)
         return self._loaded[name]

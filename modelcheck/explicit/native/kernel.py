@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Kernel:
-    """The compiled functions of a task; `call` has them by name, as they are now.
+    """The compiled functions of a task; `call` has them by name, and is updated by better code.
 
     What is there already is used: code of the task's own, or what all questions of its
     family share, well compiled before quickly compiled.  Else shared code is compiled
@@ -79,7 +79,7 @@ class Kernel:
         self.spent["load"] = self.seconds - sum(self.spent.values())
 
     def _make(self, *, blocks: bool, tier: Tier) -> None:
-        """Have new code: of the task alone where it is well compiled, else for all of its family."""
+        """Compile code: for the task alone if fully optimised, else for its whole family."""
         from modelcheck.explicit.native.writing import code, write  # noqa: PLC0415 - half of the engine, for new code
 
         shared = tier is Tier.QUICK
@@ -92,6 +92,7 @@ class Kernel:
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
+        """A context that reports a phase of the preparation."""
         began = perf_counter()
         try:
             yield
@@ -99,7 +100,7 @@ class Kernel:
             self.spent[name] = perf_counter() - began
 
     def _find(self, *, quick: bool) -> bool:
-        """Use the best code that is there; whether there is any."""
+        """Use the best code in the cache; return whether there is any."""
         for tier, shared in ((Tier.FULL, False), (Tier.FULL, True), (Tier.QUICK, True)):
             if tier is Tier.FULL or quick:
                 code = self._codes.find(self._name(tier, shared=shared), self._signatures)
@@ -109,35 +110,38 @@ class Kernel:
         return False
 
     def replace(self, made: bytes, *, shared: bool = False) -> None:
-        """From now on use this code, which is well compiled (`full`), for the task alone or its family."""
+        """Switch to fully optimised code, for the task alone or (`shared`) its family."""
         self._replaced += [] if self._code is None else [self._code]
         self._keep(made, Tier.FULL, shared=shared)
 
     @property
     def open(self) -> int:
-        """The conditions for which the task wants a witness, with the bits that `witnessed` has for them."""
+        """The conditions that the task needs witnesses for, as the bits of `witnessed`."""
         names, first = {each.condition.name for each in self._task.witnesses}, len(self.context.of_states)
         return sum(1 << bit for bit, each in enumerate(self.context.witnesses, first) if each.name in names)
 
     def configure(self) -> None:
-        """Have the code work for this task, where others use it too."""
+        """Set the parameters of this task in code that tasks share."""
         if self._code is not None and self._is_shared:
             self._code.configure(self._parameters.values)
 
     def _name(self, tier: Tier, *, shared: bool) -> str:
+        """The cache name of the code."""
         return _name(self.shared if shared else self.key, tier)
 
     def _keep(self, made: bytes, tier: Tier, *, shared: bool) -> None:
+        """Store compiled code, and use it."""
         code = self._codes.keep(self._name(tier, shared=shared), made, self._signatures)
         self._use(code, tier, shared=shared)
         self.configure()
 
     def _use(self, code: MachineCode, tier: Tier, *, shared: bool) -> None:
+        """Use loaded code."""
         self._code, self._is_shared, self.tier = code, shared, tier
         self.most, self.call = code.most, code.call
 
     def graphs(self) -> Mapping[str, Any]:
-        """The functions that work on the graph of its states, which are the same for all models."""
+        """The compiled functions on the graph of states, the same for all models."""
         name = hashlib.sha256(repr(("graphs", sources("modelcheck.explicit"), environment())).encode())
         key = _name(name.hexdigest(), Tier.FULL)
         code = self._codes.find(key, OF_GRAPHS)
@@ -159,7 +163,7 @@ class Kernel:
         return tuple(found)
 
     def successors(self, words: Words) -> list[tuple[Words, bool]]:
-        """Where the steps from a state lead, in the order of the search; and which of them are faults."""
+        """The successors of a state in order, each with whether it is by a fault."""
         entry = len(words) + 1
         own = _array(tuple(self.context.new()))
         buffer = _array((0,) * (entry * (self.most + 1)))
@@ -172,20 +176,22 @@ class Kernel:
 
 
 def shared_name(task: Task) -> str:
-    """The name of the quickly compiled code that all questions of a task's family share."""
+    """The cache name of the quickly compiled code for a task's family."""
     return _name(_key(task, of_family=True), Tier.QUICK)
 
 
 def _name(key: str, tier: Tier) -> str:
+    """The cache name for a key and tier."""
     return f"{key}-{tier.value}"
 
 
 def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
+    """Words as a ctypes array."""
     return (ctypes.c_uint64 * len(words))(*words)
 
 
 def _key(task: Task, *, of_family: bool = False) -> str:
-    """What the code for a task depends on, or that for all of its family, and nothing else."""
+    """A digest of everything the code for a task, or for its family, depends on."""
     scope, family = task.scope, task.family
     varying = family.configs if family is not None and of_family else frozenset()
     config = {name: value for name, value in scope.config.items() if name not in varying}
@@ -208,7 +214,7 @@ def _key(task: Task, *, of_family: bool = False) -> str:
 
 
 class _This(Generic[T]):
-    """Something as itself: to compare it with others would take longer than what is remembered about it."""
+    """A wrapper that compares objects by identity, as a fast cache key."""
 
     def __init__(self, value: T) -> None:
         self.value = value
@@ -222,7 +228,7 @@ class _This(Generic[T]):
 
 @lru_cache(maxsize=8)
 def _model_digest(this: _This[Model]) -> str:
-    """What code depends on that all questions about a model have in common."""
+    """The digest of the parts of a model that code depends on."""
     model = this.value
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions)
     text = repr((*parts, sources("modelcheck.explicit", "spec"), environment()))
@@ -230,10 +236,11 @@ def _model_digest(this: _This[Model]) -> str:
 
 
 def _texts(properties: tuple[Property, ...]) -> list[str]:
-    """What code depends on of each property."""
+    """For each property what code depends on, as text."""
     return [_text(_This(prop)) for prop in properties]
 
 
 @lru_cache(maxsize=64)
 def _text(this: _This[Property]) -> str:
+    """What code depends on in a property, as text."""
     return repr(this.value)

@@ -21,7 +21,7 @@ NICE = 10  # where there is one core, and the search is to have it
 
 
 class Optimiser:
-    """Makes full code for kernels that were compiled quickly, once searches with it have taken some time.
+    """Compiles optimised code in the background for kernels whose searches take long.
 
     It is for one search, or with `shared` for all of one family, one after the other.
     Whoever needs less time pays nothing for it.  Where the process is killed, or cannot
@@ -36,14 +36,14 @@ class Optimiser:
         self._given_up = False
 
     def begin(self, task: Task, kernel: Kernel) -> None:
-        """From now on it is about this search."""
+        """Begin to watch a search with this kernel."""
         self._task, self._kernel = task, kernel
         self._spent, self._latest = self._spent + self._latest, 0.0
         if kernel.tier is Tier.FULL:
             self.close()
 
     def look(self, seconds: float) -> None:
-        """Decide what to do after some seconds of a search; its kernel is not in use meanwhile."""
+        """Start compiling, or switch the kernel to finished code; it must not be in use."""
         self._latest = seconds
         if self._given_up or self._spent + seconds < self._after:
             return
@@ -63,7 +63,7 @@ class Optimiser:
             self.close()
 
     def close(self) -> None:
-        """Stop waiting."""
+        """Stop the background process."""
         self._given_up = True
         if self._child is not None:
             self._child.end()
@@ -71,7 +71,7 @@ class Optimiser:
 
 
 def _serve(pipe: Connection) -> None:
-    """In the other process: compile a task's code well."""
+    """The background process: compile each task's code with full optimisation."""
     from modelcheck.explicit.native.writing import full  # noqa: PLC0415 - in that process alone
 
     if cores() == 1 and hasattr(os, "nice"):

@@ -32,25 +32,25 @@ MOST_STEPS = 1 << 24  # from one state; more is refused
 
 @frozen
 class KernelText:
-    """The text of a kernel, and how many successors a state can have at most."""
+    """The LLVM IR of a kernel, and the most successors a state can have."""
 
     text: str
     most: int
 
 
 def full(task: Task, layout: PackedLayout, *, blocks: bool = False, shared: bool = False) -> bytes:
-    """The code of a task alone, or that its family shares, well compiled."""
+    """The fully optimised code of a task, or of its family."""
     parameters = Parameters(task, folded=not shared)
     return code(write(task, layout, parameters, blocks=blocks), Tier.FULL)
 
 
 def of_graphs() -> bytes:
-    """The code that works on graphs, well compiled."""
+    """The fully optimised code of the functions on graphs."""
     return code(KernelText(text_of(graphs(), PUBLIC), 0), Tier.FULL)
 
 
 def code(written: KernelText, tier: Tier) -> bytes:
-    """What is kept of a kernel: how many successors a state can have, and an object file."""
+    """The cached form of a kernel: the most successors of a state, and an object file."""
     return written.most.to_bytes(8) + compiled(written.text, tier)
 
 
@@ -63,7 +63,7 @@ def write(
     extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
 ) -> KernelText:
-    """The kernel in LLVM IR, with `extra` functions. Raises TooWide."""
+    """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
     task = in_core(task)
     words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters)
     steps = [
@@ -107,7 +107,7 @@ def write(
 
 
 def in_core(task: Task) -> Task:
-    """The task with its model, and what it asks, in the core that code is written for."""
+    """The task with its model and properties rewritten with core operators only."""
 
     def lowered(properties: Iterable[Property]) -> tuple[Property, ...]:
         return tuple(map(CORE.property, properties))
@@ -130,7 +130,7 @@ def in_core(task: Task) -> Task:
 
 
 def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) -> Liveness:
-    """What is asked about fair runs; raises TooWide where more actions are fair than have a bit."""
+    """The writer of the liveness functions. Raises TooWide for more fair actions than bits."""
     promised = fair(context.actions)
     if len(promised) > MOST_FAIR:
         raise TooWide(f"{len(promised)} fair actions, more than {MOST_FAIR}")
@@ -140,7 +140,7 @@ def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) ->
 
 
 def text_of(functions: Iterable[Function], public: Collection[str], declared: Iterable[str] = ()) -> str:
-    """Functions as one text; those that are not called from outside may be inlined and dropped."""
+    """The LLVM IR of functions in one module; those not `public` may be inlined and dropped."""
     texts = [
         str(fn) if fn.name in public else str(fn).replace("define ", "define internal ", 1)
         for fn in functions
@@ -149,12 +149,13 @@ def text_of(functions: Iterable[Function], public: Collection[str], declared: It
 
 
 def _declared(texts: list[str]) -> list[str]:
-    """The declarations of the intrinsics that are used."""
+    """The declarations of the LLVM intrinsics that the texts use."""
     used = sorted({name for text in texts for name in re.findall(r"@(llvm\.[a-z0-9.]+)", text)})
     return [_declaration(name) for name in used]
 
 
 def _declaration(name: str) -> str:
+    """The declaration of an intrinsic."""
     kind = name.rpartition(".")[2]
     if name.startswith("llvm.prefetch"):
         return f"declare void @{name}(ptr, i32, i32, i32)"

@@ -12,7 +12,7 @@ from modelcheck.explicit.search.space import PackedSpace
 
 
 class Again(PackedSearch):
-    """Repeats a search up to the level where `is_enough` is true, and ends there with `DECIDED`.
+    """Repeats a search until `is_enough` is true at the end of a level, and ends with `DECIDED`.
 
     It has the limits of the first one, but for that of states; their time counts on.
     """
@@ -26,28 +26,28 @@ class Again(PackedSearch):
         self._is_enough = is_enough
 
     def ended(self) -> End | None:
-        """Search; why it ended too early, or None when it came far enough."""
+        """Run the search; return why it ended too early, or None."""
         end = self.run()
         if end is End.COMPLETE:
             raise AssertionError("the same search has found less")
         return None if end is End.DECIDED else end
 
     def _note(self, faults: int, depth: int) -> None:
-        """End the search when that is enough; nothing new is found before."""
+        """End the search if that is enough."""
         self.reached = faults, depth
         if self._is_enough():
             raise Stopped(End.DECIDED)
 
 
 class _StillThere:
-    """Reports progress, and nothing that the first search has reported."""
+    """A reporter that passes on only progress, at the depth of the first search."""
 
     def __init__(self, reporter: Reporter, reached: tuple[int, int]) -> None:
         self._reporter = reporter
         self._reached = reached
 
     def tell(self, event: Event) -> None:
-        """Pass progress on, with the depth that the first search had reached."""
+        """Pass progress on, at the depth that the first search reached."""
         if isinstance(event, Progress):
             faults, depth = self._reached
             self._reporter.tell(replace(event, faults=faults, depth=depth))

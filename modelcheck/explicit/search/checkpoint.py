@@ -32,7 +32,7 @@ _NAME = re.compile(r"(?:state|new)-(\d+)", re.ASCII)
 
 @dataclass(slots=True)
 class Checkpoints:
-    """A folder for one search; `every` is how many seconds pass between two checkpoints.
+    """A folder of checkpoints of one search, written every `every` seconds.
 
     The folder holds the last whole checkpoint, and while a new one is written
     both, so it takes twice the memory of the search at most.  Whatever else is
@@ -43,7 +43,7 @@ class Checkpoints:
     every: float
 
     def save(self, search: PackedSearch) -> None:
-        """Write down how far a search is. Raises OSError; then the checkpoint before is still there."""
+        """Write a checkpoint. Raises OSError; then the previous one remains."""
         self.folder.mkdir(parents=True, exist_ok=True)
         number = 1 + max((number for number, _ in self._all()), default=0)
         new, whole = self.folder / f"new-{number}", self.folder / f"state-{number}"
@@ -68,7 +68,7 @@ class Checkpoints:
                 _remove(path)
 
     def newest(self) -> Path:
-        """Where the last whole checkpoint is. Raises CannotResume."""
+        """The path of the last complete checkpoint. Raises CannotResume."""
         found = [
             (number, path) for number, path in self._all() if path.name.startswith("state-") and is_ours(path)
         ]
@@ -77,7 +77,7 @@ class Checkpoints:
         return max(found)[1]
 
     def _all(self) -> Iterator[tuple[int, Path]]:
-        """What has the name of a checkpoint, whoever made it, and its number."""
+        """Every entry named like a checkpoint, with its number."""
         with suppress(OSError):  # there is no such folder
             for path in self.folder.iterdir():
                 if found := _NAME.fullmatch(path.name):
@@ -85,7 +85,7 @@ class Checkpoints:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a folder has our mark."""
+    """Whether a folder has our marker file."""
     try:
         return not path.is_symlink() and bytes_of(path / MARK, len(MARKED) + 1) == MARKED.encode()
     except OSError:
@@ -93,13 +93,13 @@ def is_ours(path: Path) -> bool:
 
 
 def damaged(what: str) -> NoReturn:
-    """Refuse to continue with a checkpoint."""
+    """Raise CannotResume for a damaged checkpoint."""
     raise CannotResume(f"the checkpoint is damaged: {what}")
 
 
 @contextmanager
 def only_runs() -> Iterator[None]:
-    """Raise CannotResume where what was read leads to no run of the model."""
+    """A context that raises CannotResume if a replay of the data read is no run of the model."""
     try:
         yield
     except (NotReplayable, AssertionError, LookupError):
@@ -107,7 +107,7 @@ def only_runs() -> Iterator[None]:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder of ours, unless it has other files; as far as that is possible."""
+    """Remove a folder of ours, unless it has other files; ignores errors."""
     with suppress(OSError):
         for name in (SEARCH, *map(shard_file, range(SHARDS)), MARK):  # the mark last
             (path / name).unlink(missing_ok=True)
@@ -115,7 +115,7 @@ def _remove(path: Path) -> None:
 
 
 def shard_file(number: int) -> str:
-    """The file of a shard."""
+    """The name of a shard's file."""
     return f"shard-{number:02}"
 
 
@@ -123,7 +123,7 @@ def shard_file(number: int) -> str:
 
 
 def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
-    """The memory of a shard that a search needs to continue, and how many bytes of each."""
+    """The memory regions of a shard to save, with the bytes used in each."""
     space, position = search.space, search.position
     state, entry, local = 8 * space.words, 8 * space.entry, space.word(shard, LOCAL)
     new = space.word(shard, NEW)
@@ -143,7 +143,7 @@ def sections(search: PackedSearch, shard: Shard) -> list[tuple[Region, int]]:
 
 
 def _write(file: BinaryIO, parts: list[tuple[Region, int]]) -> str:
-    """Write sections one after the other; their checksum."""
+    """Write sections one after the other; returns their checksum."""
     digest = hashlib.sha256()
     for region, size in parts:
         for start in range(0, size, PIECE):
@@ -159,7 +159,7 @@ def _write(file: BinaryIO, parts: list[tuple[Region, int]]) -> str:
 
 
 def described(search: PackedSearch) -> Json:
-    """Everything that is not in the shards."""
+    """The state of a search apart from the shards, as JSON data."""
     tally, position = search.tally, search.position
     return {
         "format": FORMAT,
@@ -183,12 +183,12 @@ def described(search: PackedSearch) -> Json:
 
 
 def question(search: PackedSearch) -> list[Any]:
-    """The question, besides what is in the key of the kernel."""
+    """What identifies the search, besides the key of the kernel."""
     task = search.task
     kinds = None if task.budget.kinds is None else dict(task.budget.kinds)
     return [task.budget.total, kinds, task.stop_early, task.ways]
 
 
 def _find_as_json(find: Find) -> list[Any]:
-    """The best run to a violation, as a checkpoint has it: its faults and steps, its state, how it shows."""
+    """A find as JSON data."""
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]

@@ -59,7 +59,7 @@ NO_HOME = NONE
 
 
 class Endless:
-    """The graph for one property: which states have no goal, where they lead, and its circles.
+    """The graph for a liveness property: states without the goal, their edges, and fair cycles.
 
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
     """
@@ -90,21 +90,22 @@ class Endless:
         self.stills = 0
 
     def _unfair(self) -> set[str]:
+        """The names of actions without a fairness assumption."""
         model = self.search.task.model
         return set(model.free) - {action.name for action in fair(model.actions)}
 
     def names(self, code: int) -> frozenset[str]:
-        """The actions and repairs that a code represents: a fair one, or all that are not fair."""
+        """The actions of an edge with this code: a fair one, or all without a fairness assumption."""
         return self._codes[code]
 
     def close(self) -> None:
-        """Give all memory back."""
+        """Free all memory."""
         for region in self._regions.values():
             region.close()
         self._regions.clear()
 
     def room(self, name: int, size: int) -> Region:
-        """An array of `size` bytes, all zero, entered in the frame under its name."""
+        """A new zeroed array of `size` bytes, entered in the frame under its name."""
         if name in self._regions:
             self._regions.pop(name).close()
         self._regions[name] = region = Region(size)
@@ -112,12 +113,12 @@ class Endless:
         return region
 
     def give_back(self, *names: int) -> None:
-        """Free the memory of some arrays."""
+        """Free arrays."""
         for name in names:
             self._regions.pop(name).close()
 
     def words(self, place: int) -> Words:
-        """The state in a slot, by its place among all slots."""
+        """The state in a slot, by its index among all slots."""
         shard = self.space.shards[bisect_right(self.frame[BASES:TOTAL], place) - 1]
         width, layout = 8 * self.space.words, self.search.kernel.layout
         data = shard.table.read(width * (place - self.frame[BASES + shard.number]), width)
@@ -132,12 +133,12 @@ class Endless:
     # ------------------------------------------------------------------ the graph
 
     def build(self) -> None:
-        """Find the states without the goal, and write down where they lead."""
+        """Build the graph: find the states without the goal and their edges."""
         self._sort_out()
         self._link()
 
     def is_waited_in(self) -> bool:
-        """Whether a run begins to wait in some state; while it is still known of each."""
+        """Whether a run begins to wait in some state; valid until the classes are freed."""
         classes = self._regions[CLASSES]
         pieces = range(0, self.total, SLOTS_AT_ONCE)
         return any(
@@ -146,7 +147,7 @@ class Endless:
         )
 
     def _sort_out(self) -> None:
-        """Find the states without the goal, and number them."""
+        """Classify the states, and number those without the goal."""
         which = of_fair_runs(self.search.task).index(self._prop)
         classes = self.room(CLASSES, self.total)
         places = [self.frame[BASES + part.shard.number] + part.first for part in self._parts]
@@ -203,14 +204,14 @@ class Endless:
         self._shared(-(-self.count // AT_ONCE), link, AT_ONCE)
 
     def _shared(self, count: int, ask: Callable[[Worker, int], int], each: int) -> list[int]:
-        """Ask by number, on all cores: the answers in order. One number covers `each` states."""
+        """Call `ask` for the numbers below `count` on all cores; the answers in order."""
         search, found = self.search, [0] * count
         workers = search.spare_workers()
 
         def share(worker: Worker) -> None:
             first = workers.index(worker)
             for number in range(first, count, len(workers)):
-                search.look()
+                search.check_limits()
                 if not first:  # only one thread may report
                     search.tell(*search.reached, each * (count - number))
                 found[number] = ask(worker, number)
@@ -221,7 +222,7 @@ class Endless:
     # ------------------------------------------------------------------ homes
 
     def look_for_homes(self, masks: int) -> bool:
-        """Find where a run can be for ever, by what is possible: POSSIBLE, or only INSIDE the scope."""
+        """Find where fair runs can remain forever, given which actions are possible where."""
         for name in (ORDER, LOW, AHEAD, PART, CIRCLE, CALLS, OPEN, ACTIVE, LATER):
             self.room(name, 4 * max(self.count, 1))
         self.frame[MASKS] = self._regions[masks].address
@@ -236,14 +237,14 @@ class Endless:
         return bool(self.stills or self.frame[IN_CIRCLES])
 
     def _poll_limits(self, left: int) -> None:
-        """Look at the limits of the search, and report how many states are left. Raises Stopped."""
-        self.search.look()
+        """Check the limits, and report how many states are left. Raises Stopped."""
+        self.search.check_limits()
         self.search.tell(*self.search.reached, left)
 
     # ------------------------------------------------------------------ circles
 
     def circle(self, start: int) -> list[Hop]:
-        """A way from a state of a circle back to it, which owes no fair action; `action` is a code."""
+        """A path from a state back to it on its cycle that violates no fairness; `action` is a code."""
 
         def way(end: int, owed: int) -> list[Hop]:
             return self._way(end, NO_HOME if owed else start, owed)
@@ -251,6 +252,7 @@ class Endless:
         return round_trip(start, self._owed_by, way)
 
     def _owed_by(self, trip: list[Hop]) -> int:
+        """The fair actions whose fairness repeating the path would violate."""
         everywhere, anywhere, taken = -1, 0, 0
         for hop in trip:
             possible = self.word(POSSIBLE, hop.target, 8)
@@ -260,6 +262,7 @@ class Endless:
         return (everywhere & self.weak | anywhere & self.strong) & ~taken
 
     def _way(self, start: int, home: int, owed: int) -> list[Hop]:
+        """The shortest path on a cycle that pays an owed action, or leads to `home`."""
         self._poll_limits(0)
         self.room(CAME, 4 * self.count)
         self.room(QUEUE, 4 * self.count)

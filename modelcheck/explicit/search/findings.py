@@ -20,7 +20,7 @@ from spec.model.kinds import OF_FAIR_RUNS
 
 
 class PackedFindings(FindingsOfSearch[PackedSearch]):
-    """The findings of an explicit search; ways back and fair runs are looked at only now."""
+    """The findings of an explicit search, including those that need the whole state graph."""
 
     def __init__(self, search: PackedSearch, end: End) -> None:
         super().__init__(search, end)
@@ -28,10 +28,11 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         self._memory = ExitStack()
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:
-        """Ways back, and fair runs."""
+        """The functions that decide `recoverable` and liveness properties."""
         return {PropertyKind.RECOVERABLE: self._recoverable, **dict.fromkeys(OF_FAIR_RUNS, self._fair)}
 
     def _fair(self, prop: Property) -> Verdict:
+        """The verdict on a liveness property."""
         found = starving(prop, self.search)
         if isinstance(found, Starved):
             return Violated(self.extent(found.faults), found.run)
@@ -39,6 +40,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         return Holds(extent, beyond=found.beyond, vacuous=found.vacuous)
 
     def _recoverable(self, prop: Property) -> Verdict:
+        """The verdict on a `recoverable`."""
         recovery = PackedRecovery(self.search)
         recovery.mark_goals(prop)
         trapped, beyond = recovery.spread()
@@ -51,7 +53,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         return Violated(self.extent(self.most()), None, fewest=False, unshown=self.unshown(faults))
 
     def shown(self, run: Callable[[], Trace | None]) -> Trace | None:
-        """A run that was found; without ways, they are looked for first."""
+        """The trace that `run` makes; if predecessors were not kept, the search is repeated first."""
         if not self._is_looked_for:
             self._is_looked_for = True
             self.in_time(self._look_for_ways)
@@ -60,7 +62,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
         return None
 
     def _look_for_ways(self) -> None:
-        """Search again until the way to all that was found is known; for that, the states are let go."""
+        """Repeat the search with predecessors, as far as the finds; frees the states before."""
         search = self.search
         finds = (*search.tally.best.values(), search.tally.error)
         numbers = [find.number for find in finds if find is not None]
@@ -73,5 +75,5 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
             self.cut = again.ended()
 
     def close(self) -> None:
-        """Give memory back that was taken to look for ways."""
+        """Free the memory of the repeated search."""
         self._memory.close()

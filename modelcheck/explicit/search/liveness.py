@@ -21,14 +21,14 @@ from spec.model.ir import Property, PropertyKind
 
 @frozen
 class Starved:
-    """A fair run that waits for ever, and its faults."""
+    """A fair run that waits forever, and its number of faults."""
 
     faults: int
     run: Trace
 
 
 def starving(prop: Property, search: PackedSearch) -> Starved | Served:
-    """A waiting run of the fewest faults, if any; the search must be complete.
+    """The fair run with the fewest faults that waits forever, if any; the search must be complete.
 
     Costs a step of each state without the goal, and where a run can wait for ever somewhere, a search
     of all runs again.  Raises Stopped when a limit of the search is reached, or after Ctrl-C.
@@ -38,6 +38,8 @@ def starving(prop: Property, search: PackedSearch) -> Starved | Served:
 
 
 class _Question:
+    """One liveness question about a complete search."""
+
     def __init__(self, prop: Property, search: PackedSearch, graph: Endless) -> None:
         self.prop = prop
         self.search = search
@@ -45,6 +47,7 @@ class _Question:
         self._everywhere = prop.kind is not PropertyKind.LEADSTO
 
     def answer(self) -> Starved | Served:
+        """The waiting run, or that there is none."""
         graph, search = self.graph, self.search
         graph.build()
         vacuous = not self._everywhere and not graph.is_waited_in()
@@ -58,17 +61,18 @@ class _Question:
         return Served(self._beyond(), unlimited, vacuous)
 
     def _first(self, most: int | None) -> Starved | None:
+        """The cheapest waiting run with at most `most` faults (None: any number)."""
         with closing(self._waiting(most)) as waiting:
             home = waiting.first_home()
             return None if home is None else Starved(home.faults, self._run(waiting, home))
 
     def _is_waiting_with_more(self) -> bool:
-        """Whether a run reaches a home with any number of faults."""
+        """Whether some fair run with any number of faults waits forever."""
         with closing(self._waiting(None)) as waiting:
             return waiting.first_home() is not None
 
     def _beyond(self) -> int:
-        """The states that would be a home if nothing led beyond the scope."""
+        """The number of states where a run could wait if no step led beyond the scope."""
         _, _, cut, _ = self.search.tally.sums()
         if not cut or not self.graph.look_for_homes(INSIDE):
             return 0
@@ -76,10 +80,11 @@ class _Question:
             return waiting.homes()
 
     def _waiting(self, most: int | None) -> Waiting:
+        """The search for waiting runs with at most `most` faults."""
         return Waiting(self.graph, most, everywhere=self._everywhere)
 
     def _run(self, waiting: Waiting, home: WaitingNode) -> Trace:
-        """The run to a home, and round it once."""
+        """The trace of the run to a node and once around its cycle."""
         search, graph = self.search, self.graph
         path = waiting.path(home.node)
         trip = [] if home.stays else graph.circle(home.node - graph.total)

@@ -35,7 +35,7 @@ class PackedRecovery:
         self._parts = list(self.space.parts(SLOTS_AT_ONCE))
 
     def mark_goals(self, prop: Property) -> None:
-        """Mark the states that have what the property asks for."""
+        """Mark the goal states of a property."""
         which = self._properties.index(prop)
 
         def mark(_: Worker, part: SlotRange) -> int:
@@ -45,7 +45,7 @@ class PackedRecovery:
         self._of_parts(mark)
 
     def spread(self) -> tuple[int, int]:
-        """How many states can never get to the goal, and how many perhaps, beyond the scope."""
+        """Mark the states with a way to a goal; how many have none, and how many only out of the scope."""
         for name in ("spread_fine", "spread_beyond"):
             while any(self._of_parts(self._spreading(self.call[name]))):
                 pass
@@ -53,20 +53,21 @@ class PackedRecovery:
         return sum(count & (1 << 32) - 1 for count in counts), sum(count >> 32 for count in counts)
 
     def _spreading(self, spread: Callable[..., int]) -> Callable[[Worker, SlotRange], int]:
+        """The call of a spreading function on a part of a table."""
         space = self.space
         return lambda worker, part: spread(
             worker.context, space.address, space.size, part.address, part.slots, worker.scratch.address
         )
 
     def _of_parts(self, ask: Callable[[Worker, SlotRange], int]) -> list[int]:
-        """What is asked of each part of the tables, on all cores."""
+        """The results of `ask` for each part of the tables, on all cores."""
         search, parts, found = self.search, self._parts, [0] * len(self._parts)
         workers = search.spare_workers()
 
         def share(worker: Worker) -> None:
             first = workers.index(worker)
             for number in range(first, len(parts), len(workers)):
-                search.look()
+                search.check_limits()
                 if not first:  # only one thread may report
                     search.tell(*search.reached, SLOTS_AT_ONCE * (len(parts) - number))
                 found[number] = ask(worker, parts[number])
@@ -76,7 +77,7 @@ class PackedRecovery:
         return found
 
     def trap(self, prop: Property) -> tuple[int, Trace | End]:
-        """The first run to a state without a way back, and its faults.
+        """The fewest faults to a state without a way back, and the run, or why it is not shown.
 
         Where the search for it was ended, why; and how many faults there are at least.
         """

@@ -56,7 +56,7 @@ OTHER = "the checkpoint is of another model, scope, check or version of modelche
 
 
 def restore(folder: Path, search: PackedSearch) -> None:
-    """Put a new search where the one in a folder was. Raises CannotResume."""
+    """Restore a search from a checkpoint. Raises CannotResume."""
     try:
         data, sums = _read(folder, search)
         _take(data, search)
@@ -77,7 +77,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
 
 
 def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
-    """The description of the search, and the checksums of the shards."""
+    """The description in a checkpoint, and the checksums of the shards."""
     whole = text_of(folder / SEARCH, LARGEST)
     digest, text = whole[:64], whole[64:]
     if hashlib.sha256(text.encode()).hexdigest() != digest:
@@ -89,7 +89,7 @@ def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
 
 
 def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard: Shard) -> None:
-    """Take the memory of a shard, whose sizes are known."""
+    """Read the memory of a shard from its file, and verify its checksum."""
     name, space, digest = shard_file(shard.number), search.space, hashlib.sha256()
     with opened(folder / name) as file:
         size = sum(size for region, size in sections(search, shard))
@@ -111,7 +111,7 @@ def _read_shard(folder: Path, sums: dict[str, str], search: PackedSearch, shard:
 
 
 def _take(data: Json, search: PackedSearch) -> None:
-    """Put the content of a checkpoint into a search; its form is checked on the way."""
+    """Restore the description, and validate it."""
     space, tally, context = search.space, search.tally, search.kernel.context
     for shard, words, slots in zip(space.shards, data["words"], data["slots"], strict=True):
         _take_shard(space, shard, _numbers(words), slots)
@@ -144,6 +144,7 @@ def _take(data: Json, search: PackedSearch) -> None:
 
 
 def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) -> None:
+    """Restore the words of a shard, and validate them."""
     count, local, new, waiting, open_, *finds = words
     space.take(shard, words)
     shard.slots = _number(slots, FEWEST, 2 * MOST_STATES)
@@ -155,7 +156,7 @@ def _take_shard(space: PackedSpace, shard: Shard, words: list[int], slots: int) 
 
 
 def _is_in_order(search: PackedSearch) -> bool:
-    """Whether the levels, and the layers, follow each other without a gap up to where the search was."""
+    """Whether levels and layers are consecutive up to where the search was."""
     space, at, levels = search.space, search.position, search.space.levels
     ends = [space.word(shard, LOCAL) for shard in space.shards]
     news = [space.word(shard, NEW) for shard in space.shards]
@@ -192,7 +193,7 @@ def _is_in_order(search: PackedSearch) -> bool:
 
 
 def _is_growing(search: PackedSearch) -> bool:
-    """Whether nothing was counted that is less than at the end of a layer before."""
+    """Whether all counters are monotone over the layers."""
     free, paid, *_ = search.sums
     last = search.layers[-1].transitions if search.layers else 0
     return (
@@ -203,13 +204,13 @@ def _is_growing(search: PackedSearch) -> bool:
 
 
 def _are_disjoint(parts: list[Part], ends: list[int]) -> bool:
-    """Whether parts, each of a shard and from where to where, are so far apart and no longer than may be."""
+    """Whether parts of shards do not overlap and are within their shards."""
     whole = all(s < SHARDS and a < b <= ends[s] for s, a, b in parts)
     return whole and all(s < t or b <= c for (s, _, b), (t, c, _) in pairwise(sorted(parts)))
 
 
 def _found(space: PackedSpace, value: Any) -> Find:  # noqa: ANN401 - any JSON value
-    """A find, of a state that there is."""
+    """A find in JSON data, whose state must exist."""
     *cost, number, way, by_fault = value
     faults, depth = _numbers(cost)
     find = Find(faults, depth, _number(number), FindKind[way], by_fault is True)
@@ -223,21 +224,24 @@ def _found(space: PackedSpace, value: Any) -> Find:  # noqa: ANN401 - any JSON v
 
 
 def _has(space: PackedSpace, number: int) -> bool:
+    """Whether a state's number exists."""
     return number >> LOCAL_BITS < SHARDS and space.has(number)
 
 
 def _parts(value: Any) -> Iterator[Part]:  # noqa: ANN401 - any JSON value
+    """Parts of shards in JSON data, validated."""
     for part in value:
         shard, first, last = _numbers(part)
         yield shard, first, last
 
 
 def _numbers(value: Any) -> list[int]:  # noqa: ANN401 - any JSON value
+    """A list of numbers in JSON data, validated."""
     return [_number(each) for each in value]
 
 
 def _number(value: Any, least: int = 0, end: int = 1 << 64) -> int:  # noqa: ANN401 - any JSON value
-    """A number of a file, from `least` to below `end`."""
+    """A number in JSON data from `least` to below `end`, validated."""
     if type(value) is not int or not least <= value < end:
         raise ValueError(f"{str(value)[:40]!r} is not a number that is allowed there")
     return value
@@ -281,7 +285,7 @@ class _Again(PackedSearch):
         self.is_there = self.position == self._first.position
         if self.is_there or len(self.space) > len(self._first.space):
             raise Stopped(End.STATES)
-        self.look()
+        self.check_limits()
 
 
 def _are_same(some: list[tuple[Region, int]], others: list[tuple[Region, int]]) -> bool:

@@ -36,7 +36,7 @@ Part = tuple[int, int, int]  # of a frontier: a shard, the first of its states t
 
 @dataclass(slots=True)
 class Position:
-    """How far a search is: a level of a layer, where its states begin in each shard, what is left of them."""
+    """How far a search is: layer, depth, and the part of the frontier that is not expanded yet."""
 
     faults: int
     depth: int
@@ -45,7 +45,7 @@ class Position:
 
 
 class Worker:
-    """The memory of one thread."""
+    """The memory of one thread: buffers, counters and first finds."""
 
     def __init__(self, kernel: Kernel, room: int) -> None:
         self.context = (ctypes.c_uint64 * kernel.context.size)(*kernel.context.new())
@@ -54,20 +54,20 @@ class Worker:
 
 
 class Keeper(Protocol):
-    """Someone who writes down how far a search is; OSError when that does not work."""
+    """The interface of what saves checkpoints. Raises OSError."""
 
     every: float
 
     def save(self, search: PackedSearch) -> None:
-        """Write it down, so that a search can continue from here."""
+        """Save a checkpoint, from which the search can continue."""
         ...
 
 
 class CodeImprover(Protocol):
-    """Someone who may give the kernel other code."""
+    """The interface of what may replace the kernel's code by faster code during a search."""
 
     def look(self, seconds: float) -> None:
-        """Decide what to do after `seconds` of search; nothing uses the kernel meanwhile."""
+        """Replace the code, if better code is ready, or begin to compile it; the kernel is not in use."""
         ...
 
 
@@ -112,24 +112,25 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.tally.take(self.workers)
 
     def _stopped(self, end: End) -> None:
+        """Prepare for an end of the search before it is complete."""
         if end.partial:
             self._keep()
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """With all threads; a request to end, like a watch, only ends what looks at the limits."""
+        """A context with all threads; a request to end only takes effect at checks of limits."""
         with held(), self._threads(), at_request(self._end, if_free=True):
             yield
 
     def _end(self) -> None:
-        """End between two rounds, so that what was counted stays whole; the next time at once."""
+        """Request an end between rounds, so that counts are consistent; the second time at once."""
         if self.is_to_end:
             raise KeyboardInterrupt
         self.is_to_end = True
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        """With one thread less than there are workers: this one works too."""
+        """A context with the other workers' threads."""
         if len(self.workers) == 1:
             yield
             return
@@ -139,6 +140,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ---------------------------------------------------------------- levels and layers
 
     def _start(self) -> int:
+        """Insert the initial states, or continue from a checkpoint; return the depth of the next level."""
         if self.resumed:
             self.reached = self.position.faults, self.position.depth
             return self.position.depth + 1
@@ -147,6 +149,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return 0
 
     def _advance(self, faults: int, depth: int) -> bool:
+        """Find the next level; return whether it has any state."""
         if self.resumed:
             self.resumed = False
             self._expand_on()
@@ -160,6 +163,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         return self.space.has_new
 
     def _enter_layer(self) -> dict[int, list[Part]]:
+        """The states reached only by one more fault, by the depth at which they enter."""
         if not any(self.space.still_waiting(shard) for shard in self.space.shards):
             return {}
         entering: dict[int, list[Part]] = {}
@@ -177,7 +181,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ---------------------------------------------------------------- one level
 
     def _expand(self, counts: list[int], faults: int, depth: int) -> None:
-        """All steps of the frontier, and the states that are new by them."""
+        """Expand the frontier, and insert the new states."""
         starts = [self.space.word(s, LOCAL) - n for s, n in zip(self.space.shards, counts, strict=True)]
         parts = [
             (shard, first, min(CHUNK, count - first))
@@ -188,7 +192,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self._expand_on()
 
     def _expand_on(self) -> None:
-        """What is left to do of a frontier."""
+        """Expand the rest of the frontier, round by round."""
         at, parts = self.position, self.position.parts
         paid = self.may_pay(at.faults)
         waiting = sum(count for _, _, count in parts)
@@ -206,7 +210,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.seeds.append((at.depth + 1, self.space.waiting()))
 
     def _fill_round(self, taken: list[Part]) -> None:
-        """Say where the chunks of a round are, and where their successors go."""
+        """Store where the chunks of a round are, and where their successors go."""
         words = self.kernel.layout.words
         for number, (shard, first, count) in enumerate(taken):
             chunk = self._chunks[number]
@@ -216,7 +220,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             chunk.out = self._out.address + self._entry * self._room * number
 
     def _run_round(self, taken: list[Part], *, paid: bool) -> None:
-        """Expand these chunks; then each shard takes what is its own."""
+        """Expand the chunks, then insert their successors shard by shard."""
         chunks = len(taken)
         self._round = Round(
             next=0,
@@ -235,7 +239,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.together(lambda _: insert(address), workers)
 
     def _make_room(self, chunks: int) -> None:
-        """Grow each shard to hold all the states that it receives."""
+        """Grow the shards for the states they may receive."""
         rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
         sums = [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
@@ -247,13 +251,14 @@ class PackedSearch(LayeredSearch[Part, Find]):
             list(self._pool.map(lambda shard: self.space.grow(shard, ends[shard.number]), tight))
 
     def _expand_with(self, worker: Worker, address: int) -> None:
+        """Expand chunks of a round with one worker."""
         end = worker.scratch.address + self._entry * min(BEGUN + self.kernel.most, self._room)
         self.kernel.call["expand_round"](
             worker.context, address, worker.scratch.address, end, worker.marks.address
         )
 
     def together(self, work: Callable[[Worker], object], workers: Sequence[Worker]) -> None:
-        """Let workers do something at once, the first in this thread, and wait for them."""
+        """Run `work` with each worker at once, the first in this thread, and wait."""
         first, *rest = workers
         others = [self._pool.submit(work, worker) for worker in rest] if self._pool is not None else []
         try:
@@ -266,11 +271,13 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ------------------------------------------------------------ when to stop
 
     def _take_note(self) -> None:
+        """Record the finds of all threads."""
         self.tally.note(self.space, self.workers)
         if self.task.witnesses:
             self.space.close_seen()
 
     def _look_around(self, faults: int, depth: int, waiting: int) -> None:
+        """Check the limits, report progress, and save checkpoints."""
         super()._look_around(faults, depth, waiting)
         if self.optimiser is not None:
             self.optimiser.look(monotonic() - self.started)
@@ -279,7 +286,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self._kept = monotonic()
 
     def _keep(self) -> None:
-        """Write down how far the search is, if it is wanted."""
+        """Save a checkpoint, if one is wanted."""
         if self.keeper is None:
             return
         self.tally.take(self.workers)
@@ -292,13 +299,14 @@ class PackedSearch(LayeredSearch[Part, Find]):
             self.reporter.tell(Checkpointed(len(self.space)))
 
     def _leads_elsewhere(self) -> bool:
+        """Whether one more fault than the budget allows reaches a new state or breaks more."""
         worker = self.spare_workers()[0]
         call, space, scratch = self.kernel.call["leads_elsewhere"], self.space, worker.scratch.address
         for part in space.parts(SLOTS_AT_ONCE):
             if call(worker.context, space.address, space.size, part.address, part.slots, scratch) & 1:
                 return True
             try:
-                self.look()
+                self.check_limits()
             except Stopped:  # what there is within the budget is known
                 return True
         return self.tally.breaks_more(worker.context)
@@ -306,36 +314,36 @@ class PackedSearch(LayeredSearch[Part, Find]):
     # ------------------------------------------------------------------ telling
 
     def trace_of(self, prop: str) -> Trace:
-        """The run that decides a property. Raises NoWay."""
+        """The trace that decides a property. Raises NoWay."""
         return self.runs.trace(prop, self.tally.best[prop])
 
     def error(self) -> Trace | None:
-        """The run to an error of the model, if it makes one. Raises NoWay."""
+        """The trace to an error of the model, if there is one. Raises NoWay."""
         return None if self.tally.error is None else self.runs.error(self.tally.error)
 
     def steps(self) -> Sums:
-        """How many steps were taken, and how many cut, so far."""
+        """The number of steps taken, and of steps cut, so far."""
         self.tally.take(self.workers)
         return self.tally.sums()
 
     def counts(self) -> Counts:
-        """What was counted."""
+        """The counters of the search."""
         return self.tally.counts(self.space)
 
     def spare_workers(self) -> list[Worker]:
-        """One worker for each thread, whose tallies are not added to the counts; made once."""
+        """A worker for each thread whose tallies are not counted; made once."""
         if not self._spare:
             self._spare = [Worker(self.kernel, self._room) for _ in self.workers]
         return self._spare
 
     def resize_rounds(self, chunks: int) -> None:
-        """Make rounds `chunks` chunks long; two searches find the same only with rounds of one length."""
+        """Set the number of chunks of a round, on which the order of states depends."""
         self._out.close()
         self.round_size, self._out = chunks, Region(self._entry * self._room * chunks)
         self._chunks = (Chunk * chunks)()
 
     def close(self) -> None:
-        """Give its memory back, but for the states."""
+        """Free its memory, except the states."""
         self._out.close()
         for worker in [*self.workers, *self._spare]:
             worker.scratch.close()

@@ -20,7 +20,7 @@ Leg = tuple[Words, Collection[str]]  # a state that a run reaches, and by which 
 
 
 class Replay:
-    """Turns finds into traces, given the way to each state. Costs the steps of each state on the run."""
+    """Turns finds into traces by the paths to their states. Costs the steps of each state on the run."""
 
     def __init__(self, task: Task, machine: Machine, kernel: Kernel) -> None:
         self.task = task
@@ -30,7 +30,7 @@ class Replay:
         self._counters = [field.name for field in kernel.layout.counters]
 
     def trace(self, name: str, find: Find) -> Trace:
-        """The run that decides a property."""
+        """The trace that decides a property."""
         states, steps = self._path(find.number)
         prop = self.task.model.property(name)
         ending: Ending = _ENDINGS.get(prop.kind, BadState())
@@ -41,17 +41,17 @@ class Replay:
         return self._trace(states, steps, ending, name)
 
     def to(self, number: int, ending: Ending, name: str) -> Trace:
-        """The run to a state by its number."""
+        """The trace to a state, by number."""
         states, steps = self._path(number)
         return self._trace(states, steps, ending, name)
 
     def along(self, root: Words, ways: Sequence[Leg], ending: Ending, name: str) -> Trace:
-        """The run through states whose words are known, from an initial one on."""
+        """The trace through states given by their words, from an initial state."""
         begin = next(s for s in self.machine.initial() if self.kernel.represent(s) == root)
         return self._trace(*self._walk(begin, ways), ending, name)
 
     def error(self, find: Find) -> Trace:
-        """The run to an error of the model."""
+        """The trace to an error of the model."""
         states, steps = self._path(find.number)
         name: str | None = None
         match find.way:
@@ -66,6 +66,7 @@ class Replay:
         return self._trace(states, steps, Erred(error.code, error.message, error.span, error.step), name)
 
     def _trace(self, states: list[State], steps: list[Step], ending: Ending, name: str | None) -> Trace:
+        """A trace with these states and steps."""
         model, check = self.task.model, self.task.check
         scope = scope_of_run(model, self.task.scope, states, ending)
         return Trace(model, scope, tuple(states), tuple(steps), ending, name, check)
@@ -73,17 +74,17 @@ class Replay:
     # --------------------------------------------------------------------- path
 
     def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
-        """How a state was found: which initial state is first, then each state, and whether by a fault."""
+        """The path to a state: the initial state's number, then each state with a fault flag."""
         raise NotImplementedError
 
     def _path(self, number: int) -> tuple[list[State], list[Step]]:
-        """The run by which a state was found."""
+        """The states and steps of the run that found a state."""
         root, later = self.way(number)
         ways = [(words, self._allowed(by_fault=by_fault)) for words, by_fault in later]
         return self._walk(self.machine.initial()[root], ways)
 
     def _walk(self, begin: State, ways: Sequence[Leg]) -> tuple[list[State], list[Step]]:
-        """The run from a state through others."""
+        """The states and steps from a state through others."""
         spent = (0,) * len(self._counters)
         states: list[State] = [begin]
         steps: list[Step] = []
@@ -96,7 +97,7 @@ class Replay:
     def _taken(
         self, state: State, spent: tuple[int, ...], words: Words, actions: Collection[str]
     ) -> tuple[Taken, tuple[int, ...]]:
-        """The first step to a state (or its orbit) whose words are known, and what has been spent then."""
+        """The first step to a state (or its orbit) with these words, and the faults counted then."""
         for found in self.machine.steps(state, actions=actions):
             if isinstance(found, CutOff):
                 continue
@@ -106,19 +107,21 @@ class Replay:
         raise AssertionError("no step leads there")  # the kernel found one
 
     def _paid(self, spent: tuple[int, ...], fault: str) -> tuple[int, ...]:
+        """The counters after a fault."""
         counted = fault in self.task.budget.counted
         return tuple(n + (counted and name == fault) for name, n in zip(self._counters, spent, strict=True))
 
     # --------------------------------------------------------------- how it ends
 
     def _breaking(self, prop: Property, state: State, *, by_fault: bool) -> Taken:
-        """The first step that breaks a property of steps."""
+        """The first step that violates a property of steps."""
         for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
             if isinstance(found, Taken) and self._is_broken(prop, state, found):
                 return found
         raise AssertionError(f"no step breaks {prop.name}")  # the kernel found one
 
     def _is_broken(self, prop: Property, state: State, taken: Taken) -> bool:
+        """Whether a step violates a property of steps."""
         if prop.kind is PropertyKind.ASSERT:
             return prop.name in taken.broken
         try:
@@ -127,9 +130,11 @@ class Replay:
             return False
 
     def _allowed(self, *, by_fault: bool) -> frozenset[str]:
+        """The actions and repairs, or the faults."""
         return self.task.faults if by_fault else self._free
 
     def _asked(self, state: State) -> tuple[str, ModelError]:
+        """The property whose evaluation in a state is an error, and the error."""
         for prop in self.task.properties:
             if prop.kind in ASKED_OF_STATES:
                 try:
@@ -139,7 +144,7 @@ class Replay:
         raise AssertionError("no property makes an error")  # the kernel found one
 
     def _tried(self, state: State, *, by_fault: bool) -> tuple[str | None, ModelError]:
-        """The error of a step, or of asking whether a run may end where there is no step."""
+        """The error of a step, or of evaluating a permitted end; with the action, if it is a step."""
         name: str | None = None
         try:
             for _ in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
@@ -153,7 +158,7 @@ class Replay:
         raise AssertionError("no step makes an error")  # the kernel found one
 
     def _asked_after(self, state: State, *, by_fault: bool) -> tuple[str, ModelError, Taken]:
-        """The error that a step property makes on a step from a state; its name, and the step."""
+        """The step whose `step` property is an error: the property, the error, the step."""
         for found in self.machine.steps(state, actions=self._allowed(by_fault=by_fault)):
             if isinstance(found, CutOff):
                 continue
@@ -167,14 +172,14 @@ class Replay:
 
 
 class PackedRuns(Replay):
-    """Runs to states of which the predecessors are known. Costs the successors of each state on the way."""
+    """Traces to states whose predecessors are stored. Costs the successors of each state on the path."""
 
     def __init__(self, task: Task, machine: Machine, kernel: Kernel, space: PackedSpace) -> None:
         super().__init__(task, machine, kernel)
         self.space = space
 
     def way(self, number: int) -> tuple[int, list[tuple[Words, bool]]]:
-        """How a state was found."""
+        """The path to a state."""
         (_, root), *later = self.space.ancestry(number)
         words = self.kernel.represent(self.machine.initial()[root])
         found = []

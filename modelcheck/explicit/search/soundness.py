@@ -54,14 +54,14 @@ SIGNATURES: Signatures = {
 
 
 class Soundness(Runtime):
-    """Writes what is asked of each state."""
+    """Writes the LLVM functions that validate the states of a checkpoint."""
 
     def __init__(self, task: Task, layout: PackedLayout, context: Context) -> None:
         super().__init__(layout, context)
         self.task = task
 
     def functions(self) -> list[Function]:
-        """All functions."""
+        """Write the LLVM functions that validate the states of a checkpoint."""
         return [
             self.hash(),
             *canonical(self.task.model, self.task.scope, self.layout, self.task.symmetry),
@@ -76,7 +76,7 @@ class Soundness(Runtime):
         ]
 
     def _occupied(self) -> Function:
-        """How many slots of a table have something in them."""
+        """Write `occupied`: the number of used slots of a table."""
         fn = Function("occupied", [("ptr", "table"), ("i64", "slots")], "i64")
         found = fn.cell(64, i64(0))
         with fn.loop(V(64, "%slots")) as index:
@@ -87,7 +87,7 @@ class Soundness(Runtime):
         return fn
 
     def _settled(self) -> Function:
-        """How many states of a table do not wait; -1 where one is none, or not where it belongs."""
+        """Write `settled`: the number of states that do not wait; -1 for a wrong or misplaced one."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "number")]
         fn = Function("settled", params, "i64")
         own, least, found, wrong = (
@@ -118,7 +118,7 @@ class Soundness(Runtime):
         return fn
 
     def _slot(self, fn: Function, state: str) -> tuple[str, V]:
-        """The slot of a state in its shard, and whether it is there, with none of the table's bits."""
+        """Emit the slot of a state in its shard, and whether it is there without marks."""
         table, slots = fn.pointer(fn.read("%shard", TABLE)), fn.read("%shard", SLOTS)
         address, there = self.find(fn, table, slots, state)
         for n in range(self.words):
@@ -127,11 +127,12 @@ class Soundness(Runtime):
         return fn.pointer(address), there
 
     def _toggle(self, fn: Function, slot: str) -> None:
+        """Emit flipping the waiting mark of a slot."""
         word, bit = self.layout.mark(WAITS)
         fn.write(slot, fn.xor(fn.read(slot, word), i64(bit)), word)
 
     def _claim(self) -> Function:
-        """How many of some states are in a shard, do not wait, and come but once; they wait from then on."""
+        """Write `claim`: marks states that are in a shard, unmarked, once; returns how many."""
         fn = Function("claim", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64")
         done, found = fn.new("end"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
@@ -146,7 +147,7 @@ class Soundness(Runtime):
         return fn
 
     def _release(self) -> Function:
-        """Let states that were claimed wait no longer."""
+        """Write `release`: removes the marks by `claim`."""
         fn = Function("release", [("ptr", "shard"), ("ptr", "states"), ("i64", "count")], "i64")
         with fn.loop(V(64, "%count")) as index:
             slot, _ = self._slot(fn, fn.at("%states", fn.mul(index, i64(self.words))))
@@ -155,7 +156,7 @@ class Soundness(Runtime):
         return fn
 
     def _rouse(self) -> Function:
-        """How many of some entries wait; they are removed and returned. -1 where one is not there."""
+        """Write `rouse`: removes waiting marks of entries; returns how many had one, -1 if one is missing."""
         fn = Function("rouse", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64")
         wrong, found = fn.new("wrong"), fn.cell(64, i64(0))
         with fn.loop(V(64, "%count")) as index:
@@ -172,7 +173,7 @@ class Soundness(Runtime):
         return fn
 
     def _lull(self) -> Function:
-        """Let the entries that were roused wait again."""
+        """Write `lull`: restores the marks removed by `rouse`."""
         fn = Function("lull", [("ptr", "shard"), ("ptr", "entries"), ("i64", "count")], "i64")
         with fn.loop(V(64, "%count")) as index:
             entry = fn.at("%entries", fn.mul(index, i64(self.entry)))
@@ -185,7 +186,7 @@ class Soundness(Runtime):
         return fn
 
     def _between(self) -> Function:
-        """How many of some numbers of states are, for their shard, in one of two spans."""
+        """Write `between`: how many numbers are in one of two spans of their shard."""
         params = [("ptr", "numbers"), ("i64", "count"), ("i64", "stride"), ("ptr", "spans")]
         fn = Function("between", params, "i64")
         found = fn.cell(64, i64(0))
@@ -203,7 +204,7 @@ class Soundness(Runtime):
 
 
 class _CheckedSearch:
-    """The functions, of one search."""
+    """The validation of one restored search."""
 
     def __init__(self, search: PackedSearch) -> None:
         kernel = search.kernel
@@ -214,7 +215,7 @@ class _CheckedSearch:
         self.search, self.space = search, search.space
 
     def refuse(self) -> None:
-        """Raise CannotResume for what does not fit."""
+        """Raise CannotResume for anything inconsistent."""
         for shard in self.space.shards:
             self._table(shard)
         starts = [self._word(shard) for shard in self.space.shards]
@@ -227,10 +228,11 @@ class _CheckedSearch:
         self._runs()
 
     def _word(self, shard: Shard) -> int:
+        """The address of a shard's words."""
         return self.space.address + 8 * self.space.size * shard.number
 
     def _table(self, shard: Shard) -> None:
-        """Every state of a shard's table is one, and where it belongs; some slots are free."""
+        """Check that each entry of a shard's table is a state in its place, and slots are free."""
         space, table, call = self.space, shard.table.address, self.call
         count, local = space.word(shard, COUNT), space.word(shard, LOCAL)
         if call["occupied"](table, shard.slots) != count:
@@ -239,7 +241,7 @@ class _CheckedSearch:
             damaged("its states are none of this model, or not where they belong")
 
     def _frontier(self, shard: Shard, address: int) -> None:
-        """What is expanded, and what is found meanwhile, are states of the shard, each of them once."""
+        """Check that frontier and new states are states of the shard, each once."""
         new = self.space.word(shard, NEW)
         here = self.space.levels[-1].starts[shard.number] - self.search.position.starts[shard.number]
         both = [(shard.frontiers[0].address, here), (shard.frontiers[1].address, new)]
@@ -250,7 +252,7 @@ class _CheckedSearch:
             damaged("what is to be expanded was not found")
 
     def _waiting(self, shard: Shard, address: int) -> None:
-        """What waits for a fault has its place among those that do."""
+        """Check that the pending entries wait in the table."""
         entry, space = 8 * self.space.entry, self.space
         parts = [
             (shard.pending[0].address + entry * start, end - start)
@@ -268,7 +270,7 @@ class _CheckedSearch:
     # ------------------------------------------------------------------------ ways
 
     def _predecessors(self) -> None:
-        """The predecessor of each state is one step before it, in its layer or in the one before."""
+        """Check that each state's predecessor is one level before it."""
         space = self.space
         ends = tuple(space.word(shard, LOCAL) for shard in space.shards)
         places = {(level.faults, level.depth): number for number, level in enumerate(space.levels)}
@@ -298,7 +300,7 @@ class _CheckedSearch:
                 damaged(f"what waits at depth {depth} of shard {shard.number} has no predecessor")
 
     def _seeded(self) -> Iterator[tuple[Shard, int, int, int, int, int]]:
-        """What waits: of which shard, since which layer, for which depth; where it is in memory."""
+        """The waiting entries: shard, layer, depth and where they are in memory."""
         search, at = self.search, self.search.position
         for depth, parts in search.entering.items():
             for number, start, end in parts:
@@ -310,7 +312,7 @@ class _CheckedSearch:
                 yield shard, at.faults, depth, shard.pending[1].address, start, end
 
     def _roots(self) -> None:
-        """The states of the first level are those that the model begins with."""
+        """Check that the states of the first level are the initial ones."""
         search, space = self.search, self.space
         begins = [search.kernel.represent(state) for state in search.machine.initial()]
         ends = [space.levels[1].starts[shard.number] for shard in space.shards]
@@ -322,7 +324,7 @@ class _CheckedSearch:
                 damaged("it does not begin as the model does")
 
     def _runs(self) -> None:
-        """What was found has a run that shows it."""
+        """Check that each find has a run that shows it."""
         search = self.search
         if not self.space.ways:
             return
@@ -335,7 +337,7 @@ class _CheckedSearch:
 
 
 def _spans(levels: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Any:  # noqa: ANN401 - an array
-    """Two spans for each shard, from the levels that a predecessor may be of."""
+    """An array of two spans (start, end) per shard, of the one or two levels that may have a predecessor."""
     spans = (ctypes.c_uint64 * (4 * SHARDS))()
     for place, (starts, ends) in enumerate(levels):
         for number, (start, end) in enumerate(zip(starts, ends, strict=True)):

@@ -47,7 +47,7 @@ LARGE = 1 << 18
 
 @frozen
 class PackedLevel:
-    """States of one layer and depth are adjacent; `starts` is where in each shard."""
+    """A level: the states of one layer and depth; `starts` has the first number in each shard."""
 
     starts: tuple[int, ...]
     faults: int
@@ -55,7 +55,7 @@ class PackedLevel:
 
 
 class Shard:
-    """The memory of one shard."""
+    """The memory of one shard: table, frontier, predecessors."""
 
     def __init__(self, number: int, words: int, room: int, *, ways: bool) -> None:
         entry = 8 * (words + 1)
@@ -69,20 +69,20 @@ class Shard:
         self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
 
     def keep_ways(self, room: int) -> None:
-        """From now on, have as much room for ways; they are forgotten."""
+        """Allocate empty arrays for predecessors of up to `room` states."""
         self.predecessors.close()
         self.ordinals.close()
         self.predecessors, self.ordinals = Region(4 * room), Region(4 * room)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         for region in (self.table, self.predecessors, self.ordinals, *self.frontiers, *self.pending):
             region.close()
 
 
 @frozen
 class SlotRange:
-    """Some slots of a table: of which shard, the first, how many; and where in memory they are."""
+    """A range of slots of a shard's table, with its address."""
 
     shard: Shard
     first: int
@@ -91,7 +91,7 @@ class SlotRange:
 
 
 class NoWay(Exception):  # noqa: N818 - the answer is to search again
-    """The predecessor of a state was not kept."""
+    """Raised for a state whose predecessor was not stored."""
 
 
 class PackedSpace:
@@ -118,7 +118,7 @@ class PackedSpace:
             self.use(shard)
 
     def _shards(self) -> list[Shard]:
-        """As much room as there are addresses for."""
+        """The shards, with as much reserved address space as possible."""
         while True:
             made: list[Shard] = []
             try:
@@ -137,7 +137,7 @@ class PackedSpace:
 
     @property
     def address(self) -> int:
-        """Where the words of the shards are."""
+        """The address of the shards' words."""
         return ctypes.addressof(self.memory)
 
     def word(self, shard: Shard, place: int) -> int:
@@ -145,15 +145,16 @@ class PackedSpace:
         return self.memory[shard.number * self.size + place]
 
     def _row(self, place: int) -> list[int]:
-        """That word of every shard."""
+        """A word of every shard."""
         return self.memory[place :: self.size]
 
     def _tell(self, shard: Shard, words: dict[int, int]) -> None:
+        """Store words of a shard."""
         for place, word in words.items():
             self.memory[shard.number * self.size + place] = word
 
     def use(self, shard: Shard) -> None:
-        """Say where the shard's memory is: what is new goes to the second of each pair."""
+        """Store the addresses of a shard's regions; new states go to the second of each pair."""
         self._tell(
             shard,
             {
@@ -167,36 +168,36 @@ class PackedSpace:
         )
 
     def words_of(self, shard: Shard) -> list[int]:
-        """The words of a shard, without its addresses."""
+        """The words of a shard without its addresses."""
         places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         return [self.word(shard, place) for place in places]
 
     def take(self, shard: Shard, words: Sequence[int]) -> None:
-        """Set the words of a shard, as `words_of` returned them."""
+        """Restore the words of a shard."""
         places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
 
     # ------------------------------------------------------------------ levels
 
     def begin(self, faults: int, depth: int) -> None:
-        """From here on states are of that layer and depth."""
+        """Begin a level: states from here on are of that layer and depth."""
         starts = tuple(self._row(LOCAL))
         if self.levels and self.levels[-1].starts == starts:
             self.levels.pop()
         self.levels.append(PackedLevel(starts, faults, depth))
 
     def level(self, number: int) -> PackedLevel:
-        """The layer and depth of a state."""
+        """The level of a state."""
         shard, local = number >> LOCAL_BITS, number & (1 << LOCAL_BITS) - 1
         return self.levels[bisect_right(self.levels, local, key=lambda level: level.starts[shard]) - 1]
 
     @property
     def has_new(self) -> bool:
-        """Whether there are states that were found since the last turn."""
+        """Whether states were found since the last `turn`."""
         return any(self._row(NEW))
 
     def turn(self) -> list[int]:
-        """The new states become the frontier; how many each shard has."""
+        """Make the new states the frontier; returns how many each shard has."""
         counts = self._row(NEW)
         for shard, count in zip(self.shards, counts, strict=True):
             written = 8 * self.words * count
@@ -209,14 +210,14 @@ class PackedSpace:
         return counts
 
     def turn_layer(self) -> None:
-        """Enter a layer: what waited for it becomes the pending states."""
+        """Enter the next layer: the waiting states become pending."""
         for shard in self.shards:
             shard.pending.reverse()
             shard.pending[1].forget(8 * self.entry * self.room)
             self._tell(shard, {WAITING: 0, PENDING: shard.pending[1].address})
 
     def waiting(self) -> tuple[int, ...]:
-        """How many states each shard has waiting for the next layer."""
+        """The number of states waiting for the next layer in each shard."""
         return tuple(self._row(WAITING))
 
     def still_waiting(self, shard: Shard) -> bool:
@@ -226,13 +227,13 @@ class PackedSpace:
     # ---------------------------------------------------------------- inserting
 
     def is_tight(self, shard: Shard, more: int) -> bool:
-        """Whether a shard's table is too small for more states. Raises MemoryError when numbers run out."""
+        """Whether a shard's table is too small for `more` states. Raises MemoryError."""
         if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
             raise MemoryError("more states than there are numbers")
         return self.word(shard, COUNT) + more > FULL * shard.slots
 
     def grow(self, shard: Shard, more: int) -> None:
-        """Give a shard a larger table. Raises MemoryError."""
+        """Enlarge a shard's table. Raises MemoryError."""
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
         slots = max(int(shard.slots * growth), int((self.word(shard, COUNT) + more) / FULL) + 1)
         table = Region(8 * self.words * slots, huge=True)
@@ -242,7 +243,7 @@ class PackedSpace:
         self.use(shard)
 
     def start(self, states: Iterable[Words]) -> None:
-        """Insert the initial states; a root remembers how many-th it is."""
+        """Insert the initial states, each with its index."""
         for ordinal, words in enumerate(states):
             entry = struct.pack(f"<{self.entry}Q", *words, ROOT | ordinal << 32)
             shard = self.shards[self.kernel.shard_of(words)]
@@ -252,20 +253,21 @@ class PackedSpace:
             self._insert(shard, ctypes.addressof(buffer), 1)
 
     def _insert(self, shard: Shard, address: int, count: int) -> None:
+        """Insert entries into a shard."""
         self.kernel.call[self.insert](self.address + 8 * self.size * shard.number, address, count)
 
     def wake(self, shard: Shard, start: int, end: int) -> None:
-        """Insert the states that waited for this layer and were not found with fewer faults."""
+        """Insert the pending states that were not found with fewer faults."""
         self._insert(shard, shard.pending[0].address + 8 * self.entry * start, end - start)
 
     # ------------------------------------------------------------------ finding
 
     def firsts(self, place: int) -> Iterator[int]:
-        """The first state of each shard that has a property, by its place among those asked of states."""
+        """The first state in each shard that violates or satisfies the property with an index."""
         return self._found(FIRSTS + place)
 
     def close_seen(self) -> None:
-        """What one shard has a witness for no other shard looks for any more."""
+        """Stop looking, in all shards, for witnesses that one shard has found."""
         seen = 0
         for bit in range(len(self.kernel.context.of_states), len(self.kernel.context.noted)):
             seen |= any(word != NOWHERE for word in self._row(FIRSTS + bit)) << bit
@@ -273,22 +275,23 @@ class PackedSpace:
             self._tell(shard, {OPEN: self.word(shard, OPEN) & ~seen})
 
     def failures(self) -> Iterator[int]:
-        """The first state of each shard where asking for a property makes an error."""
+        """The first state in each shard where evaluating a property fails."""
         return self._found(FAILED)
 
     def trapped(self) -> Iterator[int]:
-        """The first state of each shard without a way back, of those that were found once more."""
+        """The first revisited state in each shard without a way back."""
         return self._found(TRAPPED)
 
     def has(self, number: int) -> bool:
-        """Whether a state with that number was found so far."""
+        """Whether a state with that number exists."""
         return number & (1 << LOCAL_BITS) - 1 < self.word(self.shards[number >> LOCAL_BITS], LOCAL)
 
     def _found(self, place: int) -> Iterator[int]:
+        """The first finds of a kind in all shards."""
         return (word for word in self._row(place) if word != NOWHERE)
 
     def ancestry(self, number: int) -> list[tuple[int, int]]:
-        """The predecessors of a state, from the root on: numbers, and which successor each is.
+        """The path to a state from the root: numbers, and which successor each is.
 
         Raises NoWay.
         """
@@ -302,7 +305,7 @@ class PackedSpace:
         return found[::-1]
 
     def parts(self, most: int) -> Iterator[SlotRange]:
-        """All tables in parts of at most `most` slots."""
+        """All tables in ranges of at most `most` slots."""
         width = 8 * self.words
         for shard in self.shards:
             for first in range(0, shard.slots, most):
@@ -310,7 +313,7 @@ class PackedSpace:
                 yield SlotRange(shard, first, slots, shard.table.address + width * first)
 
     def states(self, part: SlotRange) -> Iterator[State]:
-        """The states in part of a table, in its order."""
+        """The states in a range of slots."""
         layout, width = self.kernel.layout, 8 * self.words
         data = part.shard.table.read(width * part.first, width * part.slots)
         for slot in struct.iter_unpack(f"<{self.words}Q", data):
@@ -321,7 +324,7 @@ class PackedSpace:
 
     @contextmanager
     def once_more(self) -> Iterator[None]:
-        """Meanwhile no state has been found yet, though all are in their tables; ways are remembered."""
+        """A context for a repeated search: tables are kept, numbers start again, paths are stored."""
         words, levels, ways = bytes(self.memory), self.levels, self.ways
         self.levels, self.ways, self.insert = [], True, REVISIT
         try:
@@ -340,11 +343,11 @@ class PackedSpace:
                 self.use(shard)
 
     def let_go(self) -> None:
-        """Give the memory of the states back; what is known of their numbers stays."""
+        """Free the states' memory, keeping the numbers."""
         for shard in self.shards:
             shard.close()
 
     def close(self) -> None:
-        """Give all memory back."""
+        """Free all memory."""
         for shard in self.shards:
             shard.close()

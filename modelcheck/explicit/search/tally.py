@@ -17,7 +17,7 @@ from spec.model.ir import Property, PropertyKind
 
 
 class FindKind(Enum):
-    """How a run ends."""
+    """The ways in which a run ends."""
 
     STATE = "in a state"
     STEP = "by a step"
@@ -29,7 +29,7 @@ class FindKind(Enum):
 
 @frozen
 class Find:
-    """A run that decides a property or ends in an error: to the state `number`, and perhaps a step on."""
+    """A run that decides a property or ends in an error: to state `number`, and perhaps one step on."""
 
     faults: int
     depth: int
@@ -39,12 +39,12 @@ class Find:
 
     @property
     def cost(self) -> Cost:
-        """What makes one run better than another: fewer faults, then fewer steps."""
+        """The cost that runs are compared by: faults, then steps."""
         return self.faults, self.depth
 
     @property
     def rank(self) -> tuple[Cost, int]:
-        """The cost, then the order in which states were found."""
+        """The cost, then the number of the state."""
         return self.cost, self.number
 
 
@@ -56,35 +56,35 @@ class WorkerMemory(Protocol):
 
     @property
     def context(self) -> Words:
-        """Its words."""
+        """The words of its memory."""
         ...
 
 
 class States(Protocol):
-    """The states found, by number."""
+    """The interface of the visited set, by numbers of states."""
 
     @property
     def levels(self) -> Sequence[PackedLevel]:
-        """Where the states of each layer and depth begin."""
+        """The levels."""
         ...
 
     def __len__(self) -> int: ...
 
     def level(self, number: int) -> PackedLevel:
-        """The layer and depth of a state."""
+        """The level of a state."""
         ...
 
     def firsts(self, place: int) -> Iterator[int]:
-        """States that have a property, by its place among those asked of states; the first of some."""
+        """States that violate or satisfy the property with an index, at least the first."""
         ...
 
     def failures(self) -> Iterator[int]:
-        """States where asking for a property makes an error; the first of some."""
+        """States where evaluating a property fails, at least the first."""
         ...
 
 
 class CountsAndFinds(Finds[Find]):
-    """Counts, and the best find for each property."""
+    """The counters, and the best find for each property."""
 
     def __init__(self, context: Context, properties: Sequence[Property], reporter: Reporter) -> None:
         super().__init__(properties, lambda name, find: reporter.tell(RunFound(name, *find.cost)))
@@ -95,13 +95,13 @@ class CountsAndFinds(Finds[Find]):
     # ------------------------------------------------------------------- counts
 
     def take(self, workers: Iterable[WorkerMemory]) -> None:
-        """Add up what the threads have counted."""
+        """Add the counters of the threads, and reset them."""
         context = self._context
         for place in range(context.taken, context.size):
             self.words[place] = sum(worker.context[place] for worker in workers)
 
     def sums(self) -> Sums:
-        """How many steps were taken, free ones and faults; and how many were cut."""
+        """The number of free steps, of faults, and of cut steps."""
         context = self._context
         taken = [0, 0]
         for place, action in enumerate(context.actions):
@@ -110,7 +110,7 @@ class CountsAndFinds(Finds[Find]):
         return taken[0], taken[1], sum(cut[0::2]), sum(cut[1::2])
 
     def counts(self, space: States) -> Counts:
-        """All counts together."""
+        """All counters."""
         context, words = self._context, self.words
         cut = words[context.cut : context.refused]
         size = len(space)
@@ -133,12 +133,12 @@ class CountsAndFinds(Finds[Find]):
         return [min(worker.context[place] for worker in workers) for place in self._context.finds]
 
     def as_words(self) -> list[int]:
-        """The counts, and the guards that were false at some time: the same for any number of threads."""
+        """The counters and flags of guards, the same for any number of threads."""
         first = self._context.refused
         return [*self.words[:first], *(min(word, 1) for word in self.words[first:])]
 
     def restore(self, words: Sequence[int], finds: Sequence[int], worker: WorkerMemory) -> None:
-        """Let one thread have counted and found what those of an earlier run have."""
+        """Set a thread's counters and finds to those of an earlier run."""
         context = self._context
         self.words = list(words)
         for place in range(context.taken, context.size):
@@ -149,7 +149,7 @@ class CountsAndFinds(Finds[Find]):
     # -------------------------------------------------------------------- finds
 
     def note(self, space: States, workers: Sequence[WorkerMemory]) -> None:
-        """Take note of what was found since the last time."""
+        """Record the finds since the last call."""
         context = self._context
         for place, prop in enumerate(context.of_states):
             if prop.name in self.names and prop.name not in self.best:
@@ -170,7 +170,7 @@ class CountsAndFinds(Finds[Find]):
     def _in_steps(
         self, space: States, workers: Sequence[WorkerMemory], place: int, way: FindKind
     ) -> list[Find]:
-        """What a step found: the states before it are known, the cost is of the state after it."""
+        """The finds in steps; their cost is that of the state after the step."""
         found = []
         for by_fault in (False, True):
             for number in _least(workers, place + by_fault):
@@ -180,11 +180,12 @@ class CountsAndFinds(Finds[Find]):
         return found
 
     def _better(self, name: str, finds: Sequence[Find]) -> None:
+        """Record finds that are better than the one known."""
         if finds:
             self.better(name, min(finds, key=lambda find: find.rank))
 
     def breaks_more(self, context: Words) -> bool:
-        """Whether a thread has found an error, or broken a property of steps that nothing broke before."""
+        """Whether a thread found an error, or violated a property of steps not violated before."""
         own = self._context
         errors = any(context[place] != NOWHERE for place in range(own.errors, own.dead))
         return errors or any(
@@ -196,12 +197,13 @@ class CountsAndFinds(Finds[Find]):
 
 
 def _in_state(space: States, number: int, way: FindKind) -> Find:
+    """The find in a state."""
     level = space.level(number)
     return Find(level.faults, level.depth, number, way)
 
 
 def _least(workers: Sequence[WorkerMemory], place: int) -> Iterator[int]:
-    """The first find of a kind of all threads, if there is one; it is forgotten by them."""
+    """The least first find of all threads, which is reset; none if there is none."""
     found = min(worker.context[place] for worker in workers)
     if found != NOWHERE:
         yield found

@@ -35,7 +35,7 @@ ARRAYS = (FROM, HOW, FOUND, DUE, DUE_FROM)
 
 @frozen
 class Bucket:
-    """Nodes of the same cost in faults and steps: the first, and how many there are."""
+    """Nodes of the same cost in faults and steps: the first, and how many."""
 
     faults: int
     depth: int
@@ -45,7 +45,7 @@ class Bucket:
 
 @frozen
 class WaitingNode:
-    """A node where a run is waiting that can be for ever about there: in one state, or in a circle."""
+    """A node where a waiting run can remain forever: in one state, or on a cycle."""
 
     faults: int
     node: int
@@ -53,7 +53,7 @@ class WaitingNode:
 
 
 class Waiting:
-    """The nodes that are reached with at most `most` faults; with any number where it is None.
+    """The search for waiting runs with at most `most` faults (None: any number), by cost.
 
     With `everywhere` a run begins to wait in each state without the goal, so none need be followed.
     All raise Stopped when a limit of the search is reached meanwhile, or after Ctrl-C.
@@ -69,13 +69,13 @@ class Waiting:
         graph.frame[FOUND_COUNT] = graph.frame[DUE_COUNT] = 0
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.graph.give_back(*ARRAYS)
 
     # ------------------------------------------------------------------ the search
 
     def _buckets(self) -> Iterator[Bucket]:
-        """The nodes, the cheapest first."""
+        """The nodes by cost."""
         graph, search = self.graph, self.graph.search
         faults, depth, first = 0, 0, 0
         for state in search.machine.initial():
@@ -92,7 +92,7 @@ class Waiting:
                 if count:
                     yield Bucket(faults, depth, first, count)
                     before = graph.frame[DUE_COUNT]
-                    self._go_on(Bucket(faults, depth, first, count), paid=paid)
+                    self._expand_bucket(Bucket(faults, depth, first, count), paid=paid)
                     if graph.frame[DUE_COUNT] > before:
                         due.append((depth + 1, before, graph.frame[DUE_COUNT]))
                     first += count
@@ -106,6 +106,7 @@ class Waiting:
             entering, faults, depth = due, faults + 1, due[0][0]
 
     def _begin(self, state: State) -> None:
+        """Add an initial state."""
         graph, kernel = self.graph, self.graph.search.kernel
         words = kernel.represent(state)
         place = graph.call["enter"](
@@ -115,12 +116,12 @@ class Waiting:
             raise AssertionError("a state to begin with was not found")
         graph.call["reach"](graph.address, place, NONE - 1)
 
-    def _go_on(self, bucket: Bucket, *, paid: bool) -> None:
-        """Expand the nodes of a bucket: by free steps, and by faults too if `paid`."""
+    def _expand_bucket(self, bucket: Bucket, *, paid: bool) -> None:
+        """Expand the nodes of a bucket by free steps, and, if `paid`, by faults."""
         graph, search = self.graph, self.graph.search
         worker = search.spare_workers()[0]
         for first in range(bucket.first, bucket.first + bucket.count, AT_ONCE):
-            search.look()
+            search.check_limits()
             search.tell(*search.reached, graph.total + graph.count - first)
             count = min(AT_ONCE, bucket.first + bucket.count - first)
             where = graph.space.address, graph.space.size, graph.address, first, count
@@ -130,7 +131,7 @@ class Waiting:
     # ------------------------------------------------------------------ what is found
 
     def first_home(self) -> WaitingNode | None:
-        """The nearest home; one to stay in goes before a circle that is as near, or one step nearer."""
+        """The nearest node to remain in; a single state is preferred to a cycle if at most a step further."""
         best: WaitingNode | None = None
         most: tuple[int, int] | None = None
         for bucket in self._buckets():
@@ -147,15 +148,16 @@ class Waiting:
         return best
 
     def homes(self) -> int:
-        """In how many states a run is waiting and can be for ever."""
+        """The number of states where a waiting run can remain forever."""
         return sum(self._settled(bucket) for bucket in self._buckets())
 
     def _settled(self, bucket: Bucket) -> int:
+        """The number of such states in a bucket."""
         found: int = self.graph.graphs["settled"](self.graph.address, bucket.first, bucket.count)
         return found
 
     def path(self, node: int) -> list[tuple[Words, bool]]:
-        """The states on the way to a node, from an initial one on; and which were got to by a fault."""
+        """The path to a node: each state with a fault flag."""
         found = []
         while node != NONE - 1:
             source = self.graph.word(FROM, node) - 1
@@ -165,7 +167,7 @@ class Waiting:
         return found[::-1]
 
     def _is_the_same(self, source: int, node: int) -> bool:
-        """Whether a run only begins to wait there."""
+        """Whether a step between nodes only begins the wait, in the same state."""
         return source != NONE - 1 and source < self.graph.total <= node and self._place(node) == source
 
     def _place(self, node: int) -> int:

@@ -21,7 +21,7 @@ OF_A_STATE = {
 def asked(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`asked.N`: whether the property N is true of a state; 2 for an error."""
+    """Write `asked.N`: whether property N is true in a state; 2 for an error."""
     return [
         asks(f"asked.{number}", prop.expr, expressions, layout)
         for number, prop in enumerate(properties)

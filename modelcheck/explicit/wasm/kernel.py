@@ -75,7 +75,7 @@ NOT_SEARCHED = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKi
 
 @frozen
 class WebKernel:
-    """The code, and how it is used: the layout of its memory, and of the bits of a state."""
+    """A WebAssembly kernel, with the layouts of its memory and of states."""
 
     module: Module
     layout: PackedLayout
@@ -87,7 +87,7 @@ class WebKernel:
 
 
 def web_kernel(task: Task, types: PageTypes) -> WebKernel:
-    """The kernel of a task for WebAssembly, that searches and records single steps.
+    """The WebAssembly kernel of a task, which searches and records single steps.
 
     It knows all properties of the model but for those of fair runs.  Costs as much as well
     compiled native code.  Raises TooWide.
@@ -130,7 +130,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
 
 
 def _compiled(text: str) -> bytes:
-    """The object file of a text: what was compiled before, or compiled now."""
+    """The object file of LLVM IR, from the cache if possible."""
     cache = Cache()
     cache.insist()
     name = hashlib.sha256((text + repr(environment())).encode()).hexdigest() + "-web"
@@ -142,6 +142,7 @@ def _compiled(text: str) -> bytes:
 
 
 def _context(words: Context) -> Json:
+    """The layout of a thread's memory as JSON data."""
     return {
         "cursor": CURSOR,
         "errors": words.errors,
@@ -153,10 +154,13 @@ def _context(words: Context) -> Json:
 
 
 def _field(field: PackedField) -> Json:
+    """A field of a state as JSON data."""
     return {"name": field.name, "at": field.offset, "as": _packing(field.packing)}
 
 
 def _shape(shape: RecordShape, types: PageTypes) -> Json:
+    """The shape of a record as JSON data."""
+
     def values(given: Sequence[RecordValue]) -> Json:
         return [
             {"name": v.name, "type": types.number(v.type), "words": v.words, "as": _packing(v.packing)}
@@ -174,7 +178,7 @@ def _shape(shape: RecordShape, types: PageTypes) -> Json:
 
 
 def _packing(packing: Packing) -> Json:
-    """A packing as data; `w` is how many bits a value has."""
+    """A packing as JSON data; `w` is the width of a code in bits."""
     match packing:
         case Never():
             return {"is": "never", "w": 0}

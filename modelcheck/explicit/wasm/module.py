@@ -21,14 +21,14 @@ UNDEFINED, NAMED = 0x10, 0x40  # flags of symbols
 
 @frozen
 class Module:
-    """A module, and the first address after its data."""
+    """A WebAssembly module, and the first free address after its data."""
 
     code: bytes
     end: int
 
 
 def module(made: bytes, exported: Collection[str]) -> Module:
-    """The module of an object file, with these functions exported."""
+    """The WebAssembly module of an object file, with these functions exported."""
     assert made[:8] == HEAD, "LLVM makes no such object files"
     sections = list(_sections(made))
     names = next(_functions(body) for kind, body in sections if kind == CUSTOM and _is_linking(body))
@@ -43,6 +43,7 @@ def module(made: bytes, exported: Collection[str]) -> Module:
 
 
 def _sections(made: bytes) -> Iterator[tuple[int, bytes]]:
+    """The sections of an object file: id and content."""
     reader = _BinaryReader(made, len(HEAD))
     while reader.at < len(made):
         kind = reader.byte()
@@ -50,11 +51,12 @@ def _sections(made: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_linking(body: bytes) -> bool:
+    """Whether a custom section, given by its bytes, is of use only to a linker."""
     return _BinaryReader(body).text() == "linking"
 
 
 def _functions(body: bytes) -> dict[str, int]:
-    """The functions that are defined, by name, with their numbers."""
+    """The index of each defined function, by name."""
     reader = _BinaryReader(body)
     reader.text()
     reader.number()  # the version
@@ -66,6 +68,7 @@ def _functions(body: bytes) -> dict[str, int]:
 
 
 def _symbols(reader: _BinaryReader) -> Iterator[tuple[str, int]]:
+    """The function symbols in a linking section: name and index."""
     for _ in range(reader.number()):
         kind, flags = reader.byte(), reader.number()
         if kind == DATUM:
@@ -81,7 +84,7 @@ def _symbols(reader: _BinaryReader) -> Iterator[tuple[str, int]]:
 
 
 def _end(body: bytes) -> int:
-    """The first address after the segments of data, which are all at known places."""
+    """The first address after the data segments."""
     reader, end = _BinaryReader(body), 0
     for _ in range(reader.number()):
         assert reader.byte() == 0, "data without a place"
@@ -93,7 +96,7 @@ def _end(body: bytes) -> int:
 
 
 def _number(value: int) -> bytes:
-    """A number without sign in LEB128."""
+    """An unsigned number in LEB128."""
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
@@ -102,12 +105,13 @@ def _number(value: int) -> bytes:
 
 
 def _name(text: str) -> bytes:
+    """A name with its length."""
     data = text.encode()
     return _number(len(data)) + data
 
 
 class _BinaryReader:
-    """Reads what the binary format is made of."""
+    """Reads the elements of WebAssembly's binary format."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data

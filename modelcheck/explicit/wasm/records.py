@@ -30,7 +30,7 @@ SAID = 0  # the flag for that; above it a flag for each property of steps that t
 
 
 class StepOutcome(Enum):
-    """The outcome of a choice of parameters."""
+    """The outcome of a step for one choice of parameters."""
 
     TAKEN = "taken"
     REFUSED = "refused"  # by a guard
@@ -41,7 +41,7 @@ class StepOutcome(Enum):
 
 @frozen
 class RecordValue:
-    """A value in a record: what it is called, and how to read it."""
+    """A value in a record: its name, and its packing."""
 
     name: str
     type: Type
@@ -49,13 +49,13 @@ class RecordValue:
 
     @property
     def words(self) -> int:
-        """How many words it has."""
+        """The number of words of the value."""
         return container(self.packing.width) // WORD
 
 
 @frozen
 class RecordShape:
-    """The content of a record of one kind, in this order; `why` is the guard's place in the head, or a limit.
+    """The content of a record of one kind, in order; `why` is the guard's index, or a limit.
 
     The words of the state follow where the step was taken.
     """
@@ -69,18 +69,18 @@ class RecordShape:
 
 
 class RecordShapes:
-    """The shapes of all records, by number."""
+    """The shapes of all records, numbered."""
 
     def __init__(self) -> None:
         self.known: dict[RecordShape, int] = {}
 
     def number(self, shape: RecordShape) -> int:
-        """The number of a shape."""
+        """The number of a shape, which is added if it is new."""
         return self.known.setdefault(shape, len(self.known))
 
 
 class RecordWriter(Steps):
-    """Writes the function that records an action: one record for each choice of parameters and in its body.
+    """Writes the LLVM function that records an action: one record for each choice.
 
     The word of the context after its own has the place where the last record must begin.
     """
@@ -102,16 +102,18 @@ class RecordWriter(Steps):
         super().__init__(action, expressions, layout, context)
 
     def _write(self) -> None:
+        """Emit the whole function."""
         self._is_said = self.fn.cell(64, i64(0))
         self._errs = self.fn.cell(1, FALSE)  # whether a property of steps makes an error
         super()._write()
 
     def _fail(self) -> None:
+        """Emit a record of an error of the model."""
         self._args, self._choices = (), []
         self._record(StepOutcome.ERROR)
 
     def _pay(self) -> None:
-        """Tell that there may be no more faults of the kind, where that is so."""
+        """Emit a record that the budget for this fault is spent, if it is."""
         fn = self.fn
         is_spent = self._is_spent()
         with fn.when(is_spent):
@@ -119,22 +121,24 @@ class RecordWriter(Steps):
         fn.leave_if(is_spent, self.done)
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:  # noqa: ARG002 - small code is wanted
+        """Whether to unroll the loop over a parameter: never, for small code."""
         return False
 
     def _begin(self, args: tuple[Live, ...]) -> None:
+        """Emit the code for one choice of the parameters, with the sentence's values."""
         self._args, self._choices = args, []
         self._say()
         super()._begin(args)
 
     def _say(self) -> None:
-        """Compute the values of the sentence, where it has all of them."""
+        """Emit the computation of the sentence's values, if all exist."""
         fn = self.fn
         parts = [part for part in self.action.says or () if not isinstance(part, str)]
         if not parts:
             return
         failed, after = fn.new("unsaid"), fn.new("said")
         fn.store(self._is_said, i64(0))
-        with fn.remembering():
+        with fn.local_values():
             scene = Scene(fn, self.before, failed, dict(self.scene.slots))
             lives = [self.expressions.value(part, scene) for part in parts]
             self._said = tuple(
@@ -144,18 +148,22 @@ class RecordWriter(Steps):
             self._put(self._words, 0, lives)
             fn.store(self._is_said, i64(1))
             fn.goto(after)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(failed)
             fn.goto(after)
         fn.begin(after)
 
     def _refuse(self, index: int) -> None:
+        """Emit a record that a guard is false."""
         self._record(StepOutcome.REFUSED, index)
 
     def _exceed(self, limit: str) -> None:
+        """Emit a record that the step is cut at a limit."""
         self._record(StepOutcome.CUT, limit)
 
     def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
+        """Emit `choose`, remembering the choice for the record."""
+
         def go_on() -> None:
             self._choices.append((statement, self.scene.slots[statement.slot]))
             rest()
@@ -164,6 +172,7 @@ class RecordWriter(Steps):
         super()._choose(statement, go_on)
 
     def _finish(self, args: tuple[Live, ...]) -> None:
+        """Emit a record of the step taken, or of an error in a property of steps."""
         fn = self.fn
         self._spend()
         fn.store(self._errs, FALSE)
@@ -178,12 +187,13 @@ class RecordWriter(Steps):
             self._record(StepOutcome.TAKEN, broken=broken)
 
     def _find(self, word: int) -> None:  # noqa: ARG002 - a search keeps the first of each kind, a page all
+        """Emit recording an error in a property of steps."""
         self.fn.store(self._errs, TRUE)
 
     # ------------------------------------------------------------------ records
 
     def _record(self, outcome: StepOutcome, why: int | str | None = None, broken: V | None = None) -> None:
-        """Append a record, where there is room."""
+        """Emit appending a record, if there is room."""
         fn = self.fn
         args = self._args
         params = tuple(
@@ -211,7 +221,7 @@ class RecordWriter(Steps):
             fn.write("%ctx", fn.address(fn.at(out, at)), CURSOR)
 
     def _put(self, out: str, at: int, lives: Iterable[Live]) -> int:
-        """Write values from there on; the place after them."""
+        """Emit writing values at an offset; returns the offset after them."""
         fn = self.fn
         for live in lives:
             whole = code(fn, live)

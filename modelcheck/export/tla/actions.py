@@ -18,7 +18,7 @@ Part = ir.Param | ir.Guard | ir.Stmt
 
 
 class Actions:
-    """Writes the formulas of actions; `now` is the scope of a state."""
+    """Writes actions as TLA+ formulas; `now` is the context of a state."""
 
     def __init__(
         self, expressions: TlaExpressions, model: ir.Model, counted: CountedBudget, now: TlaEnv
@@ -29,15 +29,15 @@ class Actions:
         self._now = now
 
     def within(self, action: ir.Action) -> TlaEnv:
-        """The scope with an action's parameters."""
+        """The context with an action's parameters."""
         return reduce(lambda env, param: self._e.bind(param, env).env, action.params, self._now)
 
     def some(self, action: ir.Action) -> TlaTerm:
-        """The action with some parameters."""
+        """The formula of the action with parameters existentially quantified."""
         return self._conjunction(action.params, self._now, [], partial(self._call, action))
 
     def did(self, expr: ir.Did, env: TlaEnv) -> TlaTerm:
-        """Whether a step is the action, of whose parameters the first are given; in a step property."""
+        """The formula that a step is of the action with the given first parameters."""
         if not self._counted.has(expr.action):
             return tla.FALSE
         action = self._model.action(expr.action)
@@ -50,7 +50,7 @@ class Actions:
         return self._conjunction(action.params[len(given) :], here, tests, partial(self._call, action))
 
     def possible(self, action: ir.Action) -> TlaTerm | None:
-        """Whether some parameters pass the guards, and what is chosen at once has a choice.
+        """The formula that some parameters pass the guards and choices exist; None if it has none.
 
         None where there is a choice that depends on what the action has done before.
         """
@@ -62,6 +62,7 @@ class Actions:
         return self._conjunction(parts, self._now, [], lambda _: [])
 
     def _call(self, action: ir.Action, env: TlaEnv) -> list[TlaTerm]:
+        """The arguments of a call of the action's operator."""
         args = [env.names[param.slot] for param in action.params]
         return [tla.call(self._e.values.words.actions[action.name], *args)]
 
@@ -72,7 +73,7 @@ class Actions:
         before: list[TlaTerm],
         end: Callable[[TlaEnv], list[TlaTerm]],
     ) -> TlaTerm:
-        """Conditions, then those of the end, each in the scope of the names before it."""
+        """The conjunction of an action's head and an end, each in the context of the names before."""
         if not parts:
             return tla.both([*before, *end(env)])
         first, *rest = parts

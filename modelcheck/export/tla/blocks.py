@@ -17,21 +17,21 @@ from spec.frozen import frozen
 
 @frozen
 class Definition:
-    """A name for something, `text` as written after LET."""
+    """A LET definition in a block, as text."""
 
     text: Doc
 
 
 @frozen
 class Condition:
-    """What must be true for the step to happen."""
+    """A condition of the step in a block."""
 
     test: TlaTerm
 
 
 @frozen
 class NextValue:
-    """The new value of a variable: `name'`, or `name` in the initial states."""
+    """The assignment `name' = value` in a block (`name = value` in initial states)."""
 
     name: str
     value: TlaTerm
@@ -39,7 +39,7 @@ class NextValue:
 
 @frozen
 class MemberChoice:
-    """One branch for each member of a domain; what follows is in the block."""
+    """An existential choice in a block; what follows is in its inner block."""
 
     name: str
     domain: TlaTerm
@@ -48,7 +48,7 @@ class MemberChoice:
 
 @frozen
 class Split:
-    """Two blocks, by a test."""
+    """An IF with two blocks."""
 
     test: TlaTerm
     then: TlaBlock
@@ -57,7 +57,7 @@ class Split:
 
 @frozen
 class StepEnd:
-    """The end of a step: the conditions last asked, and what stays as it is.
+    """The end of a step in a block: final conditions, and unchanged variables.
 
     Of a round of a loop: the values of what the loop changes, by field.
     """
@@ -74,7 +74,7 @@ TlaBlock = list[Item]  # in order; the last is a choice, a split or an end
 
 
 def conjuncts(block: Sequence[Item]) -> list[Doc]:
-    """A block as a predicate on steps: what must hold of one."""
+    """The conjuncts of a block as an action formula."""
     found: list[Doc] = []
     for place, item in enumerate(block):
         match item:
@@ -99,19 +99,19 @@ def conjuncts(block: Sequence[Item]) -> list[Doc]:
 
 
 def as_action(block: Sequence[Item]) -> Doc:
-    """The same as one piece."""
+    """A block as one action formula."""
     return conjunction(conjuncts(block))
 
 
 def conjunction(parts: Sequence[Doc]) -> Doc:
-    """A list with bullets; a single part as it is; without any, what is always true."""
+    """A bulleted conjunction; a single part as it is; TRUE for none."""
     if len(parts) < 2:
         return parts[0] if parts else tla.TRUE.doc
     return tla.bullets("/\\", parts)
 
 
 def as_set(block: Sequence[Item]) -> TlaTerm:
-    """A block as the set of its possible results: records."""
+    """A block as the set of its possible results, as records."""
     first, *rest = block
     match first:
         case Definition():
@@ -130,12 +130,12 @@ def as_set(block: Sequence[Item]) -> TlaTerm:
 
 
 def _parted(items: Sequence[Item]) -> tuple[list[Doc], list[Item]]:
-    """The texts of the definitions, and all else."""
+    """The texts of the definitions, and the other items."""
     texts = [item.text for item in items if isinstance(item, Definition)]
     return texts, [item for item in items if not isinstance(item, Definition)]
 
 
 def _changed(name: str, value: TlaTerm) -> Doc:
-    """`name = value`; what reaches to the right as far as it can needs no parentheses here."""
+    """The formula `name = value`."""
     doc = value.doc if value.level == tla.OPEN else tla.within(value, tla.RELATION + 1)
     return cat(f"{name} = ", Nest(len(name) + 3, doc))

@@ -28,7 +28,7 @@ Binder = ir.Bind | ir.Each | ir.Choose | ir.Param
 
 @frozen
 class TlaEnv:
-    """The context of an expression: what its names are called, and how variables are read.
+    """The context of an expression: TLA+ names of bound names, and how variables are read.
 
     `here` is an expression that may be written `@`; `values` are the expressions to
     which names were given.
@@ -43,26 +43,26 @@ class TlaEnv:
     values: Mapping[int, tuple[ir.Expr, TlaEnv]] = field(default_factory=dict)
 
     def bound(self, slot: int, name: TlaTerm, known: KnownRange) -> TlaEnv:
-        """With one more name."""
+        """The context with one more bound name."""
         taken = self.taken | {str(name)} if name.is_atom else self.taken
         return replace(self, names={**self.names, slot: name}, known={**self.known, slot: known}, taken=taken)
 
     def standing_for(self, slot: int, value: ir.Expr, there: TlaEnv) -> TlaEnv:
-        """The same, knowing the value of a name."""
+        """The context with the value of a name known."""
         return replace(self, values={**self.values, slot: (value, there.away())})
 
     def among(self, *taken: str) -> TlaEnv:
-        """The same where further names are taken."""
+        """The context with further names taken."""
         return replace(self, taken=self.taken.union(taken))
 
     def away(self) -> TlaEnv:
-        """The same where `@` means nothing."""
+        """The context without a meaning of `@`."""
         return replace(self, here=None)
 
 
 @frozen
 class TlaBinding:
-    """A name for the members of a domain that pass the tests, and the scope with it."""
+    """A bound variable over a domain with tests, and the context with it."""
 
     name: str
     domain: TlaTerm
@@ -71,12 +71,12 @@ class TlaBinding:
 
     @property
     def kept(self) -> TlaTerm:
-        """The set of the members that pass."""
+        """The set of the members that pass the tests."""
         return tla.those(self.name, self.domain, tla.both(self.tests)) if self.tests else self.domain
 
 
 class TlaExpressions:
-    """Writes expressions; collects what cannot be written."""
+    """Writes expressions in TLA+; collects constructs that have no form there."""
 
     def __init__(
         self, values: TlaOperations, knowledge: Knowledge, actions: Callable[[ir.Did, TlaEnv], TlaTerm]
@@ -135,18 +135,20 @@ class TlaExpressions:
                 assert_never(expr)
 
     def _literal(self, value: ir.Value, expr: ir.Expr) -> TlaTerm:
+        """A constant in TLA+."""
         if isinstance(value, int) and abs(value) > LARGEST:
             self.refused.append(Construct(f"{value}, since TLC's numbers have 32 bits", expr.span))
         return self.values.literal(value, expr.type)
 
     def _let(self, expr: ir.Let, env: TlaEnv) -> TlaTerm:
+        """A `let` in TLA+."""
         definitions, inner = self.named(expr, env, short=SHORT)
         return tla.let_term(definitions, self.term(expr.body, inner))
 
     def named(
         self, let: ir.Let | ir.Bound, env: TlaEnv, fresh: Callable[[str], str] | None = None, short: int = 0
     ) -> tuple[list[Doc], TlaEnv]:
-        """The definition of what a `let` names, unless it may be written again, and the scope with it.
+        """The LET definition for a `let`, unless its value is inlined, and the context with it.
 
         `short` is how long a part of the state may be for that; `fresh` makes another name than a free one.
         """
@@ -160,6 +162,7 @@ class TlaExpressions:
         return definitions, inner.bound(let.slot, value, known).standing_for(let.slot, let.value, env)
 
     def _make(self, expr: ir.Make, parts: list[TlaTerm]) -> TlaTerm:
+        """A constructed value in TLA+."""
         match expr.type:
             case t.Union(_, cases) if expr.case is not None:
                 return self.values.compound(cases[expr.case], parts)
@@ -171,7 +174,7 @@ class TlaExpressions:
                 return self.values.compound(expr.type, parts)
 
     def _part(self, expr: ir.Part, env: TlaEnv) -> TlaTerm:
-        """By name, which may differ from case to case where the position is the same."""
+        """A field in TLA+, by name, which may differ between cases."""
         of, union = self.term(expr.of, env), expr.of.type
         if not isinstance(union, t.Union):
             return self.values.part(of, union, expr.index)
@@ -184,6 +187,7 @@ class TlaExpressions:
         return result
 
     def _apply(self, expr: ir.Apply, env: TlaEnv) -> TlaTerm:
+        """An operator in TLA+."""
         args = [self.term(arg, env) for arg in expr.args]
         divides = expr.op in {Op.DIV, Op.MOD}
         by = self.knowledge.reach(expr.args[-1], env.known) if divides else ANY
@@ -192,7 +196,7 @@ class TlaExpressions:
     # ------------------------------------------------------------------ domains
 
     def bind(self, binder: Binder, env: TlaEnv, name: str = "") -> TlaBinding:
-        """The name of a binder for the members of its domain."""
+        """The binding of a binder over its domain."""
         name = name or local(binder.name, env.taken)
         domain = self.values.members(self.term(binder.domain, env), binder.domain.type)
         return self._binding(binder, env, name, tla.atom(name), domain)
@@ -200,7 +204,7 @@ class TlaExpressions:
     def _binding(
         self, binder: Binder, env: TlaEnv, name: str, member: TlaTerm, domain: TlaTerm
     ) -> TlaBinding:
-        """Where `name` goes through the domain, and the member is what is read there."""
+        """The binding of `name` over a domain, where the member is read as `member`."""
         known = self.knowledge.member(binder.domain, binder.case, env.known)
         inner = env.away().bound(binder.slot, member, known).among(name)
         tests = self.is_case(member, binder)
@@ -209,19 +213,19 @@ class TlaExpressions:
         return TlaBinding(name, domain, tests, inner)
 
     def is_case(self, member: TlaTerm, binder: Binder) -> list[TlaTerm]:
-        """What to ask of a member where a binder passes over other cases."""
+        """The tests that a member is of the binder's case."""
         of = element(binder.domain.type) or t.UNKNOWN
         return [] if binder.case is None else [self.values.is_case(member, of, binder.case)]
 
     def keys(self, expr: ir.MapOf, env: TlaEnv) -> TlaBinding:
-        """The name of a map's keys."""
+        """The binding of a map's keys."""
         assert isinstance(expr.type, t.Map)
         key = expr.type.key
         keys = ir.Members(key, type=t.Set(key), span=expr.span)
         return self.bind(ir.Each(expr.slot, expr.name, keys, (), span=expr.span), env)
 
     def in_order(self, binder: ir.Each, env: TlaEnv) -> TlaTerm:
-        """The members of a domain as a sequence, in canonical order."""
+        """The members of a domain as a sequence in canonical order."""
         match binder.domain:
             case ir.Members(of=of):
                 listed = self.values.in_order(of)
@@ -237,6 +241,7 @@ class TlaExpressions:
     # ------------------------------------------------------------------ quantifiers
 
     def _bind(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
+        """A quantifier in TLA+."""
         if isinstance(expr.domain.type, t.Seq) and expr.quantifier in _BY_POSITION:
             return self._bind_entries(expr, env)
         found = self.bind(expr, env)
@@ -265,7 +270,7 @@ class TlaExpressions:
                 assert_never(expr.quantifier)
 
     def _bind_entries(self, expr: ir.Bind, env: TlaEnv) -> TlaTerm:
-        """Over the positions of a sequence, since an entry counts as often as it is there."""
+        """A quantifier over the positions of a sequence, as equal entries count separately."""
         entries = self.term(expr.domain, env)
         definitions = []
         if not entries.is_atom and entries.level < tla.APPLIED:
@@ -282,11 +287,12 @@ class TlaExpressions:
         return tla.let_term(definitions, tla.applied(entries, first))
 
     def _over(self, operator: str, members: TlaBinding, body: TlaTerm) -> TlaTerm:
+        """A library operator applied to members and a LAMBDA."""
         function = tla.a_function(members.name, members.kept, body)
         return self.values.use(operator, function)
 
     def _best(self, expr: ir.Bind, members: TlaBinding, body: TlaTerm) -> TlaTerm:
-        """The set of the members whose body is best."""
+        """The set of the members with the best body."""
         most = expr.quantifier is Quantifier.ARGMAX
         if t.is_number(expr.body.type):
             return self._over("Greatests" if most else "Leasts", members, body)
@@ -303,6 +309,7 @@ _BY_POSITION = {Quantifier.SUM, Quantifier.ARGMAX, Quantifier.ARGMIN}
 
 
 def _is_true(expr: ir.Expr) -> bool:
+    """Whether an expression is the constant true."""
     return isinstance(expr, ir.Const) and expr.value is True
 
 
@@ -318,7 +325,7 @@ def is_path(expr: ir.Expr) -> bool:
 
 
 def is_split_by_tlc(expr: ir.Expr) -> bool:
-    """Whether TLC would take a condition apart, and count a step for each way to make it true."""
+    """Whether TLC would split a condition and count a step for each way to make it true."""
     match expr:
         case ir.Or():
             return True

@@ -32,14 +32,14 @@ Stored = Callable[[], TlaTerm]
 
 @frozen
 class _Place:
-    """What is being stored: the expression, its context, and how to name the place afterwards."""
+    """A value to be stored: its expression, context, and the name of its target afterwards."""
 
     expr: ir.Expr
     env: TlaEnv
     stored: Stored | None = None
 
     def part(self, expr: ir.Expr, env: TlaEnv | None = None) -> _Place:
-        """A part of the expression, which has no name of its own."""
+        """A part of the expression, which has no name."""
         return _Place(expr, self.env if env is None else env)
 
     def unfolded(self) -> _Place:
@@ -54,19 +54,19 @@ class _Place:
                 return self
 
     def value(self, term: TlaTerm, of: t.Type, *taken: str) -> _Place:
-        """A value that comes from this one, of which nothing more is known than its type."""
+        """A value derived from this one, of which only the type is known."""
         env = self.env.among(*taken).bound(VALUE, term, KnownRange())
         return _Place(ir.Local(VALUE, type=of, span=self.expr.span), env)
 
 
 class Fits:
-    """Writes the conditions under which a value fits where it goes."""
+    """Writes the conditions under which a value can be stored."""
 
     def __init__(self, expressions: TlaExpressions) -> None:
         self._bounds = [_Bounds(expressions, declared=declared) for declared in (True, False)]
 
     def conditions(self, fit: ir.Expr, env: TlaEnv, stored: Stored | None = None) -> list[TlaTerm]:
-        """What to ask before a value is stored; `stored` names the place as it is afterwards."""
+        """The conditions to test before a value is stored; `stored` names the target afterwards."""
         if not isinstance(fit, ir.Fit):
             return []
         place = _Place(fit.of, env.away(), stored)
@@ -74,7 +74,7 @@ class Fits:
 
 
 class _Bounds:
-    """Writes the conditions of one kind: that a value is within declared bounds, or within the scope."""
+    """Writes conditions of one kind: declared bounds (errors), or the scope (cuts)."""
 
     def __init__(self, expressions: TlaExpressions, *, declared: bool) -> None:
         self._declared = declared
@@ -83,7 +83,7 @@ class _Bounds:
         self._knowledge = expressions.knowledge
 
     def of(self, place: _Place, target: t.Type) -> list[TlaTerm]:
-        """What to ask of a value: of its parts where the expression shows them, else by its type."""
+        """The conditions on a value: on its visible parts, else by its type."""
         place = place.unfolded()
         expr, env = place.expr, place.env
         if isinstance(target, t.Option) and not isinstance(expr.type, t.Option):
@@ -111,13 +111,14 @@ class _Bounds:
                 return self._by_type(place, target)
 
     def _term(self, place: _Place) -> TlaTerm:
-        """The value; by the name of its place where it would be long to write it again."""
+        """The value, or the name of its target if that is shorter."""
         term = self._expressions.term(place.expr, place.env)
         return term if place.stored is None or len(str(term)) <= LONG else place.stored()
 
     # ------------------------------------------------------------------ by expression
 
     def _of_constant(self, value: ir.Value, target: t.Type) -> list[TlaTerm]:
+        """The conditions on a constant."""
         check = fits(target, self._values.scope)
         try:
             if check is not None:
@@ -129,10 +130,12 @@ class _Bounds:
         return []
 
     def _of_if(self, expr: ir.If, place: _Place, asked: Callable[[_Place], list[TlaTerm]]) -> list[TlaTerm]:
+        """The conditions on an `if`, by branch."""
         first, second = (asked(place.part(branch)) for branch in (expr.then, expr.other))
         return on_condition(self._expressions.term(expr.test, place.env), first, second)
 
     def _of_let(self, expr: ir.Let, place: _Place, target: t.Type) -> list[TlaTerm]:
+        """The conditions on a `let`."""
         definitions, inner = self._expressions.named(expr, place.env)
         found = self.of(place.part(expr.body, inner), target)
         return [tla.let_term(definitions, tla.both(found))] if definitions and found else found
@@ -140,6 +143,7 @@ class _Bounds:
     # ------------------------------------------------------------------ by type
 
     def _by_type(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        """The conditions on a value of which only the type is known."""
         if t.is_number(target):
             return self._of_number(place, target)
         if isinstance(target, t.Seq | t.Set | t.Bag):
@@ -165,6 +169,7 @@ class _Bounds:
                 return []
 
     def _of_number(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        """The conditions on a number."""
         term, reach = self._term(place), self._knowledge.reach(place.expr, place.env.known)
         bounds = self._knowledge.of_type(target)
         above, below = reach.least >= bounds.least, reach.most <= bounds.most
@@ -187,6 +192,7 @@ class _Bounds:
     # ------------------------------------------------------------------ collections
 
     def _of_size(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
+        """The conditions on the size of a collection."""
         limit = target.limit
         if limit is None or self._declared is not isinstance(limit.of, int):
             return []
@@ -199,7 +205,7 @@ class _Bounds:
         return [stop(at_most(size, tla.number(most)), f"too many elements for {target}")]
 
     def _size(self, place: _Place, target: t.Type) -> TlaTerm:
-        """The size of a collection, as a sum where it is put together of several."""
+        """The size of a collection, as a sum if it is a concatenation or union."""
         match place.expr, target:
             case (ir.Apply(op=Op.CONCAT, args=args), t.Seq()) | (ir.Apply(op=Op.UNION, args=args), t.Bag()):
                 return tla.infix("+", *[self._size(place.part(arg), arg.type) for arg in args])
@@ -209,7 +215,7 @@ class _Bounds:
                 return self._values.size(self._term(place), target)
 
     def _of_elements(self, place: _Place, target: t.Seq | t.Set | t.Bag) -> list[TlaTerm]:
-        """What to ask of the elements, where they come from."""
+        """The conditions on the elements, where they come from."""
         place = place.unfolded()
         expr = place.expr
         sure = self._knowledge.sure(expr, place.env.known)
@@ -233,25 +239,26 @@ class _Bounds:
                 return self._of_all(place, target.of)
 
     def _of_all(self, place: _Place, target: t.Type) -> list[TlaTerm]:
+        """The conditions on all elements of a collection."""
         whole, name = self._term(place), local("x", place.env.taken)
         found = self.of(place.value(tla.atom(name), target, name), target)
         return found and every(name, self._values.members(whole, place.expr.type), found)
 
 
 def stop(test: TlaTerm, message: str, code: str = "R0601") -> TlaTerm:
-    """A condition at which TLC stops when it is false."""
+    """The formula at which TLC stops with a message if the test is false."""
     return replace(tla.call("Assert", test, tla.text(f"{code}: {remark(message)}")), op="Assert")
 
 
 def at_most(term: TlaTerm, limit: TlaTerm) -> TlaTerm:
-    """`term <= limit`; `n + 1 <= limit` as `n < limit`."""
+    """The formula `term <= limit`, with `n + 1 <= limit` as `n < limit`."""
     if term.op == "+" and len(term.sides) == 2 and str(term.sides[1]) == "1":
         return tla.infix("<", term.sides[0], limit)
     return tla.infix("<=", term, limit)
 
 
 def on_condition(test: TlaTerm, first: list[TlaTerm], second: list[TlaTerm]) -> list[TlaTerm]:
-    """What to ask where a test is true, and where it is not."""
+    """The conditions if a test is true, and those if it is false, combined."""
     if not first and not second:
         return []
     if not second:
@@ -262,5 +269,5 @@ def on_condition(test: TlaTerm, first: list[TlaTerm], second: list[TlaTerm]) -> 
 
 
 def every(name: str, domain: TlaTerm, found: list[TlaTerm]) -> list[TlaTerm]:
-    """The same asked of every member of a domain."""
+    """The conditions for every member of a domain."""
     return [tla.quantified(r"\A", name, domain, tla.both(found))] if found else []

@@ -89,7 +89,7 @@ NumberLess(a, b) == a < b
 
 
 def _parts() -> Mapping[str, str]:
-    """Each operator's text by its name; the lines before it without a blank line are its comment."""
+    """The text of each library operator by name, with its comment."""
     found = {}
     for text in _LIBRARY.strip().split("\n\n"):
         name = next(m[1] for line in text.splitlines() if (m := re.match(r"(\w+)(\(.*?\))? ==", line)))
@@ -101,13 +101,13 @@ LIBRARY = _parts()
 
 
 class Library:
-    """Remembers which operators a module uses."""
+    """Collects the library operators that a module uses."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
 
     def use(self, name: str) -> str:
-        """The name of an operator, which the module will define."""
+        """Use an operator; returns its name."""
         if name not in self._used:
             self._used.add(name)
             for other in LIBRARY:
@@ -116,11 +116,11 @@ class Library:
         return name
 
     def text(self) -> str:
-        """The definitions of all that was used, each after those it needs."""
+        """The definitions of the operators used, each after those it depends on."""
         return "\n\n".join(text for name, text in LIBRARY.items() if name in self._used)
 
 
 def _code(text: str) -> str:
-    """An operator's text without its comment and without strings."""
+    """An operator's text without comments and strings."""
     lines = [line for line in text.splitlines() if not line.startswith("\\*")]
     return re.sub(r'"[^"]*"', "", "\n".join(lines))

@@ -47,12 +47,12 @@ LINE_OF = "=" * 80
 
 
 def tla(model: ir.Model, check: ir.Check) -> Exported:
-    """The module and the configuration of one check. Raises Inexpressible."""
+    """The check in TLA+: module, configuration and commands. Raises Inexpressible."""
     return _Module(model, check).exported()
 
 
 class _Module:
-    """One module in the making."""
+    """Writes one module."""
 
     def __init__(self, model: ir.Model, check: ir.Check) -> None:
         self._model = model = CORE.model(model)
@@ -73,10 +73,11 @@ class _Module:
         self._actions = Actions(self._e, model, self._counted, self._now)
 
     def _did(self, expr: ir.Did, env: TlaEnv) -> terms.TlaTerm:
+        """The formula of `did`."""
         return self._actions.did(expr, env)
 
     def exported(self) -> Exported:
-        """The files, how to run them, and what to know of them."""
+        """The files, commands and notes."""
         model, check = self._model, self._check
         if not (self._words.variables or self._words.counters):
             raise Inexpressible(Construct("a model without a state, which TLC skips", check.span))
@@ -98,7 +99,7 @@ class _Module:
     # ------------------------------------------------------------------ sections
 
     def _head(self) -> Iterator[str]:
-        """All that names no variable; made last, when it is known what is needed."""
+        """The lines of the module's head; made last, when it is known what is used."""
         model, check = self._model, self._check
         bounds = [*scope_words(check.scope), *config_words(model, check)]
         yield "\n".join(
@@ -117,6 +118,7 @@ class _Module:
             yield _laid_out(order)
 
     def _sets(self) -> Iterator[str]:
+        """The definitions of sets of constants."""
         words, scope = self._words, self._scope
         for sort in self._model.sorts:
             names = ", ".join(words.members[sort.name])
@@ -136,7 +138,7 @@ class _Module:
             yield f"{words.configs[entry.name]} == {value}"
 
     def _body(self, claims: PropertyDefinitions) -> Iterator[str]:
-        """Variables, initial states, steps, claims."""
+        """The lines of variables, initial states, steps and properties."""
         words = self._words
         names = [*words.variables, *words.counters.values()]
         remarks = [
@@ -156,6 +158,7 @@ class _Module:
             yield f"{head}\n{_laid_out(definition)}"
 
     def _initial(self) -> Doc:
+        """The definition of Init."""
         block = written_out(
             lambda before: Flow(self._e, before, frozenset(), is_start=True),
             lambda flow: flow.start(self._model.variables, self._model.init, self._now),
@@ -184,14 +187,15 @@ class _Module:
         return comment + _laid_out(cat(f"{head} ==", Nest(2, cat(LINE, body))))
 
     def _counts(self, action: ir.Action, kind: str | None) -> bool:
-        """Whether an action costs one of a counter: that of its kind, or the one of all faults."""
+        """Whether an action increases a counter: of its kind, or (None) of all faults."""
         return action.is_fault and kind in {None, action.name}
 
     def _limit(self, kind: str | None) -> int | None:
+        """The limit of a counter."""
         return self._counted.total if kind is None else self._counted.kinds[kind]
 
     def _says(self, action: ir.Action, env: TlaEnv) -> str:
-        """An action's sentence; the parts in braces as in the text."""
+        """An action's sentence, with the parts in braces as in the text."""
 
         def shown(part: str | ir.Expr) -> str:
             if isinstance(part, str):
@@ -203,10 +207,12 @@ class _Module:
         return "".join(map(shown, action.says or ()))
 
     def _next(self) -> Doc:
+        """The definition of Next."""
         some = [self._actions.some(action).doc for action in self._counted.actions]
         return terms.bullets("\\/", some) if some else terms.FALSE.doc
 
     def _specification(self, claims: PropertyDefinitions) -> Iterator[str]:
+        """The definition of Spec, with fairness."""
         if not claims.is_fair:
             yield "Spec == Init /\\ [][Next]_vars"
             return
@@ -225,6 +231,7 @@ class _Module:
     # ------------------------------------------------------------------ configuration
 
     def _configuration(self, claims: PropertyDefinitions) -> str:
+        """The text of TLC's configuration."""
         members = [name for names in self._words.members.values() for name in names]
         lines = [
             rf"\* {self._model.name}, check {remark(self._check.name)}",
@@ -241,16 +248,18 @@ class _Module:
 
 
 def _tuple(name: str, parts: Sequence[str]) -> Doc:
+    """The definition of a tuple of names."""
     return cat(f"{name} == ", Nest(len(name) + 4, terms.names(parts)))
 
 
 def _laid_out(doc: Doc) -> str:
+    """A document as text."""
     text = layout(doc, width=terms.WIDTH)
     return "\n".join(re.sub(r"(?<=\S) IN  ", " IN ", line.rstrip()) for line in text.splitlines())
 
 
 def _vocabulary(model: ir.Model, check: ir.Check, budget: CountedBudget, names: NameSupply) -> Vocabulary:
-    """Names for everything, first come first served: what is read most comes first."""
+    """Names for all declarations; those read most get the shortest."""
     short = Counter(_short(variable) for variable in model.variables)
     variables = []
     for variable in model.variables:

@@ -22,13 +22,13 @@ _SAFE = re.compile(r"(?!WF_|SF_)(?=.*[A-Za-z])[A-Za-z_0-9]+")
 
 
 class NameSupply:
-    """Hands out names, each once: the one wanted where it is free, else one like it."""
+    """Hands out unique names: the wanted one if it is free, else a similar one."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {*WORDS, *STANDARD, *OURS, *taken}
 
     def fresh(self, *wanted: str) -> str:
-        """The first of these that is free, from now on taken."""
+        """The first free name of these, which is taken from now on."""
         for name in wanted:
             if (made := legal(name)) not in self._taken:
                 self._taken.add(made)
@@ -39,35 +39,35 @@ class NameSupply:
 
     @property
     def taken(self) -> frozenset[str]:
-        """Every name that is not free."""
+        """Every name taken."""
         return frozenset(self._taken)
 
 
 def numbered(name: str, taken: Iterable[str]) -> str:
-    """A name like this one that is not taken."""
+    """A free name similar to this one."""
     known = set(taken)
     return next(made for n in range(2, len(known) + 3) if (made := f"{name}_{n}") not in known)
 
 
 def local(wanted: str, taken: frozenset[str]) -> str:
-    """The name wanted for something bound, or one like it, that hides nothing."""
+    """A name for something bound: the wanted one, or a similar one that shadows nothing."""
     made = legal(wanted)
     return numbered(made, taken) if made in taken else made
 
 
 def legal(name: str) -> str:
-    """A text as an identifier of TLA+: `net.drop` as `net_drop`."""
+    """A text as a TLA+ identifier: `net.drop` as `net_drop`."""
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     return made if _SAFE.fullmatch(made) else f"the{made if made.startswith('_') else '_' + made}"
 
 
 def field_name(name: str) -> str:
-    """The name of a field, which only words of the language may not have."""
+    """The TLA+ name of a field, which may be no keyword."""
     return f"{name}_" if name in WORDS else legal(name)
 
 
 def remark(text: str) -> str:
-    """A text for a comment or a message, in ASCII and without quotes."""
+    """A text for a comment or message, in ASCII without quotes."""
     plain = text.replace("…", "...").replace("–", "-").replace('"', "'")
     printed = "".join(each if each.isprintable() else " " for each in plain)
     return " ".join(printed.encode("ascii", "replace").decode().replace("\\", "/").split())

@@ -53,10 +53,10 @@ _OF_BAGS = {Op.UNION: "BagUnion", Op.MINUS: "BagMinus"}
 
 
 class TlaOperations(Values):
-    """Writes types, values and operations on them."""
+    """Writes types, values and operators in TLA+."""
 
     def apply(self, expr: ir.Apply, args: list[TlaTerm], by: Reach) -> TlaTerm:  # noqa: C901 - a dispatch
-        """An operation on its arguments; `by` is the range of a divisor."""
+        """An operator applied to arguments; `by` is the interval of a divisor."""
         op, of, types = expr.op, expr.args[0].type, [arg.type for arg in expr.args]
         match op:
             case Op.UNION | Op.MINUS if isinstance(of, t.Bag):
@@ -110,7 +110,7 @@ class TlaOperations(Values):
                 raise TypeError(f"{op} has no meaning")
 
     def _compared(self, op: Op, args: list[TlaTerm], of: t.Type) -> TlaTerm:
-        """By the canonical order, where the language has no other."""
+        """A comparison, by the canonical order where the language has no other."""
         a, b = args
         match op:
             case Op.LT:
@@ -137,7 +137,7 @@ class TlaOperations(Values):
                 return of
 
     def entries(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
-        """The members of a collection as a sequence, in canonical order."""
+        """The members of a collection as a sequence in canonical order."""
         match type_:
             case t.Seq():
                 return of
@@ -154,7 +154,7 @@ class TlaOperations(Values):
         return tla.interval(ONE, tla.call("Len", entries))
 
     def size(self, of: TlaTerm, type_: t.Type) -> TlaTerm:
-        """How many elements a collection has."""
+        """The number of elements of a collection."""
         match type_:
             case t.Seq():
                 return tla.call("Len", of)
@@ -166,7 +166,7 @@ class TlaOperations(Values):
                 return tla.call("Cardinality", of)
 
     def bag_of(self, parts: Sequence[TlaTerm]) -> TlaTerm:
-        """The bag of some elements."""
+        """The bag of these elements."""
         match parts:
             case []:
                 return self.use("EmptyBag")
@@ -176,7 +176,7 @@ class TlaOperations(Values):
                 return self.use("BagOf", tla.a_tuple(parts))
 
     def extreme(self, of: TlaTerm, type_: t.Type, taken: frozenset[str], *, most: bool) -> TlaTerm:
-        """The greatest or the least of a set."""
+        """The greatest or least member of a set."""
         if t.is_number(type_):
             return self.use("Greatest" if most else "Least", of)
         taken |= self.taken
@@ -191,21 +191,21 @@ class TlaOperations(Values):
         return tla.quantified("CHOOSE", one, of, test)
 
     def first(self, of: TlaTerm, type_: t.Type, taken: frozenset[str]) -> TlaTerm:
-        """The first member in canonical order; an error where that distinguishes a sort's members."""
+        """The first member in canonical order; TLC stops if that distinguishes a sort's members."""
         if t.names_sort(type_):
             return self.use("Only", of)
         return self.extreme(of, type_, taken, most=False)
 
 
 def opposite(of: TlaTerm) -> TlaTerm:
-    """`~of`, as the opposite relation where there is one."""
+    """The negation, as the opposite relation if there is one."""
     if of.op in _OPPOSITE:
         return tla.infix(_OPPOSITE[of.op], *of.sides)
     return of.sides[0] if of.op == "~" else tla.negated(of)
 
 
 def plus_one(of: TlaTerm) -> TlaTerm:
-    """An offset from 0 as one from 1: `n - 1` becomes `n`."""
+    """An index from 0 as one from 1: `n - 1` becomes `n`."""
     text = str(of)
     if text.isdecimal():
         return tla.number(int(text) + 1)

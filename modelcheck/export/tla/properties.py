@@ -29,7 +29,7 @@ EDGE = (
 
 @dataclass(slots=True)
 class PropertyDefinitions:
-    """The properties of a module: their definitions, and the part of the configuration that each is in."""
+    """The definitions of properties, by the section of TLC's configuration they belong to."""
 
     definitions: list[tuple[str, Doc]] = field(default_factory=list)
     invariants: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class PropertyDefinitions:
 
 
 class PropertyWriter:
-    """Writes the properties that a check looks at."""
+    """Writes the properties of a check."""
 
     def __init__(self, expressions: TlaExpressions, now: TlaEnv, step: TlaEnv, possible: Possible) -> None:
         self._e = expressions
@@ -52,7 +52,7 @@ class PropertyWriter:
         self._variables = expressions.values.words.variables
 
     def claims(self, looked_at: Sequence[ir.Property], actions: Sequence[ir.Action]) -> PropertyDefinitions:
-        """All of them; none makes an export fail."""
+        """The definitions of all properties; one that has no form is noted."""
         claims = PropertyDefinitions()
         for prop in looked_at:
             self._claim(prop, claims, actions)
@@ -63,6 +63,7 @@ class PropertyWriter:
         return claims
 
     def _claim(self, prop: ir.Property, claims: PropertyDefinitions, actions: Sequence[ir.Action]) -> None:
+        """Write one property."""
         name = self._names[prop.name]
         match prop.kind:
             case ir.PropertyKind.INVARIANT | ir.PropertyKind.LEMMA:
@@ -98,11 +99,12 @@ class PropertyWriter:
                 assert_never(prop.kind)
 
     def _term(self, expr: ir.Expr | None, env: TlaEnv) -> TlaTerm:
+        """The formula of a property's expression."""
         assert expr is not None, "such a property has an expression"
         return self._e.term(expr, env)
 
     def _side(self, expr: ir.Expr | None) -> TlaTerm:
-        """A side of `~>`, or what holds again and again, of the state in any case: TLC has no constant there.
+        """A side of `~>` or `[]<>`, which must not be constant for TLC.
 
         A quantifier is written out by TLC, so that nothing is left where its domain has no members.
         """
@@ -113,7 +115,7 @@ class PropertyWriter:
         return self._of_state(found)
 
     def _of_state(self, found: TlaTerm) -> TlaTerm:
-        """A formula about states, even if no variable is left in its text.
+        """The formula made to depend on the state, as TLC requires.
 
         TLC evaluates a constant once, and where one is false it stops before it has made a state.
         """
@@ -121,6 +123,7 @@ class PropertyWriter:
         return found if reads else tla.both([found, ANY_STATE])
 
     def _define(self, claims: PropertyDefinitions, prop: ir.Property, name: str, body: TlaTerm) -> None:
+        """Add a definition."""
         says = "".join(part if isinstance(part, str) else "..." for part in prop.says or ())
         what = prop.kind.value
         if prop.kind is ir.PropertyKind.REACHABLE:
@@ -131,7 +134,7 @@ class PropertyWriter:
     def _deadlock_free(
         self, prop: ir.Property, name: str, claims: PropertyDefinitions, actions: Sequence[ir.Action]
     ) -> None:
-        """Some action is possible, be it a fault beyond the budget or a step that is cut; or the run may end.
+        """The formula that some action is possible, or the run may end.
 
         TLC looks at the last only where all before it are false, as modelcheck does.
         """

@@ -42,7 +42,7 @@ NOTHING = ("done", tla.TRUE)  # where a loop with a choice in it changes nothing
 
 
 class Flow(Versions):
-    """One pass over the statements of a step; with the counts of the pass before, the one that counts."""
+    """Writes a step's statements in two passes: the first counts uses, the second writes."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Flow(Versions):
         return state.block
 
     def guards(self, test: ir.Expr, env: TlaEnv) -> Iterator[TlaTerm]:
-        """The parts of a guard, each so that TLC makes one step of it."""
+        """The conjuncts of a guard, each of which TLC does not split."""
         for part in test.parts if isinstance(test, ir.And) else (test,):
             term = self.expressions.term(part, env)
             yield (self.expressions.values.use("Holds", term) if is_split_by_tlc(part) else term)
@@ -91,7 +91,7 @@ class Flow(Versions):
     # ------------------------------------------------------------------ in order, through choices
 
     def _go(self, todo: tuple[ir.Stmt, ...], state: BranchPath) -> None:
-        """Statements up to the end."""
+        """Write statements up to the end."""
         for place, statement in enumerate(todo):
             if chooses(statement):
                 self._choosing(statement, todo[place + 1 :], state)
@@ -100,6 +100,7 @@ class Flow(Versions):
         state.block.append(self._end(state) if self.round is None else self.round(state))
 
     def _choosing(self, statement: ir.Stmt, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
+        """Write a statement with a choice, and the rest for each way."""
         match statement:
             case ir.Choose():
                 self._choose(statement, rest, state)
@@ -115,6 +116,7 @@ class Flow(Versions):
                 raise TypeError(f"{statement} has no choice in it")
 
     def _choose(self, statement: ir.Choose, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
+        """Write a `choose`."""
         name = self.name_for(statement.name)
         found = self.expressions.bind(statement, self.env_of(state), name)
         then = state.fork([])
@@ -123,7 +125,7 @@ class Flow(Versions):
         self._go(rest, then)
 
     def _end(self, state: BranchPath) -> StepEnd:
-        """The end of a step."""
+        """Write the end of a step."""
         self.counts.ends += 1
         unchanged = []
         for index, version in enumerate(state.versions):
@@ -142,6 +144,7 @@ class Flow(Versions):
     # ------------------------------------------------------------------ statements without choice
 
     def _plain(self, statement: ir.Stmt, state: BranchPath) -> None:
+        """Write a statement without a choice."""
         match statement:
             case ir.Assign():
                 self._assign(statement, state)
@@ -160,16 +163,19 @@ class Flow(Versions):
                 raise TypeError("a choice has its own way")
 
     def _claim(self, state: BranchPath, name: str, test: TlaTerm) -> None:
+        """Record the condition of an `assert`."""
         path = tla.implies(tla.both(state.path), test) if state.path else test
         state.asserts = (*state.asserts, (name, path))
 
     def _bind(self, statement: ir.Bound, state: BranchPath) -> None:
+        """Write a `let`."""
         definitions, state.env = self.expressions.named(
             statement, self.env_of(state), lambda name: self.name_for(name.rpartition(".")[2])
         )
         state.block += map(Definition, definitions)
 
     def _assign(self, statement: ir.Assign, state: BranchPath) -> None:
+        """Write an assignment."""
         env, var, value = self.env_of(state), statement.var, statement.value
         if not statement.path:
             text = self.expressions.term(value, env)
@@ -196,7 +202,7 @@ class Flow(Versions):
         self.put(state, var, text, ask, root, updates)
 
     def _place(self, statement: ir.Assign, state: BranchPath, env: TlaEnv) -> tuple[list[Doc], ir.Expr]:
-        """The steps of a path as TLA+ has them, and the expression that reads the place."""
+        """The EXCEPT path of an assignment, and the expression that reads the target."""
         variable, span = self.expressions.knowledge.model.variables[statement.var], statement.span
         here: ir.Expr = ir.Var(statement.var, type=variable.type, span=span)
         steps: list[Doc] = []
@@ -215,7 +221,7 @@ class Flow(Versions):
         return steps, here
 
     def _is_key(self, key: ir.Expr, term: TlaTerm, of: t.Type, env: TlaEnv) -> list[TlaTerm]:
-        """EXCEPT passes over keys that are not there, and the model makes an error of them."""
+        """The test that a key exists: EXCEPT ignores other keys, where the model has an error."""
         if not t.is_number(of):
             return []
         keys = members(of, self.expressions.values.scope)
@@ -225,6 +231,7 @@ class Flow(Versions):
         return [stop(test, "outside the keys of the map", "R0602")]
 
     def _branch(self, statement: ir.Branch, state: BranchPath) -> None:
+        """Write an `if`."""
         test = self.expressions.term(statement.test, self.env_of(state))
         if len(str(test)) > LONG:  # it is asked for every variable
             name = self.name_for("when")
@@ -244,7 +251,7 @@ class Flow(Versions):
     # ------------------------------------------------------------------ loops
 
     def _all_at_once(self, statement: ir.Each, state: BranchPath) -> None:
-        """A function for each variable: new where the loop goes, as it was elsewhere."""
+        """Write a `for` with independent rounds as one function for each variable."""
         env = self.env_of(state)
         name = local(statement.name, env.taken)
         found = self.expressions.bind(statement, env.among(name), name)
@@ -265,7 +272,7 @@ class Flow(Versions):
             self.put(state, var, tla.a_function(name, keys, new))
 
     def _one_by_one(self, statement: ir.Each, state: BranchPath) -> None:
-        """A recursive operator over the members that are left and the values of the variables so far."""
+        """Write a `for` as a recursive operator over the members left and the current values."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "after")
         loop, todo, was, after = map(self.name_for, names)
         inner = self._inside(statement, state, was)
@@ -289,7 +296,7 @@ class Flow(Versions):
         self._take_over(statement, state, after)
 
     def _each_chooses(self, statement: ir.Each, rest: tuple[ir.Stmt, ...], state: BranchPath) -> None:
-        """The same over the set of all values that they may have so far."""
+        """Write a `for` with choices as a recursive operator over the set of possible values."""
         names = (f"for_{legal(statement.name)}", "todo", "was", "ways", "after")
         loop, todo, was, ways, after = map(self.name_for, names)
         inner = self._inside(statement, state, was)
@@ -308,13 +315,13 @@ class Flow(Versions):
 
     @contextmanager
     def _rounds(self, end: Callable[[BranchPath], StepEnd]) -> Iterator[None]:
-        """While the statements of a loop are written: what ends a round of it."""
+        """A context in which `end` writes the end of a loop's round."""
         outer, self.round = self.round, end
         yield
         self.round = outer
 
     def _inside(self, statement: ir.Each, state: BranchPath, was: str) -> BranchPath:
-        """A round of a loop, which reads what the rounds before it wrote."""
+        """The position in a round of a loop, which reads the values of the rounds before."""
         versions = list(state.versions)
         for var in written(statement.body):
             versions[var] = self.cheap(_field(was, self.variables[var]))
@@ -323,24 +330,25 @@ class Flow(Versions):
         return BranchPath(versions, state.env.bound(statement.slot, tla.atom(name), known), [])
 
     def _head(self, statement: ir.Each, inner: BranchPath, todo: str) -> Doc:
+        """The binding of a round's member."""
         name = str(inner.env.names[statement.slot])
         return tla.definition(name, (), tla.call("Head", tla.atom(todo)))
 
     def _define_loop(
         self, state: BranchPath, loop: str, params: tuple[str, str], is_over: list[TlaTerm], body: TlaTerm
     ) -> None:
-        """A loop gives what it has where no member is left, or where it is over for other reasons."""
+        """Add the definition of a loop's operator."""
         todo, held = map(tla.atom, params)
         over = tla.either([tla.equal(todo, tla.a_tuple(())), *is_over])
         definition = tla.definition(loop, params, tla.choice(over, held, body))
         state.block.append(Definition(cat(f"RECURSIVE {loop}(_, _)", LINE, definition)))
 
     def _claims(self, statement: ir.Each) -> Mapping[str, str]:
-        """The asserts in a loop that matter, each with its field."""
+        """The asserts in a loop that properties need, each with its record field."""
         return {name: f"{name}_ok" for name in asserted(statement.body) if name in self._looked_at}
 
     def _held(self, statement: ir.Each, state: BranchPath, was: str = "") -> list[tuple[str, TlaTerm]]:
-        """What goes from round to round: at the end of one that got it as `was`, or at the start."""
+        """The values passed from round to round: at the start, or from one that got them as `was`."""
         own = [(self.variables[var], self.carry(state.versions[var])) for var in written(statement.body)]
         for name, place in self._claims(statement).items():
             tests = [test for found, test in state.asserts if found == name]
@@ -348,7 +356,7 @@ class Flow(Versions):
         return own
 
     def _take_over(self, statement: ir.Each, state: BranchPath, after: str) -> None:
-        """Make the results of a loop the current values of the variables."""
+        """Make the results of a loop the current values."""
         for var in written(statement.body):
             state.versions[var] = version = self.cheap(_field(after, self.variables[var]))
             if self.is_last(version.number):
@@ -358,11 +366,12 @@ class Flow(Versions):
 
 
 def _field(of: str, name: str) -> TlaTerm:
+    """A field of a record variable."""
     return tla.field(tla.atom(of), name)
 
 
 def written_out(flow: Callable[[VersionCounts | None], Flow], block: Callable[[Flow], TlaBlock]) -> TlaBlock:
-    """The block of statements that are gone through twice."""
+    """The block of statements, written after two passes."""
     first = flow(None)
     block(first)
     return block(flow(first.counts))

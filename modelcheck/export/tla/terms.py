@@ -37,7 +37,7 @@ _ASSOCIATIVE = {"@@", "+", r"\o", r"\cup", r"\cap"}
 
 @frozen
 class TlaTerm:
-    """An expression: `level` is the precedence of `op`, its outermost operator; `sides` what that joins."""
+    """A TLA+ expression; `level` is the precedence of its outermost operator `op`, `sides` its operands."""
 
     doc: Doc
     level: int = ATOM
@@ -49,7 +49,7 @@ class TlaTerm:
 
     @property
     def is_atom(self) -> bool:
-        """Whether it is a name or a literal, which costs nothing to write twice."""
+        """Whether the expression is a name or literal, cheap to repeat."""
         return isinstance(self.doc, TextPiece)
 
 
@@ -82,7 +82,7 @@ def parens(doc: Doc) -> Doc:
 
 
 def infix(op: str, *parts: TlaTerm) -> TlaTerm:
-    """`a op b`, or `a op b op c`; operands that bind no tighter are in parentheses."""
+    """The term `a op b`, or `a op b op c`; operands that bind no tighter are in parentheses."""
     if len(parts) == 1:
         return parts[0]
     level = _LEVELS[op]
@@ -93,12 +93,12 @@ def infix(op: str, *parts: TlaTerm) -> TlaTerm:
 
 
 def interval(low: TlaTerm, high: TlaTerm) -> TlaTerm:
-    """`low..high`."""
+    """The term `low..high`."""
     return TlaTerm(cat(within(low, RANGE + 1), "..", within(high, RANGE + 1)), RANGE, "..", (low, high))
 
 
 def prefix(op: str, of: TlaTerm) -> TlaTerm:
-    """`op of`."""
+    """The term `op of`."""
     level, least = _PREFIXES[op]
     return TlaTerm(cat(op, within(of, least)), level, op, (of,))
 
@@ -114,6 +114,7 @@ def either(parts: Sequence[TlaTerm]) -> TlaTerm:
 
 
 def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
+    """A conjunction or disjunction; `empty` for no parts."""
     if len(parts) < 2:
         return parts[0] if parts else empty
     own = [within(part, LOGIC + 1) for part in parts]
@@ -122,7 +123,7 @@ def _logic(op: str, empty: TlaTerm, parts: Sequence[TlaTerm]) -> TlaTerm:
 
 
 def below(body: TlaTerm) -> Doc:
-    """A body on lines of its own: a long conjunction as a list.
+    """The body on its own lines: a long conjunction as a bulleted list.
 
     NOTE(bullets): bullets must be below each other, so only what begins a
     line may be such a list; and since a group may put it on one line after
@@ -135,33 +136,33 @@ def below(body: TlaTerm) -> Doc:
 
 
 def bullets(op: str, parts: Iterable[Doc]) -> Doc:
-    r"""A list with `/\` or `\/` before each part, one below the other."""
+    r"""A bulleted list with `/\` or `\/`."""
     return joined((LINE,), [cat(f"{op} ", Nest(3, part)) for part in parts])
 
 
 def implies(left: TlaTerm, right: TlaTerm) -> TlaTerm:
-    """`left => right`."""
+    """The term `left => right`."""
     doc = Group(cat(within(left, LOGIC + 1), Nest(2, cat(" =>", LINE, within(right, LOGIC)))))
     return TlaTerm(doc, IMPLIES, "=>")
 
 
 def negated(of: TlaTerm) -> TlaTerm:
-    """`~of`."""
+    """The term `~of`."""
     return prefix("~", of)
 
 
 def equal(left: TlaTerm, right: TlaTerm) -> TlaTerm:
-    """`left = right`."""
+    """The term `left = right`."""
     return infix("=", left, right)
 
 
 def differs(left: TlaTerm, right: TlaTerm) -> TlaTerm:
-    """`left # right`."""
+    """The term `left # right`."""
     return infix("#", left, right)
 
 
 def call(name: str, *args: TlaTerm) -> TlaTerm:
-    """`name(a, b)`, or the bare name without arguments."""
+    """The term `name(a, b)`, or the bare name without arguments."""
     if not args:
         return atom(name)
     inside = joined((",", LINE), [arg.doc for arg in args])
@@ -169,17 +170,17 @@ def call(name: str, *args: TlaTerm) -> TlaTerm:
 
 
 def applied(function: TlaTerm, key: TlaTerm) -> TlaTerm:
-    """`function[key]`."""
+    """The term `function[key]`."""
     return TlaTerm(cat(within(function, APPLIED), "[", Nest(2, unbound(key)), "]"), APPLIED)
 
 
 def unbound(part: TlaTerm) -> Doc:
-    r"""A part of the content of brackets or braces, where SANY takes `x \in S` for one that binds `x`."""
+    r"""A part inside brackets or braces, parenthesized if SANY would read `x \in S` as a binding."""
     return parens(part.doc) if BINDS.match(str(part)) else part.doc
 
 
 def field(of: TlaTerm, name: str) -> TlaTerm:
-    """`of.name`."""
+    """The term `of.name`."""
     return TlaTerm(cat(within(of, APPLIED), f".{name}"), APPLIED)
 
 
@@ -190,18 +191,18 @@ def listed(left: str, parts: Iterable[Doc], right: str) -> TlaTerm:
 
 
 def a_set(parts: Iterable[TlaTerm]) -> TlaTerm:
-    """`{a, b}`."""
+    """The term `{a, b}`."""
     return listed("{", map(unbound, parts), "}")
 
 
 def a_tuple(parts: Iterable[TlaTerm]) -> TlaTerm:
-    """`<<a, b>>`."""
+    """The term `<<a, b>>`."""
     sides = tuple(parts)
     return replace(listed("<<", [part.doc for part in sides], ">>"), sides=sides)
 
 
 def names(listed: Sequence[str]) -> Doc:
-    """`<<a, b>>` of names, as many on a line as there is room for."""
+    """The term `<<a, b>>` of names, as many on a line as there is room for."""
     lines = [""]
     for name in listed:
         if len(lines[-1]) + len(name) > SHORT:
@@ -212,69 +213,69 @@ def names(listed: Sequence[str]) -> Doc:
 
 
 def a_record(parts: Iterable[tuple[str, TlaTerm]]) -> TlaTerm:
-    """`[f |-> a, g |-> b]`."""
+    """The term `[f |-> a, g |-> b]`."""
     return listed("[", [cat(f"{name} |-> ", Nest(2, part.doc)) for name, part in parts], "]")
 
 
 def bound_in(bound: str, domain: TlaTerm) -> Doc:
-    r"""`x \in S`."""
+    r"""The binding `x \in S`."""
     return cat(f"{bound} \\in ", within(domain, RELATION + 1))
 
 
 def a_function(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
-    r"""`[x \in S |-> e]`."""
+    r"""The term `[x \in S |-> e]`."""
     head = cat("[", bound_in(bound, domain), " |->")
     return TlaTerm(Group(cat(head, Nest(2, cat(LINE, body.doc)), "]")))
 
 
 def quantified(sign: str, bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
-    r"""`\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
+    r"""The term `\A x \in S : e`, with `\A`, `\E` or `CHOOSE`."""
     return TlaTerm(Group(cat(f"{sign} ", bound_in(bound, domain), " :", Nest(2, below(body)))), OPEN)
 
 
 def those(bound: str, domain: TlaTerm, test: TlaTerm) -> TlaTerm:
-    r"""`{x \in S : P}`."""
+    r"""The term `{x \in S : P}`."""
     head = cat("{", bound_in(bound, domain), " :")
     return TlaTerm(Group(cat(head, Nest(2, cat(LINE, test.doc)), "}")))
 
 
 def each(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
-    r"""`{e : x \in S}`."""
+    r"""The term `{e : x \in S}`."""
     tail = cat(LINE, ": ", bound_in(bound, domain), "}")
     return TlaTerm(Group(cat("{", Nest(1, within(body, RELATION + 1)), Nest(2, tail))))
 
 
 def union_of(bound: str, domain: TlaTerm, body: TlaTerm) -> TlaTerm:
-    r"""`UNION {e : x \in S}`."""
+    r"""The term `UNION {e : x \in S}`."""
     return prefix("UNION ", each(bound, domain, body))
 
 
 def split(test: TlaTerm, then: Doc, other: Doc) -> Doc:
-    """`IF test THEN a ELSE b`."""
+    """The term `IF test THEN a ELSE b`."""
     return cat("IF ", Nest(3, test.doc), LINE, "THEN ", Nest(5, then), LINE, "ELSE ", Nest(5, other))
 
 
 def choice(test: TlaTerm, then: TlaTerm, other: TlaTerm) -> TlaTerm:
-    """The same as an expression."""
+    """The expression `IF test THEN a ELSE b`."""
     return TlaTerm(Group(split(test, then.doc, other.doc)), OPEN)
 
 
 def function_of(name: str, body: TlaTerm) -> TlaTerm:
-    """`LAMBDA name : body`."""
+    """The term `LAMBDA name : body`."""
     return TlaTerm(cat(f"LAMBDA {name} : ", body.doc), OPEN)
 
 
 def definition(name: str, params: Sequence[str], body: TlaTerm) -> Doc:
-    """`name(a, b) == body`."""
+    """The definition `name(a, b) == body`."""
     head = name + (f"({', '.join(params)})" if params else "") + " =="
     return Group(cat(head, Nest(2, below(body))))
 
 
 def let(definitions: Sequence[Doc], body: Doc) -> Doc:
-    """`LET … IN body`, each definition on a line of its own."""
+    """The term `LET … IN body`, each definition on a line of its own."""
     return cat("LET ", Nest(4, joined((LINE,), definitions)), LINE, "IN  ", Nest(4, body))
 
 
 def let_term(definitions: Sequence[Doc], body: TlaTerm) -> TlaTerm:
-    """The same as an expression."""
+    """The expression `LET … IN body`."""
     return TlaTerm(Group(let(definitions, body.doc)), OPEN) if definitions else body

@@ -29,7 +29,7 @@ NONE = tla.atom("None")
 
 @frozen
 class Vocabulary:
-    """What the module calls the things that the model declares."""
+    """The TLA+ names of the model's declarations."""
 
     members: Mapping[str, tuple[str, ...]]  # of each sort
     sets: Mapping[str, str]  # of each sort, nat and enum
@@ -43,7 +43,7 @@ class Vocabulary:
 
 
 class Values:
-    """Writes types and values; collects the definitions that orders need."""
+    """Writes types and values; collects the definitions of orders."""
 
     def __init__(self, words: Vocabulary, scope: ir.Scope, library: Library, names: NameSupply) -> None:
         self.words = words
@@ -55,7 +55,7 @@ class Values:
         self._ranks: dict[t.Type, str] = {}
 
     def use(self, name: str, *args: TlaTerm) -> TlaTerm:
-        """An operator of the library on its arguments."""
+        """A library operator applied to arguments."""
         return tla.call(self.library.use(name), *args)
 
     # ------------------------------------------------------------------ types
@@ -89,7 +89,7 @@ class Values:
     # ------------------------------------------------------------------ values
 
     def literal(self, value: ir.Value, of: t.Type) -> TlaTerm:  # noqa: C901 - a dispatch over a union
-        """A value of a type."""
+        """A constant of a type."""
         match of:
             case t.Bool():
                 return tla.TRUE if value else tla.FALSE
@@ -122,15 +122,17 @@ class Values:
                 assert_never(of)
 
     def _parts(self, values: Sequence[ir.Value], of: t.Type) -> list[TlaTerm]:
+        """The constants of a value's parts."""
         return [self.literal(value, part) for value, part in zip(values, t.parts(of), strict=True)]
 
     def _function(self, pairs: Sequence[tuple[TlaTerm, TlaTerm]]) -> TlaTerm:
+        """A function with these pairs of key and value."""
         if not pairs:
             return self.use("EmptyBag")
         return tla.infix("@@", *[tla.infix(":>", key, value) for key, value in pairs])
 
     def compound(self, of: t.Type, parts: Sequence[TlaTerm]) -> TlaTerm:
-        """A record, a tuple or a case of a union from its parts; a case has its name in front."""
+        """A record, tuple or case of a union from its parts; a case has its name first."""
         match of:
             case t.Record(_, ()):
                 return tla.a_record([(self.words.tag, tla.TRUE)])
@@ -142,7 +144,7 @@ class Values:
                 return tla.a_tuple(parts)
 
     def part(self, of: TlaTerm, type_: t.Type, index: int) -> TlaTerm:
-        """A field of a record or of a case, an item of a tuple."""
+        """A field of a record or case, or item of a tuple."""
         match type_:
             case t.Record(_, fields) | t.Case(_, _, fields):
                 return tla.field(of, field_name(fields[index].name))
@@ -151,11 +153,11 @@ class Values:
 
     @property
     def taken(self) -> frozenset[str]:
-        """The names that nothing bound may have."""
+        """The names that bound variables must not use."""
         return self._names.taken
 
     def is_case(self, of: TlaTerm, union: t.Type, case: int) -> TlaTerm:
-        """Whether a union's value is that case."""
+        """The test that a union's value is of a case."""
         assert isinstance(union, t.Union | t.Case), "other types have no cases"
         name = union.cases[case].name if isinstance(union, t.Union) else union.name
         return tla.equal(tla.field(of, self.words.tag), tla.text(name))
@@ -163,7 +165,7 @@ class Values:
     # ------------------------------------------------------------------ orders
 
     def less(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
-        """Whether one value comes first in the canonical order, which is `<` where the language has one."""
+        """The test a < b in canonical order."""
         match of:
             case t.Int() | t.Range() | t.Nat():
                 return tla.infix("<", a, b)
@@ -176,7 +178,7 @@ class Values:
                 return tla.call(self.order(of), a, b)
 
     def order(self, of: t.Type) -> str:
-        """The name of the operator that orders two values."""
+        """The name of the operator that compares two values."""
         if t.is_number(of):
             return self.library.use("NumberLess")
         if of not in self._orders:
@@ -187,6 +189,7 @@ class Values:
         return self._orders[of]
 
     def _rank(self, of: t.Enum | t.Sort) -> str:
+        """The name of the function from values to their ranks."""
         if of not in self._ranks:
             name = self._ranks[of] = self._names.fresh(f"Rank_{_spelled(of)}")
             ranks = [(self.literal(v, of), tla.number(v)) for v in members(of, self.scope)]
@@ -194,6 +197,7 @@ class Values:
         return self._ranks[of]
 
     def _ordering(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
+        """The definition of the order of a type."""
         match of:
             case t.Bool() | t.Enum() | t.Sort() | t.Int() | t.Range() | t.Nat():
                 return self.less(of, a, b)
@@ -221,7 +225,7 @@ class Values:
                 assert_never(of)
 
     def _by_parts(self, parts: Sequence[tuple[t.Type, TlaTerm, TlaTerm]]) -> TlaTerm:
-        """An order of compound values: by the first part that differs."""
+        """The lexicographic order of compound values."""
         result = tla.FALSE
         for of, a, b in reversed(parts):
             later = [] if result is tla.FALSE else [tla.both([tla.equal(a, b), result])]
@@ -229,6 +233,7 @@ class Values:
         return result
 
     def _by_case(self, of: t.Union, a: TlaTerm, b: TlaTerm) -> TlaTerm:
+        """The order of a union's values."""
         result = tla.FALSE
         for index, case in reversed([*enumerate(of.cases)]):
             ours, theirs = (self.is_case(x, of, index) for x in (a, b))
@@ -237,7 +242,7 @@ class Values:
         return result
 
     def _by_entries(self, of: t.Type, a: TlaTerm, b: TlaTerm) -> TlaTerm:
-        """The first entry that differs decides, and a prefix comes first."""
+        """The lexicographic order of sequences, where a prefix comes first."""
         taken = self.taken | {str(a), str(b)}
         i, j, one, two = (local(name, taken) for name in ("i", "j", "one", "two"))
         at, before, first, second = map(tla.atom, (i, j, one, two))
@@ -252,15 +257,16 @@ class Values:
         return tla.let_term([tla.definition(one, (), a), tla.definition(two, (), b)], found)
 
     def _pairs(self, bag: TlaTerm, pairs: t.Tuple) -> TlaTerm:
-        """A bag as the ascending sequence of its members, each with its count."""
+        """A bag as the ascending sequence of its members with counts."""
         x = local("x", self.taken | {str(bag)})
         both = tla.a_tuple([tla.atom(x), tla.applied(bag, tla.atom(x))])
         return self.ascending(tla.each(x, tla.prefix("DOMAIN ", bag), both), pairs)
 
     def ascending(self, of: TlaTerm, inner: t.Type) -> TlaTerm:
-        """A set as the sequence of its members in canonical order."""
+        """A set as the ascending sequence of its members."""
         return tla.call("SortSeq", self.use("Listed", of), tla.atom(self.order(inner)))
 
 
 def _spelled(of: t.Type) -> str:
+    """The name of a type as part of an identifier."""
     return "_".join(part for part in re.split(r"\W|_", str(of).replace("?", " option")) if part)

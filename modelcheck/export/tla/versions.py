@@ -27,7 +27,7 @@ Ask = Callable[[Stored], Sequence[TlaTerm]]  # conditions of a store, which may 
 
 @dataclass(slots=True)
 class VersionCounts:
-    """How often each version was read, or only carried on; how often it was the last; all names given."""
+    """Results of the first pass: how often each version is read, carried on, and last; all names used."""
 
     reads: Counter[int] = field(default_factory=Counter)
     carried: Counter[int] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class VersionCounts:
 
 @frozen
 class VariableVersion:
-    """A variable at some point of a step: how to read it, and its text where that is written instead.
+    """A variable's value at a point of a step: how to read it, and its text if it is inlined.
 
     `updates` are those of a text that is `[root EXCEPT updates]`.
     """
@@ -52,7 +52,7 @@ class VariableVersion:
 
 @dataclass(slots=True)
 class BranchPath:
-    """The position in one branch of a step; `path` are the tests that led here."""
+    """The position in one branch of a step; `path` are the tests on the way."""
 
     versions: list[VariableVersion]
     env: TlaEnv
@@ -61,12 +61,12 @@ class BranchPath:
     asserts: tuple[tuple[str, TlaTerm], ...] = ()
 
     def fork(self, block: TlaBlock) -> BranchPath:
-        """The same place, from where another branch continues in a block of its own."""
+        """A copy of the position that continues in another block."""
         return replace(self, versions=list(self.versions), block=block)
 
 
 class Versions:
-    """Names and counts of one pass over a step; with the counts of the pass before, the pass that counts."""
+    """Names and counts the versions of variables in one pass; the second uses the counts of the first."""
 
     def __init__(self, expressions: TlaExpressions, before: VersionCounts | None, *, is_start: bool) -> None:
         self.counts = VersionCounts()
@@ -80,14 +80,14 @@ class Versions:
         self._number = 0
 
     def name_for(self, wanted: str) -> str:
-        """A new name for something in this step."""
+        """A new name in this step."""
         made = local(wanted, frozenset(self.used))
         self.used.add(made)
         self.counts.names.add(made)
         return made
 
     def before(self, env: TlaEnv) -> BranchPath:
-        """Where a step begins, with the variables as they are."""
+        """The position at the start of a step."""
         own = [
             VariableVersion(-1 - index, name, name)
             for index, name in enumerate(map(tla.atom, self.variables))
@@ -95,17 +95,17 @@ class Versions:
         return BranchPath(own, env, [])
 
     def cheap(self, text: TlaTerm) -> VariableVersion:
-        """A version that is always written as its text."""
+        """A version that is always inlined."""
         self._number += 1
         return VariableVersion(self._number, text, text)
 
     def read(self, version: VariableVersion) -> TlaTerm:
-        """How an expression reads a version."""
+        """The expression that reads a version."""
         self.counts.reads[version.number] += 1
         return version.name
 
     def carry(self, version: VariableVersion) -> TlaTerm:
-        """What a version is, to be carried on as it is."""
+        """The expression of a version that is passed on unchanged."""
         self.counts.carried[version.number] += 1
         return version.text if self.is_inline(version.number) else version.name
 
@@ -115,16 +115,16 @@ class Versions:
         return before is not None and before.reads[number] == 0 and before.carried[number] <= 1
 
     def is_last(self, number: int) -> bool:
-        """Whether a version is what the variable is after the step, whichever way that goes."""
+        """Whether a version is the variable's final value in every branch."""
         before = self._before
         return self.round is None and before is not None and before.last[number] == before.ends
 
     def after(self, var: int) -> str:
-        """What a variable is called after the step."""
+        """The name of a variable after the step."""
         return self.variables[var] if self.is_start else f"{self.variables[var]}'"
 
     def env_of(self, state: BranchPath) -> TlaEnv:
-        """The scope of an expression here: it reads the versions of this moment."""
+        """The context of expressions at a position."""
         versions = tuple(state.versions)
         names = set() if self._before is None else self._before.names
         taken = frozenset(state.env.taken | self.used | names)
@@ -139,7 +139,7 @@ class Versions:
         root: TlaTerm | None = None,
         updates: tuple[Doc, ...] = (),
     ) -> None:
-        """The variable has a new version from here on, if the conditions hold."""
+        """Give a variable a new version from here on, if the conditions hold."""
         self._number += 1
         number, name = self._number, self.variables[var]
         item: NextValue | Definition | None = None
@@ -159,11 +159,11 @@ class Versions:
         state.versions[var] = version
 
     def demand(self, state: BranchPath, conditions: Sequence[TlaTerm]) -> None:
-        """Conditions of the step, asked here."""
+        """Add conditions of the step."""
         state.block += self._conditions(state, conditions)
 
     def _conditions(self, state: BranchPath, conditions: Sequence[TlaTerm]) -> list[Condition]:
-        """Conditions of the step; in a branch, only of steps that come this way."""
+        """The conditions; in a branch, only for steps that take it."""
         tests = [tla.implies(tla.both(state.path), each) if state.path else each for each in conditions]
         if self.is_start:
             message = "an initial state beyond the scope"

@@ -28,7 +28,7 @@ LARGEST = 1 << 30  # no broker takes a batch of this many bytes
 
 @frozen
 class Batch:
-    """A batch as its header describes it.
+    """A record batch of a segment, as its header describes it.
 
     `epoch` is -1 in the old formats 0 and 1, which have none; their `base` is the last offset
     as well where records are compressed, and their checksums are not looked at.
@@ -55,11 +55,11 @@ OnRead = Callable[[int], None]
 
 
 def silent(_done: int) -> None:
-    """Ignore how many bytes were read."""
+    """A progress callback that ignores the number of bytes read."""
 
 
 def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent) -> Iterator[Batch | Damage]:
-    """Every batch of a segment in its order, or what is wrong, after which nothing follows.
+    """The batches of a segment in order; at the first damage, that instead, and nothing after it.
 
     Headers alone are read without `checksums`, else all, a piece at a time, so that memory
     does not grow with the file.  `report` is called with the bytes that were looked at since, at least
@@ -73,6 +73,7 @@ def read_batches(path: Path, *, checksums: bool = True, report: OnRead = silent)
 
 
 def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> Iterator[Batch | Damage]:
+    """The batches of an open segment in order, up to the first damage."""
     total = file.seek(0, 2)
     position = 0
     while position < total:
@@ -93,7 +94,7 @@ def _batches(file: BinaryIO, path: Path, report: OnRead, *, checksums: bool) -> 
 
 
 def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage:
-    """The batch that a header describes; what is wrong if there cannot be one."""
+    """The batch that a header describes, or the damage if there can be no such batch."""
     if not any(head):
         return Damage(path, position, f"nothing but zero bytes, {total - position:,} to the end of the file")
     if len(head) < MAGIC_AT + 1:
@@ -129,6 +130,7 @@ def _batch(head: bytes, path: Path, position: int, total: int) -> Batch | Damage
 
 
 def _checksum(file: BinaryIO, start: int, size: int, report: OnRead) -> int:
+    """The CRC-32C of `size` bytes of a file."""
     file.seek(start)
     crc = 0
     while size > 0:

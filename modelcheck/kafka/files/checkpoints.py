@@ -33,7 +33,7 @@ class TopicPartition(NamedTuple):
 
 @frozen
 class EpochStart:
-    """The offset at which a leader epoch begins in a log."""
+    """A leader epoch, and the offset at which it begins in a log."""
 
     epoch: int
     start: int
@@ -66,7 +66,7 @@ def read_epochs(path: Path) -> tuple[EpochStart, ...] | None:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    """The lines after the head, each as its fields."""
+    """The entries of a checkpoint file, each as its fields."""
     text = read_text(path)
     if not text.strip():
         return []
@@ -82,7 +82,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a small file; nothing if there is none. Raises `UnreadableError`."""
+    """The text of a small file; empty if there is no file. Raises `UnreadableError`."""
     try:
         return text_of(path, LARGEST)
     except FileNotFoundError:
@@ -94,7 +94,7 @@ def read_text(path: Path) -> str:
 
 
 def read_properties(path: Path) -> Mapping[str, str]:
-    """The keys and values of `meta.properties`; nothing if there is no file. Raises `UnreadableError`."""
+    """The keys and values of a `.properties` file; none if there is no file. Raises `UnreadableError`."""
     found = {}
     for line in read_text(path).splitlines():
         if line.strip() and not line.lstrip().startswith(("#", "!")):

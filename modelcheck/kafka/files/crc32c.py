@@ -18,6 +18,7 @@ LEAST = 3  # the smallest k, for which whole bytes are left
 
 @cache
 def _table() -> tuple[int, ...]:
+    """The CRC-32C of each byte value."""
     entries = []
     for byte in range(256):
         entry = byte
@@ -28,7 +29,7 @@ def _table() -> tuple[int, ...]:
 
 
 def crc32c(data: bytes, before: int = 0) -> int:
-    """The checksum of some bytes that follow others, whose checksum is `before`.
+    """The CRC-32C of `data` appended to bytes whose checksum is `before`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
@@ -45,7 +46,7 @@ def crc32c(data: bytes, before: int = 0) -> int:
 
 
 def _shortened(data: bytes, crc: int) -> bytes:
-    """Some three hundred bytes that have the same remainder; `crc` is added to the first four.
+    """A short text with the same CRC remainder as `data`, after `crc` is added to its first four bytes.
 
     The first bit of the data, the lowest of the number, is the highest power.
     """

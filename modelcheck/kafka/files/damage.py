@@ -10,19 +10,19 @@ from spec.frozen import frozen
 
 @frozen
 class Damage:
-    """Something in a file that does not read as Kafka wrote it, from a byte of it on."""
+    """The place and description of bytes in a file that Kafka cannot have written."""
 
     path: Path
     position: int
     what: str
 
     def __str__(self) -> str:
-        """Where and what, in one line."""
+        """The file, the position and the description, in one line."""
         return f"{self.path} at byte {self.position:,}: {self.what}"
 
 
 class UnreadableError(Exception):
-    """A file or folder that cannot be what it should be, or that the system refuses."""
+    """Raised for a file or folder that has the wrong form, or that the system refuses to read."""
 
     def __init__(self, path: Path, what: str) -> None:
         self.path, self.what = path, what
@@ -30,5 +30,5 @@ class UnreadableError(Exception):
 
     @classmethod
     def refused(cls, path: Path, error: OSError) -> Self:
-        """Damage with the operating system's message about a file that it refuses."""
+        """The error with the operating system's message."""
         return cls(path, (error.strerror or str(error)).lower())

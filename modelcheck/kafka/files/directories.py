@@ -35,7 +35,7 @@ MARKS = (
 
 @frozen
 class LogDirectory:
-    """One log directory; `node` and `cluster` are None where it does not name them."""
+    """The contents of a log directory of a broker; `node` and `cluster` are None if it does not name them."""
 
     path: Path
     node: int | None
@@ -58,7 +58,7 @@ class LogDirectory:
 
 
 def is_log_directory(path: Path) -> bool:
-    """Whether there is anything of a broker directly in a folder."""
+    """Whether a folder has files of a broker directly in it."""
     return any((path / mark).exists() for mark in MARKS) or bool(_partitions(path)[0])
 
 
@@ -120,7 +120,7 @@ def read_directory(path: Path) -> LogDirectory:
 
 
 def _partitions(path: Path) -> tuple[dict[TopicPartition, Path], tuple[str, ...]]:
-    """The folders of partitions, and the names of those that the broker has set aside."""
+    """The folders of partitions, and the names of those that the broker has marked as deleted or stray."""
     try:
         folders = sorted(each for each in path.iterdir() if each.is_dir())
     except OSError as error:
@@ -135,12 +135,12 @@ def _partitions(path: Path) -> tuple[dict[TopicPartition, Path], tuple[str, ...]
 
 
 def is_partition_folder(folder: Path) -> bool:
-    """Whether a folder has something of a partition's log."""
+    """Whether a folder has files of a partition's log."""
     names = ("leader-epoch-checkpoint", "partition.metadata")
     return any((folder / name).exists() for name in names) or any(folder.glob("[0-9]*.log"))
 
 
 def _topic_id(folder: Path) -> UUID | None:
-    """The topic's id; None where there is none. Raises `UnreadableError`."""
+    """The topic's id in a partition's folder; None if it has none. Raises `UnreadableError`."""
     found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
     return None if found is None else topic_id(found[1])

@@ -13,16 +13,16 @@ MOST_DIGITS = 19  # of a number of 64 bits
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number from 0 on as Kafka writes one."""
+    """Whether a text is a non-negative decimal number as Kafka writes one."""
     return text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 class ShortError(Exception):
-    """The bytes end early, or hold a value that no field can have."""
+    """Raised where bytes end early, or encode a value that the field cannot have."""
 
 
 class FieldReader:
-    """Bytes that are read field by field; raises `ShortError` where they do not suffice."""
+    """Decodes bytes field by field; raises `ShortError` where too few are left."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -30,41 +30,42 @@ class FieldReader:
 
     @property
     def left(self) -> int:
-        """How many bytes have not been read."""
+        """The number of bytes not read yet."""
         return len(self._data) - self._at
 
     def take(self, size: int) -> bytes:
-        """The next bytes as they are."""
+        """The next `size` bytes."""
         if not 0 <= size <= self.left:
             raise ShortError(f"{size} bytes are wanted, and {self.left} are left")
         self._at += size
         return self._data[self._at - size : self._at]
 
     def _number(self, form: str, size: int) -> int:
+        """The next number of `size` bytes, in a format of `struct`."""
         return int(struct.unpack(form, self.take(size))[0])
 
     def int8(self) -> int:
-        """A number of one byte."""
+        """The next signed 8-bit number."""
         return self._number(">b", 1)
 
     def int16(self) -> int:
-        """A number of two bytes."""
+        """The next signed 16-bit number."""
         return self._number(">h", 2)
 
     def int32(self) -> int:
-        """A number of four bytes."""
+        """The next signed 32-bit number."""
         return self._number(">i", 4)
 
     def int64(self) -> int:
-        """A number of eight bytes."""
+        """The next signed 64-bit number."""
         return self._number(">q", 8)
 
     def bool(self) -> bool:
-        """A byte that is zero or not."""
+        """The next byte as a Boolean."""
         return self.int8() != 0
 
     def uvarint(self) -> int:
-        """A number without a sign, seven bits a byte, the lowest first; ten bytes at most."""
+        """The next unsigned variable-length number (seven bits a byte, the lowest first)."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self.take(1)[0]
@@ -74,16 +75,16 @@ class FieldReader:
         raise ShortError("a number that does not end")
 
     def varint(self) -> int:
-        """A number with a sign, the sign in the lowest bit."""
+        """The next signed variable-length number (zigzag)."""
         value = self.uvarint()
         return value >> 1 ^ -(value & 1)
 
     def uuid(self) -> uuid.UUID:
-        """A UUID."""
+        """The next UUID."""
         return uuid.UUID(bytes=self.take(16))
 
     def nullable_text(self) -> str | None:
-        """A text after its length plus one; None where that is 0."""
+        """The next compact nullable string, preceded by its length + 1; None for 0."""
         size = self.uvarint()
         try:
             return None if size == 0 else self.take(size - 1).decode()
@@ -91,25 +92,25 @@ class FieldReader:
             raise ShortError("a text that is not UTF-8") from error
 
     def text(self) -> str:
-        """A text that must be there."""
+        """The next compact string."""
         text = self.nullable_text()
         if text is None:
             raise ShortError("a text is missing")
         return text
 
     def nullable_list(self, item: Callable[[], T]) -> tuple[T, ...] | None:
-        """A list after its length plus one; None where that is 0."""
+        """The next compact nullable array, preceded by its length + 1; None for 0."""
         size = self.uvarint()
         if size - 1 > self.left:
             raise ShortError(f"{size - 1} items in {self.left} bytes")
         return None if size == 0 else tuple(item() for _ in range(size - 1))
 
     def list(self, item: Callable[[], T]) -> tuple[T, ...]:
-        """Items that must be there, maybe none."""
+        """The next compact array."""
         return self.nullable_list(item) or ()
 
     def tagged(self) -> Mapping[int, FieldReader]:
-        """The tagged fields at the end of a structure, by their tags."""
+        """The tagged fields at the end of a structure, by tag."""
         found = {}
         for _ in range(self.uvarint()):
             tag = self.uvarint()
@@ -118,7 +119,7 @@ class FieldReader:
 
 
 def topic_id(text: str) -> uuid.UUID | None:
-    """A topic's id in base 64, as Kafka writes it in texts; None where it is none."""
+    """The UUID in the base-64 text that Kafka writes for a topic id; None if it is no such text."""
     try:
         return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
     except ValueError:

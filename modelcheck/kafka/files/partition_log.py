@@ -16,7 +16,7 @@ SEGMENT = re.compile(r"(\d{20})\.log")
 
 @frozen
 class PartitionLog:
-    """A log as its broker would have it after its start.
+    """The log of a partition, as its broker would recover it at its start.
 
     `epochs` begin at rising offsets below `end`.  `flushed` is the recovery point: everything
     before it was on the disk.  `damaged` is what is wrong; where `cut` is set the broker would
@@ -35,11 +35,11 @@ class PartitionLog:
 
     @property
     def last_epoch(self) -> int:
-        """The leader epoch that wrote last; -1 if none did."""
+        """The leader epoch of the last record; -1 if there is none."""
         return self.epochs[-1].epoch if self.epochs else -1
 
     def end_of(self, epoch: int) -> tuple[int, int]:
-        """The largest epoch up to this one that the log has, and where it ends there (KIP-101, KIP-279).
+        """The largest epoch of the log up to this one, and the offset of its end (KIP-101, KIP-279).
 
         With none, epoch -1 and the start of the log.
         """
@@ -53,7 +53,7 @@ class PartitionLog:
 
 
 def segments(folder: Path) -> list[tuple[int, Path]]:
-    """The segments of a log by their first offsets. Raises `UnreadableError`."""
+    """The segments of a log, each with its first offset. Raises `UnreadableError`."""
     try:
         found = [(SEGMENT.fullmatch(path.name), path) for path in folder.iterdir()]
     except OSError as error:
@@ -70,7 +70,7 @@ def read_log(
     every: bool = False,
     report: OnRead = silent,
 ) -> PartitionLog:
-    """The log in a partition's folder. Raises `UnreadableError`.
+    """The log in a partition's folder, recovered as a broker does. Raises `UnreadableError`.
 
     Reads each segment once, in pieces.  Checksums are looked at where a broker looks at its start:
     nowhere after a `clean` shutdown, else from the segment with the recovery point `flushed` on;
@@ -113,7 +113,7 @@ def read_log(
 
 
 class _Seen:
-    """A summary of the batches so far."""
+    """What has been read of a log's batches so far."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -121,7 +121,7 @@ class _Seen:
         self.old = False
 
     def add(self, batch: Batch) -> None:
-        """One batch more."""
+        """Add the next batch."""
         self.end = max(self.end, batch.end)
         self.old = self.old or batch.version < CURRENT
         if batch.epoch >= 0 and (not self.epochs or batch.epoch > self.epochs[-1].epoch):
@@ -131,7 +131,7 @@ class _Seen:
 def _epochs(
     noted: Sequence[EpochStart], seen: Iterable[EpochStart], start: int, end: int
 ) -> tuple[EpochStart, ...]:
-    """The epochs as a broker has them once it has started: those it noted, and later ones that it finds.
+    """The leader epochs that a broker has after its start: those in its checkpoint, and later ones.
 
     One that begins at the end of the log or after it is forgotten; the one that holds the
     first record begins there at the earliest.

@@ -25,7 +25,7 @@ class LogRecord:
 
 
 def read_records(batch: Batch) -> Iterator[LogRecord | Damage]:
-    """Every record of a batch, or what is wrong, after which nothing follows; reads the whole batch."""
+    """The records of a batch in order; at the first damage, that instead. Reads the whole batch."""
     if batch.version < CURRENT:
         yield _damage(batch, f"records of version {batch.version}, which has no metadata")
         return
@@ -50,6 +50,7 @@ def read_records(batch: Batch) -> Iterator[LogRecord | Damage]:
 
 
 def _record(batch: Batch, fields: FieldReader) -> LogRecord:
+    """Decode the next record of a batch."""
     fields.int8()  # attributes, which no record has
     fields.varint()  # time since the batch's first
     offset = batch.base + fields.varint()
@@ -59,9 +60,11 @@ def _record(batch: Batch, fields: FieldReader) -> LogRecord:
 
 
 def _bytes(fields: FieldReader) -> bytes | None:
+    """Decode a nullable byte string preceded by its length."""
     size = fields.varint()
     return None if size < 0 else fields.take(size)
 
 
 def _damage(batch: Batch, what: str) -> Damage:
+    """The damage of a batch, described by `what`."""
     return Damage(batch.path, batch.position, what)

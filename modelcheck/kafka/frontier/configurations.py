@@ -67,7 +67,7 @@ USUAL = (  # what is varied by default
 
 @frozen
 class Base:
-    """The part that all configurations share: files, and the options given with them."""
+    """What all configurations share: the files, and the options given with them."""
 
     readings: tuple[Reading, ...] = ()
     kafka: str | None = None
@@ -77,7 +77,7 @@ class Base:
 
 
 def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], asked: FaultLimits) -> Grid:
-    """A row for each configuration, those that Kafka refuses or does not have left out, with the reason.
+    """A row for each combination of values on the axes; impossible ones are left out, with the reason.
 
     Raises SpecError for a key that decides nothing here, a value that no release takes, and too many rows.
     """
@@ -116,7 +116,7 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
 
 @frozen
 class _Made:
-    """The row of a configuration, its release, and notes for the table."""
+    """The row of a configuration with its release, and notes for the table."""
 
     row: ConfigurationRow
     release: str
@@ -124,6 +124,7 @@ class _Made:
 
 
 def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: FaultLimits) -> _Made:
+    """The row of the configuration at a point of the grid."""
     release = _release(base, point)
     try:
         settings = resolve(
@@ -154,7 +155,7 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
 
 
 def _known(axis: Axis) -> Axis:
-    """The axis under the name of its key. Raises SpecError for a name that decides nothing."""
+    """The axis under its key's name. Raises SpecError for a name that does not affect the answer."""
     name = _NAMES.get(axis.name, axis.name)
     key = find(name)
     if name == RELEASE:
@@ -173,7 +174,7 @@ def _known(axis: Axis) -> Axis:
 
 
 def _insist_on_values(base: Base, axes: Sequence[Axis]) -> None:
-    """Raise SpecError for a value that is none, in every release there is on the axes."""
+    """Raise SpecError for an invalid value, in any release on the axes."""
     said = next((axis.values for axis in axes if axis.name == RELEASE), (base.kafka,) if base.kafka else ())
     releases = []
     for text in said:
@@ -194,13 +195,14 @@ def _insist_on_values(base: Base, axes: Sequence[Axis]) -> None:
 
 
 def _insist_on_one(rows: Sequence[ConfigurationRow]) -> None:
-    """Raise SpecError where every configuration is left out."""
+    """Raise SpecError if every configuration is left out."""
     reasons = list(dict.fromkeys(row.left_out for row in rows))
     if "" not in reasons:
         wrong(OVER, OVER, "", f"none of these can be had: {reasons[0]}", "; ".join(reasons[1:4]))
 
 
 def _problem(key: CatalogueKey, value: str, release: Version) -> BadValueError | None:
+    """The error in a value for a key in a release, or None."""
     try:
         parse(key, _spelt(key, value, release), release)
     except BadValueError as error:
@@ -209,6 +211,7 @@ def _problem(key: CatalogueKey, value: str, release: Version) -> BadValueError |
 
 
 def _shown(name: str, value: str) -> str:
+    """A value as tables show it."""
     key = find(name)
     if key is not None and key.type is Type.BOOLEAN:
         return _WORDS.get(value.lower(), value)
@@ -216,7 +219,7 @@ def _shown(name: str, value: str) -> str:
 
 
 def _counts(settings: Settings, name: str, value: str, unread: Sequence[str]) -> str:
-    """The value that counts, as it is shown."""
+    """The effective value of a key, as tables show it."""
     if name in unread:
         return NOT_READ
     return _shown(name, str(settings.value(name).value).lower() if value == DEFAULT else value)
@@ -226,11 +229,12 @@ def _counts(settings: Settings, name: str, value: str, unread: Sequence[str]) ->
 
 
 def _release(base: Base, point: Mapping[str, str]) -> Version:
+    """The release at a point of the grid."""
     return stated_version(base.readings, point.get(RELEASE, base.kafka), ResolutionDiagnostics()).value
 
 
 def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[Reading, ...]:
-    """The readings of the files, with the values of one configuration in place of theirs."""
+    """The contents of the files, with the values at one point of the grid replacing theirs."""
     names = {name for name in point if name != RELEASE}
     keys = {key.name: key for name in names if (key := find(name)) is not None}
     kept = tuple(_without(reading, keys) for reading in base.readings)
@@ -245,7 +249,7 @@ def _readings(base: Base, point: Mapping[str, str], release: Version) -> tuple[R
 
 
 def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
-    """A reading without what it gives for some keys; of replicas also where a topic is described."""
+    """A file's contents without its values for some keys; for replicas, also without topics' own."""
     given = tuple(
         one
         for one in reading.given
@@ -260,7 +264,7 @@ def _without(reading: Reading, keys: Mapping[str, CatalogueKey]) -> Reading:
 
 
 def _given(key: CatalogueKey, value: str, release: Version) -> Given:
-    """A setting as if a file gave it, where it wins over all others."""
+    """A setting as if a file gave it, at the layer that takes precedence."""
     if key.type is Type.ACKS:
         name = "request.required.acks" if release < of(0, 8, 2) else key.name
     else:
@@ -278,12 +282,12 @@ def _given(key: CatalogueKey, value: str, release: Version) -> Given:
 
 
 def _spelt(key: CatalogueKey, value: str, release: Version) -> str:
-    """A value as a release writes it: all in-sync replicas were `-1` before 0.8.2."""
+    """A value as a release spells it: `all` was `-1` before 0.8.2."""
     return "-1" if key.type is Type.ACKS and value == "all" and release < of(0, 8, 2) else value
 
 
 def _unread(settings: Settings, point: Mapping[str, str]) -> list[str]:
-    """The keys among those given that the release does not read."""
+    """The keys among those set that the release does not read."""
     found = {name: settings.value(name) for name in point if name != RELEASE}
     return [
         name
@@ -293,12 +297,13 @@ def _unread(settings: Settings, point: Mapping[str, str]) -> list[str]:
 
 
 def _instead(settings: Settings, name: str) -> str:
+    """What the release does instead of reading a key, as the end of a sentence."""
     absent = settings.value(name).absent
     return f": {absent}" if absent else ""
 
 
 def _impossible(settings: Settings, subject: PartitionModel, point: Mapping[str, str]) -> str:
-    """Why a configuration is none that somebody can have, or none that the model has; empty where it is."""
+    """Why the configuration cannot exist, or is not modelled exactly; empty if neither."""
     conflict = next((each for each in settings.warnings if each.code == "R0716"), None)
     if conflict is not None and {FACTOR, "min.insync.replicas"} & point.keys():
         return conflict.message
@@ -311,7 +316,7 @@ def _impossible(settings: Settings, subject: PartitionModel, point: Mapping[str,
 
 
 def _alike(subject: PartitionModel) -> PartitionModel:
-    """The configuration with one value for all that decides nothing: see NOTE(alike)."""
+    """The configuration with irrelevant values normalized, so that searches are shared: NOTE(alike)."""
     config = {**subject.config}
     if config["acks"] != "all" and not config["strict_min_isr"] and not config["elr"]:
         config["min_isr"] = 1
@@ -322,6 +327,7 @@ def _alike(subject: PartitionModel) -> PartitionModel:
 
 
 def _jobs(subject: PartitionModel, guarantees: Sequence[Guarantee], asked: FaultLimits) -> Iterator[Job]:
+    """A job for each group of the guarantees."""
     kinds = [kind for kind in fault_kinds(subject) if asked.allows(kind.name)] if asked.faults else []
     counted = {kind.fault: most for kind in KINDS if (most := asked.most(kind.name)) is not None}
     for group in groups():
@@ -337,6 +343,7 @@ def _job(
     counted: Mapping[str, int],
     asked: FaultLimits,
 ) -> Job:
+    """The job that decides a group of guarantees under these faults."""
     family = varying_family(subject, wanted, counted)
 
     def of_kinds(name: str, some: Sequence[FaultKind], faults: int, moves: int = 0) -> Posed:

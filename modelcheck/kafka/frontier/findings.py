@@ -17,7 +17,7 @@ from spec.frozen import frozen
 
 @frozen
 class Better:
-    """A configuration that survives as much everywhere, and somewhere more, at no greater cost.
+    """A configuration that survives at least as much in every cell, and more in one, at no greater cost.
 
     `guarantees` are those of which it survives more.
     """
@@ -29,7 +29,7 @@ class Better:
 
 @frozen
 class Line:
-    """A row of the frontier with its answers, by guarantee and kind; its number counts from 1."""
+    """A row of the frontier with its answers by guarantee and kind of fault, numbered from 1."""
 
     number: int
     row: ConfigurationRow
@@ -37,12 +37,12 @@ class Line:
     complete: bool
 
     def answer(self, guarantee: Guarantee, kind: str = ANY) -> Answer | None:
-        """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""
+        """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
         return self.answers.get((guarantee.name, kind))
 
 
 class Frontier:
-    """All that is known of a grid; answers there was no time for are missing, `ended` is the reason."""
+    """The answers for a grid; `ended` is the reason why some are missing."""
 
     def __init__(self, grid: Grid, found: Answered) -> None:
         self.grid, self.ended, self.seconds = grid, found.ended, found.seconds
@@ -56,7 +56,7 @@ class Frontier:
 
     @property
     def missing(self) -> int:
-        """How many configurations have no answer."""
+        """The number of configurations without answers."""
         return len(self.grid.asked) - len(self.lines)
 
     @property
@@ -66,18 +66,18 @@ class Frontier:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of faults, the mixture last."""
+        """The kinds of faults, ANY last."""
         return (*self.grid.kinds, ANY)
 
     def cells(self, line: Line) -> Iterator[tuple[Guarantee, str, Answer | None]]:
-        """Every answer of a line, guarantee by guarantee."""
+        """Every answer of a line, by guarantee and kind of fault."""
         for guarantee in self.grid.guarantees:
             for kind in self.kinds:
                 yield guarantee, kind, line.answer(guarantee, kind)
 
     @cached_property
     def better(self) -> Mapping[int, Better]:
-        """For each configuration that is dominated, by its number, one that dominates it and is not."""
+        """For each dominated configuration, by number, an undominated one that dominates it."""
         found: dict[int, Better] = {}
         ranges = {line.number: self._ranges(line) for line in self.lines}
         for line in self.lines:
@@ -102,7 +102,7 @@ class Frontier:
         return found
 
     def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
-        """How many faults are survived for certain, and how many at most, of those that were tried."""
+        """For each cell of a line the faults surely survived, and those possibly survived."""
         return {
             (guarantee.name, kind): _range(answer, self.grid.faults)
             for guarantee, kind, answer in self.cells(line)
@@ -110,10 +110,12 @@ class Frontier:
 
 
 def _is_answered(row: ConfigurationRow, found: Answered) -> bool:
+    """Whether every job of a row has answers."""
     return all(job.key in found.answers for job in row.jobs)
 
 
 def _line(number: int, row: ConfigurationRow, by_key: Mapping[str, FrontierAnswer]) -> Line:
+    """The line of a row with the answers to its jobs."""
     answers: dict[tuple[str, str], Answer] = {}
     for job in row.jobs:
         for answer in by_key[job.key].answers:
@@ -122,7 +124,7 @@ def _line(number: int, row: ConfigurationRow, by_key: Mapping[str, FrontierAnswe
 
 
 def _own(answer: Answer, row: ConfigurationRow) -> Answer:
-    """An answer with the row's own configuration in its run, which is replayed."""
+    """The answer with the row's own configuration in its run, which is replayed."""
     loss = answer.loss
     if loss is None or all(loss.scope.config[name] == value for name, value in row.own.items()):
         return answer
@@ -130,6 +132,7 @@ def _own(answer: Answer, row: ConfigurationRow) -> Answer:
 
 
 def _replayed(loss: Trace, own: Mapping[str, object]) -> Trace:
+    """The run replayed under another configuration."""
     return certify(replace(loss, scope=replace(loss.scope, config={**loss.scope.config, **own}))).trace
 
 
@@ -140,7 +143,7 @@ Ranges = Mapping[tuple[str, str], tuple[int, int]]
 
 
 def _range(answer: Answer | None, faults: int) -> tuple[int, int]:
-    """The fewest and the most faults that may be survived; what cannot happen is survived."""
+    """The faults surely survived and those possibly survived; a fault that cannot happen is survived."""
     if answer is None or answer.survived is None:
         return faults, faults
     most = faults if answer.lost_with is None else answer.lost_with - 1
@@ -150,23 +153,24 @@ def _range(answer: Answer | None, faults: int) -> tuple[int, int]:
 
 
 def _is_comparable(other: ConfigurationRow, row: ConfigurationRow) -> bool:
-    """Whether somebody with one configuration can have the other without paying more."""
+    """Whether a user of one configuration could use the other at no greater cost."""
     return other.among == row.among and all(a <= b for a, b in zip(other.cost, row.cost, strict=True))
 
 
 def _dominates(above: Ranges, below: Ranges) -> bool:
-    """Whether one survives for certain all that the other may, and something more."""
+    """Whether one surely survives in each cell all that the other may, and more in one."""
     return all(above[cell][0] >= below[cell][1] for cell in below) and any(
         above[cell][0] > below[cell][1] for cell in below
     )
 
 
 def _total(ranges: Ranges) -> int:
+    """The number of faults surely survived, over all cells."""
     return sum(least for least, _ in ranges.values())
 
 
 def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
-    """What a better configuration has over this one: "as durable as 3, and more available"."""
+    """What a better configuration improves: "as durable as 3, and more available"."""
     if not all(guarantee.adjective for guarantee in guarantees):
         names = [guarantee.name for guarantee in better.guarantees]
         return f"{better.number} survives as much, and more for {_listed(names)}"
@@ -178,9 +182,10 @@ def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
 
 
 def in_short(better: Better) -> str:
-    """The same for a narrow column: "3: more available"."""
+    """What a better configuration improves, for a narrow column: "3: more available"."""
     return f"{better.number}: more {_listed([each.adjective or each.name for each in better.guarantees])}"
 
 
 def _listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

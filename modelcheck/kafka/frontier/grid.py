@@ -14,7 +14,7 @@ NOT_READ = "–"  # in place of the value of a key that a release does not read
 
 @frozen
 class Job:
-    """Guarantees of a configuration that one search decides together.
+    """The guarantees of a configuration that one search decides together.
 
     First it is asked of any mixture of the faults, then of each kind alone.
     """
@@ -24,12 +24,12 @@ class Job:
 
     @property
     def posed(self) -> tuple[Posed, ...]:
-        """Every search that there may be."""
+        """Every search that the job may need."""
         return (self.mixture, *self.alone)
 
     @property
     def key(self) -> str:
-        """What the answers hang on: jobs for which it is equal are done once."""
+        """What the answers depend on: jobs with equal keys are done once."""
         asked = [
             (each.model.name, each.check.scope, each.check.budget, each.check.only) for each in self.posed
         ]
@@ -38,7 +38,7 @@ class Job:
 
 @frozen
 class ConfigurationRow:
-    """A configuration: its value on each axis, and what is asked of it.
+    """A configuration of the grid: its value on each axis, its jobs, or why it is left out.
 
     `left_out` is why nothing is asked.  `cost` is what somebody pays for it, such as
     replicas, and `among` what it is compared within.  `own` are entries of its
@@ -54,13 +54,13 @@ class ConfigurationRow:
 
     @property
     def cells(self) -> int:
-        """How many numbers there are to find: one for each guarantee and kind of fault, and any mixture."""
+        """The number of cells: one for each guarantee and kind of fault, and for any mixture."""
         return sum(len(posed.question.guarantees) for job in self.jobs for posed in job.posed)
 
 
 @frozen
 class Grid:
-    """All configurations of a frontier, the last axis fastest.
+    """The configurations of a frontier; the last axis varies fastest.
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
     each in a few words; of each there are at most `faults`.  `notes` are shown with the table,
@@ -78,20 +78,20 @@ class Grid:
 
     @property
     def asked(self) -> tuple[ConfigurationRow, ...]:
-        """The rows that are searched: those without a reason to leave them out."""
+        """The rows that are searched."""
         return tuple(row for row in self.rows if not row.left_out)
 
     @property
     def left_out(self) -> tuple[ConfigurationRow, ...]:
-        """The rows that are not searched; `left_out` of each says why."""
+        """The rows that are not searched; `left_out` of each gives the reason."""
         return tuple(row for row in self.rows if row.left_out)
 
     @property
     def cells(self) -> int:
-        """How many numbers there are to find."""
+        """The number of cells of all rows."""
         return sum(row.cells for row in self.asked)
 
 
-def different(rows: Sequence[ConfigurationRow]) -> dict[str, Job]:
-    """The jobs that rows have between them, each once, by its key."""
+def distinct_jobs(rows: Sequence[ConfigurationRow]) -> dict[str, Job]:
+    """The distinct jobs of the rows, by key."""
     return {job.key: job for row in rows for job in row.jobs}

@@ -9,7 +9,7 @@ from io import StringIO
 from counterexamples.trace import Trace
 from modelcheck.contract.version import VERSION
 from modelcheck.kafka.frontier.findings import Frontier, Line
-from modelcheck.kafka.frontier.grid import different
+from modelcheck.kafka.frontier.grid import distinct_jobs
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.report.json_report import answer_json
 from modelcheck.kafka.report.run_text import outcome, sentences
@@ -21,7 +21,7 @@ CELL = ("guarantee", "faults of", "survives", "lost with", "complete", "run", "s
 
 
 def as_json(found: Frontier) -> dict[str, object]:
-    """All of it in plain values; `runs` are written once, and named by their place."""
+    """The frontier as JSON data; each run is written once, and referred to by its index."""
     grid, runs = found.grid, _Runs()
     configurations = [_configuration(found, each, runs) for each in found.lines]
     return {
@@ -33,7 +33,7 @@ def as_json(found: Frontier) -> dict[str, object]:
         "fault_kinds": dict(grid.kinds),
         "guarantees": {each.name: each.holds for each in grid.guarantees},
         "cells": grid.cells,
-        "searched_apart": len(different(grid.asked)),
+        "searched_apart": len(distinct_jobs(grid.asked)),
         "configurations": configurations,
         "left_out": [
             {"values": dict(zip(grid.heads, row.values, strict=True)), "why": row.left_out}
@@ -50,6 +50,7 @@ def as_json(found: Frontier) -> dict[str, object]:
 
 
 def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object]:
+    """One configuration with its answers as JSON data."""
     better = found.better.get(each.number)
     answers: dict[str, dict[str, object]] = {guarantee.name: {} for guarantee in found.grid.guarantees}
     for guarantee, kind, answer in found.cells(each):
@@ -68,14 +69,14 @@ def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object
 
 
 class _Runs:
-    """Runs in plain values, each once."""
+    """The runs of the report as JSON data, each once."""
 
     def __init__(self) -> None:
         self.data: list[dict[str, object]] = []
         self._places: dict[str, int] = {}
 
     def place(self, trace: Trace) -> int:
-        """The index of a run among all."""
+        """The index of a run, which is added if it is new."""
         data = run_json(trace)
         key = repr(data)
         if key not in self._places:
@@ -85,7 +86,7 @@ class _Runs:
 
 
 def run_json(trace: Trace) -> dict[str, object]:
-    """A run in sentences."""
+    """A run as JSON data: its steps in sentences."""
     return {
         "property": trace.property,
         "faults": dict(trace.fault_counts()),
@@ -95,6 +96,7 @@ def run_json(trace: Trace) -> dict[str, object]:
 
 
 def _sentences(trace: Trace) -> Iterator[str]:
+    """A run's steps in sentences."""
     if _is_reviewed(trace):
         yield from (each.says for each in sentences(trace))
         return
@@ -104,6 +106,7 @@ def _sentences(trace: Trace) -> Iterator[str]:
 
 
 def _is_reviewed(trace: Trace) -> bool:
+    """Whether the run is of a model that the review has sentences for."""
     return any(trace.model is model for model in kafka().values())
 
 
@@ -111,7 +114,7 @@ def _is_reviewed(trace: Trace) -> bool:
 
 
 def as_csv(found: Frontier) -> str:
-    """A line for each cell: the configuration, its values, and how many faults are survived.
+    """The frontier as CSV, a line for each cell.
 
     `survives` is empty where nothing is known to be, and `any` for any number; `lost with` is empty
     where nothing was lost.  What was left out has a line with the reason.

@@ -13,7 +13,7 @@ from spec.source import Source, Span
 
 @frozen
 class FaultLimits:
-    """At most `faults` faults, of these kinds (None: all that can happen), and at most a number of some."""
+    """The faults asked about: at most `faults`, of these kinds (None: all), with limits for some kinds."""
 
     faults: int
     kinds: Mapping[str, int | None] | None = None
@@ -23,13 +23,13 @@ class FaultLimits:
         return self.kinds is None or kind in self.kinds
 
     def most(self, kind: str) -> int | None:
-        """How many of a kind a run may have, where that is fewer than of all together."""
+        """The limit for a kind, if that is below the limit for all together."""
         most = None if self.kinds is None else self.kinds.get(kind)
         return None if most is None or most >= self.faults else most
 
 
 def kinds_of(text: str, names: Mapping[str, str]) -> dict[str, int | None]:
-    """The kinds of `crash,power,isolation:2`, each with the most there may be of it; `names` are known ones.
+    """The limits in `crash,power,isolation:2` by kind of fault; `names` are the known kinds.
 
     A name may be an alias, such as the model's name for that of a review.
     Raises SpecError for a name that is none, one that is given twice, and a number that does not fit.
@@ -49,7 +49,7 @@ def kinds_of(text: str, names: Mapping[str, str]) -> dict[str, int | None]:
 
 
 def named(option: str, texts: Iterable[str], names: Sequence[str], what: str) -> tuple[str, ...]:
-    """The names in texts with commas between, each once, in the order of those known. Raises SpecError."""
+    """The names in comma-separated texts, each once, in the order of the known ones. Raises SpecError."""
     given = [(text, name.strip()) for text in texts for name in text.split(",")]
     for text, name in given:
         if name not in names:
@@ -59,13 +59,13 @@ def named(option: str, texts: Iterable[str], names: Sequence[str], what: str) ->
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """What may have been meant, else all that there is."""
+    """Advice for an unknown name: the nearest known one, else all of them."""
     known = tuple(dict.fromkeys(names))
     return suggest(name, known) or f"there are {', '.join(known)}"
 
 
 def wrong(option: str, text: str, part: str, message: str, help_: str = "", code: str = "R0903") -> NoReturn:
-    """Refuse a part of what was given to an option."""
+    """Raise SpecError for a part of an option's value."""
     at = max(0, text.find(part)) if part else 0
     span = Span(at, at + len(part)) if part else Span(0, len(text))
     raise SpecError([Diagnostic(code, Source(option, text), span, message, help=help_)])

@@ -24,7 +24,7 @@ NO_PROMISE = {ir.PropertyKind.REACHABLE, ir.PropertyKind.LEMMA}  # nothing that 
 
 @frozen
 class Chosen:
-    """Which checks of a file, on which of its models, and which properties; all where nothing is named."""
+    """A selection of checks, models and properties of a file; everything where nothing is named."""
 
     checks: tuple[str, ...] = ()
     of: str | None = None
@@ -32,7 +32,7 @@ class Chosen:
 
 
 def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: str | None) -> Grid:
-    """A row for each check at each point, those against an assumption of the model left out.
+    """A row for each check at each point of the axes; points that violate an assumption are left out.
 
     Raises SpecError for a file, a name or a value that is wrong, and for too many rows.
     """
@@ -63,19 +63,23 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
 
 
 def _name(point: SweepPoint) -> str:
+    """The name of the check at a point, with its model."""
     return f"{point.model.name} · {point.check.name}"
 
 
 def _promises(point: SweepPoint) -> list[ir.Property]:
+    """The properties of a check that are promises: all except examples."""
     return [prop for prop in looked_at(point.model, point.check) if prop.kind not in NO_PROMISE]
 
 
 def _guarantee(prop: ir.Property) -> Guarantee:
+    """A property as a guarantee of the table."""
     name = prop.name
     return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,))
 
 
 def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:
+    """The row of a point of the axes."""
     values = (*([_name(point)] if is_named else []), *point.values)
     switches = {entry.name for entry in point.model.configs}
     sizes = (value for axis, value in zip(axes, point.values, strict=True) if axis.name not in switches)
@@ -86,7 +90,7 @@ def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_name
 
 
 def _impossible(point: SweepPoint) -> str:
-    """Why nothing can be asked of a point; empty where something can."""
+    """Why a point cannot be checked; empty if it can."""
     machine = Machine(point.model, point.check.scope)
     if unmet := machine.assumption_failures():
         return f"against the assumption {', '.join(each.name for each in unmet)}"
@@ -98,6 +102,7 @@ def _impossible(point: SweepPoint) -> str:
 
 
 def _job(point: SweepPoint, asked: FaultLimits) -> Job:
+    """The job that decides all properties at a point."""
     model, check = point.model, point.check
     faults = [name for name in model.faults if check.budget.allows(name) and asked.allows(name)]
     guarantees = tuple(_guarantee(prop) for prop in _promises(point))
@@ -115,7 +120,7 @@ def _job(point: SweepPoint, asked: FaultLimits) -> Job:
 
 
 def _with_families(rows: tuple[ConfigurationRow, ...]) -> tuple[ConfigurationRow, ...]:
-    """The rows, with what each question may share a kernel with."""
+    """The rows, with jobs that can share a kernel grouped."""
     asked = [(posed.model, posed.check) for row in rows for job in row.jobs for posed in job.posed]
     in_turn = iter(families(asked))
 

@@ -19,7 +19,7 @@ MOST_RUNS = 16  # each is several printed pages, and a second or two of explaini
 
 
 def frontier_page(found: Frontier, command: str) -> str:
-    """The page; the same frontier gives the same page, however long it took."""
+    """The HTML page of a frontier; it does not depend on the time the search took."""
     edges = _edges(found)
     shown = edges[:MOST_RUNS]
     places = {_key(answer): place for place, (_, answer) in enumerate(shown)}
@@ -51,7 +51,7 @@ def frontier_page(found: Frontier, command: str) -> str:
 
 
 def _edges(found: Frontier) -> list[tuple[Line, Answer]]:
-    """Every run at an edge once, those by any faults of the best configurations first."""
+    """Each answer with a run, once, the runs of the best configurations first."""
     edges = [
         (line, answer)
         for line in found.lines
@@ -63,12 +63,13 @@ def _edges(found: Frontier) -> list[tuple[Line, Answer]]:
 
 
 def _key(answer: Answer) -> object:
-    """What distinguishes runs: what they break, and their steps."""
+    """What distinguishes runs: the property they violate, and their steps."""
     loss = answer.loss
     return None if loss is None else (answer.guarantee.name, repr(loss.steps))
 
 
 def _item(line: Line, answer: Answer, command: str, faults: int) -> PageItem:
+    """The page's item for a run."""
     loss = _loss(answer)
     guarantee = answer.guarantee
     title = f"{guarantee.name}: {guarantee.fails}, configuration {line.number} ({' '.join(line.row.values)})"
@@ -77,17 +78,20 @@ def _item(line: Line, answer: Answer, command: str, faults: int) -> PageItem:
 
 
 def _loss(answer: Answer) -> Trace:
+    """The run of an answer that has one."""
     if answer.loss is None:
         raise ValueError("the answer has no loss")
     return answer.loss
 
 
 def _cell(answer: Answer | None, places: Mapping[object, int]) -> TableCell:
+    """The table cell of an answer, linked to its run."""
     text, role = cell(answer)
     return TableCell(text, role, None if answer is None else places.get(_key(answer)))
 
 
 def _overview(found: Frontier, places: Mapping[object, int]) -> PageTable:
+    """The table of all configurations and guarantees."""
     guarantees = found.grid.guarantees
     rows = []
     for line in found.lines:
@@ -104,6 +108,7 @@ def _overview(found: Frontier, places: Mapping[object, int]) -> PageTable:
 
 
 def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]) -> PageTable:
+    """The table of one guarantee by kinds of faults."""
     alike: dict[tuple[TableCell, ...], list[int]] = {}
     for line in found.lines:
         cells = tuple(_cell(line.answer(guarantee, kind), places) for kind in found.kinds)
@@ -118,10 +123,12 @@ def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]
 
 
 def _bare(cells: tuple[TableCell, ...]) -> tuple[TableCell, ...]:
+    """The cells without links."""
     return tuple(replace(each, item=None) for each in cells)
 
 
 def _signs(used: set[str]) -> Iterator[str]:
+    """The explanations of the marks used in cells."""
     yield from (text.removeprefix("`").replace("`", ":") for text in legend(used))
     if "-" in used:
         yield "-: there are no such faults"

@@ -31,12 +31,12 @@ STYLE = "\n".join(
 
 
 def heat_map(found: Frontier) -> str:
-    """The picture; the same frontier gives the same bytes, however long it took."""
+    """The SVG heat map of a frontier; it does not depend on the time the search took."""
     return _Map(found).text()
 
 
 class _Map:
-    """One picture in the making."""
+    """Draws one heat map."""
 
     def __init__(self, found: Frontier) -> None:
         self._found = found
@@ -51,7 +51,7 @@ class _Map:
         self._width = max(NARROWEST, self._left + block * len(found.grid.guarantees) + 40 + EDGE)
 
     def text(self) -> str:
-        """The whole file."""
+        """The whole SVG file."""
         found, grid = self._found, self._found.grid
         title = f"{grid.title}: how many faults are survived, up to {grid.faults}"
         parts = [words(EDGE, 30, title, "title")]
@@ -72,6 +72,7 @@ class _Map:
         return document(self._width, y + 8, title, about, [*parts, *small_print], style=STYLE)
 
     def _heads(self, y: float) -> Iterator[str]:
+        """The column headings at height `y`."""
         x = float(EDGE)
         for head, size in zip(("", *self._found.grid.heads), self._facts, strict=True):
             yield words(x, y + 18, head, "small", "dim")
@@ -84,6 +85,7 @@ class _Map:
             x += GAP
 
     def _row(self, line: Line, y: float) -> Iterator[str]:
+        """The row of a configuration at height `y`."""
         x = float(EDGE)
         better = self._found.better.get(line.number)
         for value, size in zip((str(line.number), *line.row.values), self._facts, strict=True):
@@ -98,6 +100,7 @@ class _Map:
         yield stroke(EDGE, y + TALL, self._width - EDGE, y + TALL, "rule")
 
     def _cell(self, answer: Answer | None, x: float, y: float, size: float) -> Iterator[str]:
+        """One cell at a position."""
         text, middle = cell(answer)[0], x + size / 2
         level = _level(answer, self._found.grid.faults)
         if answer is None:
@@ -109,7 +112,7 @@ class _Map:
 
 
 def _level(answer: Answer | None, faults: int) -> int | None:
-    """Which colour a cell has; None where not all is known."""
+    """The number of faults survived, which gives a cell its colour; None if it is not known."""
     if answer is None:
         return None
     if answer.complete and answer.lost_with is None:

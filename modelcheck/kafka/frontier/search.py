@@ -17,7 +17,7 @@ from modelcheck.api import Unsupported
 from modelcheck.asking.sweep import shared_out
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Event
-from modelcheck.kafka.frontier.grid import Grid, Job, different
+from modelcheck.kafka.frontier.grid import Grid, Job, distinct_jobs
 from modelcheck.kafka.questions.answers import Answer, decided, with_parts
 from modelcheck.kafka.questions.question import MOVE, Posed, has_moves
 from modelcheck.kafka.questions.search import Asking, Effort
@@ -27,7 +27,7 @@ from spec.frozen import frozen
 
 @frozen
 class FrontierAnswer:
-    """The answers of a job, how many states were found for it, and how many of them by an earlier run."""
+    """The answers of a job, with the numbers of states found now and by an earlier run."""
 
     answers: tuple[Answer, ...]
     states: int
@@ -36,7 +36,7 @@ class FrontierAnswer:
 
 @frozen
 class Answered:
-    """What the jobs of a grid came to, by their keys; `ended` is why some have no answer."""
+    """The answers to the jobs of a grid, by key; `ended` is the reason why some are missing."""
 
     answers: Mapping[str, FrontierAnswer]
     ended: str
@@ -44,13 +44,13 @@ class Answered:
 
 
 def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]) -> Answered:
-    """The answers of all jobs, or of those that were done before a request to end.
+    """The answers to all jobs, or to those done before a request to end.
 
     `tell` is called now and then with the cells that have an answer, the states so far, and the seconds.
     Costs a search for each kind of fault of each job, but for what was answered by an earlier
     run, and what an answer makes needless.
     """
-    jobs = different(grid.asked)
+    jobs = distinct_jobs(grid.asked)
     keys, began = list(jobs), time.monotonic()
     cells = _cells(grid)
     effort = replace(effort, threads=1, memory=shared_out(Limits(memory=effort.memory), len(jobs)).memory)
@@ -71,7 +71,7 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
 
 
 def _cells(grid: Grid) -> dict[str, int]:
-    """How many cells each job fills."""
+    """The number of cells that each job fills, by key."""
     found: dict[str, int] = {}
     for row in grid.asked:
         for job in row.jobs:
@@ -81,7 +81,7 @@ def _cells(grid: Grid) -> dict[str, int]:
 
 
 class _Answering:
-    """Answers jobs by their numbers, in a process that keeps what it has compiled."""
+    """Answers jobs by index, in a worker process that keeps compiled kernels."""
 
     def __init__(self, jobs: Sequence[Job], effort: Effort) -> None:
         self._jobs, self._effort = tuple(jobs), effort
@@ -98,23 +98,24 @@ class _Answering:
 
 
 class _Silent:
-    """A watcher of searches whose progress is not shown."""
+    """A watcher of searches that shows no progress."""
 
     def begin(self, title: str) -> None:
-        """Nothing is shown."""
+        """Do nothing."""
 
     def tell(self, event: Event) -> None:
-        """Nothing is shown."""
+        """Do nothing."""
 
 
 def _unknown(job: Job, why: str) -> Iterator[Answer]:
+    """An unknown answer for each cell of a job."""
     for posed in job.posed:
         for guarantee in posed.question.guarantees:
             yield Answer(guarantee, posed.question.kind, -1, None, complete=False, states=0, why=why)
 
 
 def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[Answer]:
-    """An answer for each guarantee and each kind of fault, then for any mixture.
+    """The answers of a job: for each guarantee and kind of fault, then for any mixture.
 
     Not `thrifty`, it searches also what an answer makes needless: see NOTE(needless).
     """
@@ -131,7 +132,7 @@ def answers_of(asking: Asking, job: Job, *, thrifty: bool = True) -> Iterator[An
 
 
 def _inherited(mixed: Answer, mixture: Posed, posed: Posed) -> Answer | None:
-    """The answer for faults of one kind, by the answer for any mixture; None where it must be searched."""
+    """The answer for one kind of fault that follows from the mixture; None if it must be searched."""
     kind, faults = posed.question.kind, posed.question.faults
     if kind == MOVE or not mixed.complete:
         return None

@@ -8,7 +8,7 @@ from counterexamples.lines import Line as Text
 from counterexamples.lines import Piece, Role, count, line, wrapped
 from modelcheck.kafka.frontier.configurations import RELEASE
 from modelcheck.kafka.frontier.findings import Frontier, Line, words
-from modelcheck.kafka.frontier.grid import Grid, different
+from modelcheck.kafka.frontier.grid import Grid, distinct_jobs
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from modelcheck.kafka.report.wording import cell, legend
 
@@ -17,13 +17,13 @@ MOST_LEFT_OUT = 12  # lines on configurations that are none; more are counted
 
 
 def first_words(grid: Grid, width: int) -> Iterator[Text]:
-    """What will be asked, before it is: how many configurations, cells and searches."""
+    """The announcement of a grid: the number of configurations, cells and searches."""
     kinds = f" of {count(len(grid.kinds), 'kind')} and of any mixture" if grid.kinds else ""
     said = (
         f"{count(len(grid.asked), 'configuration')}, {count(grid.faults, 'fault')} at most{kinds}: "
         f"{count(grid.cells, 'cell')}"
     )
-    alike = len(different(grid.asked))
+    alike = len(distinct_jobs(grid.asked))
     jobs = sum(len(row.jobs) for row in grid.asked)
     if alike < jobs:
         said += f", {alike * 100 // jobs} % of them different questions"
@@ -32,7 +32,7 @@ def first_words(grid: Grid, width: int) -> Iterator[Text]:
 
 
 def _same(grid: Grid) -> Iterator[tuple[str, str]]:
-    """The axes on which all have one value, which have no column."""
+    """The axes with a single value, which get no column."""
     for number, head in enumerate(grid.heads):
         first, *others = dict.fromkeys(row.values[number] for row in grid.asked)
         if not others and not (head == RELEASE and grid.title != "Kafka"):
@@ -40,7 +40,7 @@ def _same(grid: Grid) -> Iterator[tuple[str, str]]:
 
 
 def lines(found: Frontier, width: int) -> Iterator[Text]:
-    """The table of all, one for each guarantee by kinds of faults, what is left out, and the limits."""
+    """The report: the table, one per guarantee by kinds of faults, what is left out, and the limits."""
     yield ()
     yield from _overview(found, width)
     for guarantee in found.grid.guarantees if found.grid.kinds else ():
@@ -53,6 +53,7 @@ def lines(found: Frontier, width: int) -> Iterator[Text]:
 
 
 def _overview(found: Frontier, width: int) -> Iterator[Text]:
+    """The table of all configurations and guarantees."""
     names = [guarantee.name for guarantee in found.grid.guarantees]
     yield line(Piece("Faults that are survived, of any mixture", Role.STRONG))
     yield line("  ", *_heads(found, names))
@@ -65,7 +66,7 @@ def _overview(found: Frontier, width: int) -> Iterator[Text]:
 
 
 def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text]:
-    """A line for all configurations with the same answers, by their numbers."""
+    """The table of one guarantee by kinds of faults; equal rows are merged."""
     alike: dict[tuple[Piece, ...], list[int]] = {}
     for each in found.lines:
         cells = tuple(_cell(each, guarantee, kind, kind) for kind in found.kinds)
@@ -78,7 +79,7 @@ def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text
 
 
 def numbers_in_words(numbers: Sequence[int]) -> str:
-    """Numbers in their order, with what is in a row as one: "1-3 7"."""
+    """Numbers in order, with consecutive ones as a range: "1-3 7"."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] + 1 == number:
@@ -89,6 +90,7 @@ def numbers_in_words(numbers: Sequence[int]) -> str:
 
 
 def _heads(found: Frontier, names: Sequence[str]) -> Iterator[Piece]:
+    """The headings of a table."""
     for head, size in zip(("", *found.grid.heads), _widths(found), strict=True):
         yield Piece(f"{head:<{size}}" if size else "", Role.DIM)
     for name in names:
@@ -96,6 +98,7 @@ def _heads(found: Frontier, names: Sequence[str]) -> Iterator[Piece]:
 
 
 def _facts(found: Frontier, each: Line) -> Iterator[Piece]:
+    """The number and the values of a configuration."""
     number, *sizes = _widths(found)
     yield Piece(f"{each.number:>{number - 2}}  ", Role.DIM)
     for value, size in zip(each.row.values, sizes, strict=True):
@@ -103,18 +106,20 @@ def _facts(found: Frontier, each: Line) -> Iterator[Piece]:
 
 
 def _widths(found: Frontier) -> list[int]:
-    """How wide the column of numbers is, and that of each axis; 0 where all have the same value."""
+    """The width of the column of numbers, and of each axis; 0 for an axis with a single value."""
     number = len(str(len(found.grid.asked))) + 2
     columns = zip(found.grid.heads, *(row.values for row in found.grid.asked), strict=True)
     return [number, *(max(map(len, column)) + 2 if len(set(column[1:])) > 1 else 0 for column in columns)]
 
 
 def _cell(each: Line, guarantee: Guarantee, kind: str, head: str) -> Piece:
+    """One cell of a table."""
     text, role = cell(each.answer(guarantee, kind))
     return Piece(f"{text:<{max(len(head), 3) + 2}}", role)
 
 
 def _legend(found: Frontier, width: int) -> Iterator[Text]:
+    """The explanation of the marks in the cells."""
     faults = count(found.grid.faults, "fault")
     used = {cell(answer)[0] for each in found.lines for _, _, answer in found.cells(each)}
     notes = legend(used)
@@ -126,6 +131,7 @@ def _legend(found: Frontier, width: int) -> Iterator[Text]:
 
 
 def _notes(found: Frontier, width: int) -> Iterator[Text]:
+    """The notes below the table."""
     grid = found.grid
     if grid.notes or grid.left_out:
         yield ()
@@ -143,7 +149,7 @@ def _notes(found: Frontier, width: int) -> Iterator[Text]:
 
 
 def limits(found: Frontier, *, measured: bool = True) -> str:
-    """What the answers are for, and how far they go; without the seconds it took unless `measured`."""
+    """What the answers cover, and the limits of the search; without times unless `measured`."""
     said = f"Up to {count(found.grid.faults, 'fault')}, each configuration within its scope"
     if measured:
         known = f", {found.known:,} of them by an earlier run" if found.known else ""

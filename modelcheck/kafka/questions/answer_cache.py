@@ -28,7 +28,7 @@ CODE = (
 
 @frozen
 class Found:
-    """What a review needs of an outcome: the verdicts, how many states there were, and which limits cut."""
+    """The parts of an outcome that a review uses: verdicts, number of states, limits that cut steps."""
 
     verdicts: Mapping[str, Verdict]
     states: int
@@ -36,20 +36,20 @@ class Found:
 
 
 def found(outcome: Outcome) -> Found:
-    """What a review needs of an outcome."""
+    """The parts of an outcome that a review uses."""
     findings = outcome.findings
     verdicts = {result.property: result.verdict for result in findings.results}
     return Found(verdicts, findings.stats.states, frozenset(findings.stats.cut))
 
 
 def question(model: Model, asked: Check) -> str:
-    """The name under which an answer is kept: the same for equal models and checks, by the same code."""
+    """The cache key of a check of a model: equal for equal models and checks, and the same code."""
     parts = (model.name, model.source.text, asked.scope, asked.budget, asked.only, sources(*CODE))
     return hashlib.sha256(repr(parts).encode()).hexdigest() + "-answer"
 
 
 class Answers:
-    """What was found for a `question` up to symmetry, as far as it is final.
+    """A cache on disk of conclusive results, under symmetry, by `question`.
 
     A run that was found is replayed before it is shown again.  What is damaged, or is of
     another version of the code or the model, is as if nothing were kept.  Of a search that
@@ -62,7 +62,7 @@ class Answers:
         self._cache.insist()
 
     def get(self, key: str, model: Model, asked: Check) -> Found | None:
-        """What was found, if the search came to its end."""
+        """The cached result, if the search was complete."""
         kept = self._read(key)
         try:
             verdicts = {name: _verdict(model, asked, each) for name, each in kept["verdicts"].items()}
@@ -71,16 +71,16 @@ class Answers:
             return None
 
     def has(self, key: str) -> bool:
-        """Whether an answer is kept; it is not read."""
+        """Whether a result is cached, without reading it."""
         return "verdicts" in self._read(key)
 
     def short(self, key: str) -> int:
-        """How many states were not enough; 0 where nothing is known."""
+        """A number of states that was too small for a search; 0 if unknown."""
         short = self._read(key).get("short")
         return short if isinstance(short, int) else 0
 
     def keep(self, key: str, outcome: Outcome) -> None:
-        """Keep what is final, or how many states were not enough."""
+        """Store a conclusive result, or the number of states that was too small."""
         about = found(outcome)
         verdicts = {name: _kept(verdict) for name, verdict in about.verdicts.items()}
         if outcome.findings.end.partial or None in verdicts.values():
@@ -90,6 +90,7 @@ class Answers:
         self._cache.put(key, json.dumps(kept).encode())
 
     def _read(self, key: str) -> dict[str, Any]:
+        """The cached entry of a key; empty if there is none."""
         data = self._cache.get(key)
         try:
             kept = json.loads(data or b"{}")
@@ -99,7 +100,7 @@ class Answers:
 
 
 def _kept(verdict: Verdict) -> dict[str, object] | None:
-    """A verdict to be kept; None for one that more patience could change, or that has more to it."""
+    """A verdict as JSON data; None for one that a longer search could change, or with more data."""
     match verdict:
         case Holds(extent, beyond, None, None, renamed=renamed):
             return {"holds": extent.faults, "beyond": beyond, "renamed": renamed}
@@ -110,7 +111,7 @@ def _kept(verdict: Verdict) -> dict[str, object] | None:
 
 
 def _verdict(model: Model, asked: Check, kept: Mapping[str, Any]) -> Verdict:
-    """The verdict that was kept. Raises what is caught where it is damaged."""
+    """The verdict in a cached entry. Raises an error that `get` handles if it is damaged."""
     kinds = asked.budget.kinds
     if "holds" in kept:
         extent, renamed = Extent(asked.scope, _number(kept["holds"]), kinds), tuple(kept["renamed"])
@@ -131,4 +132,5 @@ def _is_within(own: Scope, scope: Scope) -> bool:
 
 
 def _number(kept: Any) -> int | None:  # noqa: ANN401 - any value in a file
+    """A cached number, or None."""
     return None if kept is None else int(kept)

@@ -38,7 +38,7 @@ from spec.frozen import frozen
 
 @frozen
 class Answer:
-    """What is known of a guarantee under a kind of fault.
+    """The faults that a guarantee survives, for one kind of fault or any mixture, and a run that breaks it.
 
     `survived` is how many faults it survives for certain (None: any number);
     -1 when it is not even known to survive a run without faults.  `loss` is the
@@ -58,13 +58,13 @@ class Answer:
 
     @property
     def lost_with(self) -> int | None:
-        """The fewest faults that are known to break it."""
+        """The fewest faults known to break the guarantee."""
         shown = () if self.loss is None else (self.loss.faults,)
         return min((*shown, *(() if self.broken is None else (self.broken,))), default=None)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the loss has just one fault more than is survived."""
+        """Whether the loss takes exactly one fault more than is survived."""
         return self.loss is not None and self.survived == self.loss.faults - 1
 
     def survives(self, faults: int) -> bool | None:
@@ -77,11 +77,12 @@ class Answer:
 def _answer(
     question: Question, guarantee: Guarantee, found: Found, growing: frozenset[str] = frozenset()
 ) -> Answer:
+    """The answer about a guarantee from the result of a search."""
     verdicts = [found.verdicts[name] for name in guarantee.properties]
     kind = question.kind
     losses = [v.trace for v in verdicts if isinstance(v, Violated) and v.trace is not None]
     if losses:
-        loss = _as_told(min(losses, key=shown_first))
+        loss = _faults_late(min(losses, key=shown_first))
         return Answer(guarantee, kind, loss.faults - 1, loss, complete=True, states=found.states)
     unsure = [left for verdict in verdicts if (left := left_open(verdict)) is not None]
     if unsure:
@@ -97,13 +98,13 @@ def _answer(
     return Answer(guarantee, kind, survived, None, complete=True, states=found.states)
 
 
-def _as_told(loss: Trace) -> Trace:
-    """The run with its faults, and who leads after them, as late as can be: first what is written."""
+def _faults_late(loss: Trace) -> Trace:
+    """The run with faults, and elections after them, as late as possible, so that writes come first."""
     return late_steps(loss, frozenset(loss.model.faults) | LEADER_CHANGES)
 
 
 def left_open(verdict: Verdict) -> tuple[int, str] | None:
-    """How many faults are survived for certain, and why no more is known; None when all is."""
+    """The faults surely survived and why more is unknown; None if all is known."""
     match verdict:
         case Unknown(why, extent):
             return -1 if extent is None or extent.faults is None else extent.faults, why
@@ -114,13 +115,13 @@ def left_open(verdict: Verdict) -> tuple[int, str] | None:
 
 
 def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
-    """The order in which runs are preferred: fewer faults, milder, shorter, expected first."""
+    """A sort key for runs: fewer faults, milder faults, shorter, more expected."""
     faults = trace.fault_counts()
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
 
 
 def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:
-    """For each group of guarantees an answer to each of them, under any mixture of `faults` faults."""
+    """For each group of guarantees the answers under any mixture of `faults` faults."""
     together = [under_any(partition, group, faults) for group in groups()]
     asking.foresee(posed_of_group(partition, question) for question in together[1:])
     return tuple(ask(asking, partition, question) for question in together)
@@ -129,7 +130,7 @@ def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[t
 def ask_all(
     asking: Asking, partition: PartitionModel, faults: int, mixed: Sequence[tuple[Answer, ...]]
 ) -> tuple[Answer, ...]:
-    """One answer for each guarantee and row: each kind of fault, and any mixture, of which `mixed` is known.
+    """The answers for each guarantee and kind of fault, given those for any mixture.
 
     What there was no time for is answered as far as it was searched, or as unknown.
     """
@@ -156,7 +157,7 @@ def _rows(
     milder: Sequence[MilderFaults],
     faults: int,
 ) -> list[Answer]:
-    """For each kind of fault; what survives a number of several kinds survives as many of one."""
+    """The answers for each kind of fault; those that the mixture implies are not searched."""
     found: list[Answer] = []
     for kind in fault_kinds(partition) if faults else ():
         of_several = [*mixed, *(answer for each in milder if kind in each.kinds for answer in each.asked)]
@@ -176,7 +177,7 @@ def ask(asking: Asking, partition: PartitionModel, question: Question) -> tuple[
 
 
 def posed_of_group(partition: PartitionModel, question: Question) -> Posed:
-    """A question as a search that shares a kernel with all others about its group of guarantees."""
+    """A question as a search that shares a kernel with others about the same guarantees."""
     group = group_of(question.guarantees[0])
     return posed(partition, question, family_of(partition, group, question.budget))
 
@@ -196,7 +197,7 @@ def decided(asking: Asking, asked: Posed) -> tuple[Answer, ...]:
 
 @frozen
 class MilderFaults:
-    """Kinds of faults that are as mild, and what is known of mixtures of them.
+    """A set of kinds of faults of equal harm, and the answers about mixtures of them.
 
     `asked` are the answers of a search among them, `shortest` those that have the shortest runs by the
     fewest faults.
@@ -232,7 +233,7 @@ def _milder(asking: Asking, partition: PartitionModel, mixed: Sequence[Answer]) 
 def _as_short(
     asking: Asking, partition: PartitionModel, shortest: Sequence[Answer], rows: Sequence[Answer]
 ) -> list[Answer]:
-    """Runs that are as short, and as mild, by faults that are more expected.
+    """Equally short and mild runs by faults that engineers expect more.
 
     Each mixture is a small search, up to that of the shortest run.  A mixture of one kind has a row of
     its own, but for moves of the leadership.
@@ -263,11 +264,12 @@ def _as_short(
 
 
 def _of(answer: Answer, others: Iterable[Answer]) -> list[Answer]:
+    """The answers about the same guarantee."""
     return [other for other in others if other.guarantee == answer.guarantee]
 
 
 def with_parts(mixed: Answer, parts: Sequence[Answer], *, moved: bool) -> Answer:
-    """What is known of any mixture: by the search of all, and by those of some faults alone.
+    """The answer for any mixture, combined with answers for subsets of the faults.
 
     What some faults break, any break.  One fault is of one kind: what survives one of
     each kind survives any one, unless the leadership was `moved` in the search of all alone.

@@ -18,7 +18,7 @@ Setting = str | int | bool
 
 @frozen
 class Circumstances:
-    """What decides which changes can be made, and how they are worded.
+    """What decides which changes are possible, and how they are worded: release, client, controller.
 
     `producer` is the producer's release; `elr` is whether eligible leader replicas are on.
     """
@@ -30,7 +30,7 @@ class Circumstances:
 
 
 def circumstances(settings: Settings) -> Circumstances:
-    """Those of a configuration; `acks` of another library than Kafka's own is written as today."""
+    """What of a configuration decides the possible changes: its releases, brokers and switches."""
     release, producer = settings.version.value, settings.client.value.release
     elr = settings.switches.eligible_leader_replicas.value
     return Circumstances(release, settings.brokers.value, producer or NEWEST, elr)
@@ -38,7 +38,7 @@ def circumstances(settings: Settings) -> Circumstances:
 
 @frozen
 class SwitchChange:
-    """One switch of the model at another value; `switch` is its name, or `replicas`."""
+    """A new value for one switch of the model; `switch` is its name, or `replicas`."""
 
     switch: str
     before: Setting
@@ -47,7 +47,7 @@ class SwitchChange:
 
 @frozen
 class Words:
-    """A change as a user makes it, and what else it takes; `upgrade` when that is another Kafka."""
+    """A change as a user makes it, with side effects; `upgrade` if it is another release."""
 
     what: str
     needs: str
@@ -56,7 +56,7 @@ class Words:
 
 @frozen
 class _Newer:
-    """What a release brings: what it is, and what comes with it in any case."""
+    """What a release brings: a feature, and what always comes with it."""
 
     what: str
     along: Mapping[str, Setting]
@@ -77,7 +77,7 @@ _ACKS: tuple[Setting, ...] = ("zero", "one", "all")
 
 
 def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
-    """Every change of one switch that a user might want, those that promise most for least first.
+    """Each useful change of one switch, the most promising first.
 
     An older Kafka, or a producer that waits for less, is no remedy, so none of these is tried.
     """
@@ -103,7 +103,7 @@ def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
 
 
 def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> PartitionModel:
-    """The configuration with the changes made, and with all that the releases they need bring along."""
+    """The configuration with the changes, and with what the releases they need bring along."""
     config = dict(partition.config)
     names, wanted = partition.names, partition.in_sync_wanted
     for change in changes:
@@ -121,7 +121,7 @@ def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> Par
 
 
 def in_words(change: SwitchChange, about: Circumstances) -> Words:
-    """A change as it is written in a configuration under some circumstances, and what else it takes."""
+    """A change as it is written in a configuration, and its requirements."""
     if change.switch == REPLICAS:
         more = int(change.after) > about.brokers
         return Words(
@@ -138,7 +138,7 @@ def in_words(change: SwitchChange, about: Circumstances) -> Words:
 
 
 def _first(change: SwitchChange) -> Version:
-    """The first release in which a change that a newer Kafka brings can be made."""
+    """The first release in which a change is possible."""
     if change.switch == "elr":
         return known(_key(change)).first  # it is on by default later than it is available
     # Epochs are worth something once no restart goes unnoticed.
@@ -149,7 +149,7 @@ def _first(change: SwitchChange) -> Version:
 
 
 def _written(change: SwitchChange, producer: Version) -> tuple[str, str]:
-    """A key and its value; `acks` as a release of the producer reads it."""
+    """The key and the value to write; `acks` as the producer's release spells it."""
     if change.switch == "acks":
         old = producer < of(0, 8, 2)
         number = {"zero": "0", "one": "1", "all": "-1" if old else "all"}[str(change.after)]
@@ -159,7 +159,7 @@ def _written(change: SwitchChange, producer: Version) -> tuple[str, str]:
 
 
 def _key(change: SwitchChange) -> str:
-    """The key of the switch; asking for the key of a switch without one is our bug."""
+    """The Kafka key of the changed switch."""
     key = entry(change.switch).key_name
     if not key:
         raise ValueError(f"no key for {change.switch}")

@@ -30,7 +30,7 @@ _TRUNCATION = {
 
 @frozen
 class PartitionModel:
-    """The model of one partition under a configuration.
+    """The model of one partition with a configuration.
 
     `names` are the brokers with a replica; `config` has a value for each switch
     by the names of the model (members of enums by name); `approximations` list
@@ -48,17 +48,17 @@ class PartitionModel:
 
     @property
     def replicas(self) -> int:
-        """How many replicas the partition has."""
+        """The number of replicas."""
         return len(self.names)
 
     @property
     def moves(self) -> int:
-        """How often leadership may be moved without need, where that is asked about."""
+        """The number of leadership transfers considered without faults."""
         return int(self.config["moves"])
 
     @property
     def moves_among_faults(self) -> int:
-        """How often leadership may be moved where faults happen as well: 0 where that changes no answer.
+        """The number of leadership transfers considered with faults; 0 if irrelevant.
 
         A rebalance does not wait until the cluster is well.  Followers that cut their logs by KIP-279, and
         join the ISR only in the epoch of their leader (KAFKA-7128), lose nothing more by it.  Where they do
@@ -93,7 +93,7 @@ def partition(settings: Settings) -> PartitionModel:
     replicas, min_isr = made.replication_factor.value, made.min_insync_replicas.value
     wanted = settings.in_sync_wanted
     if replicas > MOST_BROKERS:
-        fewer = _of_fewer(min_isr, replicas)
+        fewer = _scaled_min_isr(min_isr, replicas)
         also = f", and min.insync.replicas={min_isr} as {fewer}" if fewer != min_isr else ""
         approximations.append(f"{replicas} replicas are modelled as {MOST_BROKERS}{also}")
         replicas, min_isr, wanted = MOST_BROKERS, fewer, fewer
@@ -126,8 +126,8 @@ def partition(settings: Settings) -> PartitionModel:
     )
 
 
-def _of_fewer(min_isr: int, replicas: int) -> int:
-    """As many in-sync replicas of the most that are modelled, so that writes continue with as many missing.
+def _scaled_min_isr(min_isr: int, replicas: int) -> int:
+    """The min.insync.replicas for at most MOST_BROKERS replicas that lets as many be missing as the real one.
 
     Where both numbers cannot be kept, three may be missing; a number that cannot be met stays so.
     """
@@ -136,14 +136,14 @@ def _of_fewer(min_isr: int, replicas: int) -> int:
 
 
 def _names(settings: Settings, replicas: int) -> tuple[str, ...]:
-    """The brokers by their ids, where a file shows the replicas of the topic's first partition."""
+    """The names of the brokers, by the replicas of the topic's first partition if a file shows it."""
     ids = settings.topic.partitions[0].replicas if settings.topic and settings.topic.partitions else ()
     numbers = ids if len(set(ids)) == replicas else range(1, replicas + 1)
     return tuple(f"broker{number}" for number in numbers)
 
 
 def with_spares(names: Sequence[str], many: int) -> tuple[str, ...]:
-    """The brokers of these names, and then others up to `many` in all, by numbers that are free."""
+    """The names and further ones, by free numbers, up to `many` in all."""
     numbers = (f"broker{number}" for number in range(1, many + len(names) + 1))
     free = (name for name in numbers if name not in names)
     return (*names, *islice(free, max(0, many - len(names))))

@@ -23,7 +23,7 @@ RECORDS = 2
 
 @frozen
 class Guarantee:
-    """Something a user may count on: its name on the command line, and the properties that state it.
+    """A promise to users: its name on the command line, and the properties that state it.
 
     `holds` goes before "any 2 faults"; `fails` is what happens instead, and
     `they_fail` the same where the sentence has begun with `holds`; `adjective` goes behind "more".
@@ -40,7 +40,7 @@ class Guarantee:
 
     @property
     def records(self) -> int:
-        """How many records the producer sends: see NOTE(two records)."""
+        """The number of records that the producer sends: see NOTE(two records)."""
         return 0 if self.unattended else RECORDS
 
 
@@ -91,7 +91,7 @@ GUARANTEES = (
 
 @frozen
 class FaultKind:
-    """A way things go wrong: its name, the model's fault that is it, a sentence, and a word or two.
+    """A kind of fault: its name, the model's fault, a sentence, and a short form.
 
     Faults of one `cause` often come together: a network that parts takes links and sessions.
     """
@@ -122,24 +122,24 @@ MOST_FAULTS = 5  # more takes too long
 
 
 def harm(faults: Iterable[str]) -> int:
-    """What the worst of these faults does to what is stored: of two stories the milder is shown."""
+    """The harm of the worst of these faults to stored data: of two runs the milder is shown."""
     return max((_HARM.get(kind_of(fault).name, 0) for fault in faults), default=0)
 
 
 def has_moves(loss: Trace) -> bool:
-    """Whether leadership is moved in a run."""
+    """Whether a run transfers leadership."""
     return any(step.action == "move" for step in loss.steps)
 
 
 def milder_kinds(partition: PartitionModel) -> tuple[tuple[FaultKind, ...], ...]:
-    """The kinds of faults that can happen and leave all that is stored, then more and more of the others."""
+    """Growing sets of the possible kinds of faults, the least harmful first."""
     kinds = fault_kinds(partition)
     levels = sorted({harm([kind.fault]) for kind in kinds})
     return tuple(tuple(kind for kind in kinds if harm([kind.fault]) <= level) for level in levels)
 
 
 def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
-    """How little an engineer expects these faults; of two runs as short, the one expected more is shown.
+    """A sort key for sets of faults: the less an engineer expects them, the later.
 
     What has one cause comes first, then the faults that are thought of first.
     """
@@ -151,7 +151,7 @@ def surprise(faults: Mapping[str, int]) -> tuple[int, ...]:
 
 @frozen
 class Question:
-    """One search: the guarantees it decides together, and the faults that it allows.
+    """One search: the guarantees it decides together, and the faults it allows.
 
     `kind` is the row of the answer: a kind of fault, `any` for a mixture, or `move`
     for moves of the leadership without any fault.
@@ -164,7 +164,7 @@ class Question:
 
     @property
     def faults(self) -> int:
-        """How many faults a run may have in all."""
+        """The greatest number of faults in a run."""
         return sum(self.budget.counted.values()) if self.budget.total is None else self.budget.total
 
     def __str__(self) -> str:
@@ -173,7 +173,7 @@ class Question:
 
 
 def kind_of(fault: str) -> FaultKind:
-    """The kind that a fault of the model is; one of another model is a kind of its own."""
+    """The kind of a fault of the model; for another model's fault a new kind."""
     own = FaultKind(fault, fault, fault, fault, fault)
     return next((kind for kind in KINDS if kind.fault == fault), own)
 
@@ -193,7 +193,7 @@ def fault_kinds(partition: PartitionModel) -> tuple[FaultKind, ...]:
 
 
 def groups() -> tuple[tuple[Guarantee, ...], ...]:
-    """The guarantees that one search can decide together, those that matter most first."""
+    """The groups of guarantees that one search decides together, the most important first."""
     found: dict[bool, list[Guarantee]] = {}
     for guarantee in GUARANTEES:
         found.setdefault(guarantee.unattended, []).append(guarantee)
@@ -201,50 +201,50 @@ def groups() -> tuple[tuple[Guarantee, ...], ...]:
 
 
 def group_of(guarantee: Guarantee) -> tuple[Guarantee, ...]:
-    """The guarantees that are decided together with one."""
+    """The group of a guarantee."""
     return next(group for group in groups() if guarantee in group)
 
 
 def under_any(partition: PartitionModel, group: tuple[Guarantee, ...], faults: int) -> Question:
-    """Whether `faults` faults of any kinds break some of the guarantees, with moves where they matter."""
+    """The question whether `faults` faults of any kinds break some of the guarantees."""
     return under_these(partition, group, fault_kinds(partition) if faults else (), faults)
 
 
 def under_these(
     partition: PartitionModel, group: tuple[Guarantee, ...], kinds: Sequence[FaultKind], faults: int
 ) -> Question:
-    """Whether `faults` faults of these kinds, in any mixture, break some of the guarantees."""
+    """The question whether `faults` faults of these kinds break some of the guarantees."""
     return Question(group, ANY, _together(kinds, faults), partition.moves_among_faults)
 
 
 def under_kind(group: tuple[Guarantee, ...], kind: FaultKind, faults: int) -> Question:
-    """Whether `faults` faults of one kind break some of the guarantees."""
+    """The question whether `faults` faults of one kind break some of the guarantees."""
     return Question(group, kind.name, _together((kind,), faults))
 
 
 def under_moves(partition: PartitionModel, group: tuple[Guarantee, ...]) -> Question:
-    """Whether moves of the leadership break some of the guarantees, without any fault."""
+    """The question whether leadership transfers alone break some of the guarantees."""
     return Question(group, MOVE, ir.Budget(0), partition.moves)
 
 
 def mixtures(partition: PartitionModel, faults: int) -> Iterator[Mapping[str, int]]:
-    """Every mixture of just `faults` faults, with how many of each kind, the most expected first."""
+    """Every mixture of exactly `faults` faults, by kind, the most expected first."""
     kinds = (kind.fault for kind in fault_kinds(partition))
     yield from sorted(map(Counter, combinations_with_replacement(kinds, faults)), key=surprise)
 
 
 def of_mixture(group: tuple[Guarantee, ...], most: Mapping[str, int], moves: int = 0) -> Question:
-    """Whether at most these numbers of each fault, and of moves, break some of the guarantees."""
+    """The question whether these numbers of faults and transfers break some of the guarantees."""
     return Question(group, ANY, ir.Budget(None, dict(most)) if most else ir.Budget(0), moves)
 
 
 def _together(kinds: Sequence[FaultKind], faults: int) -> ir.Budget:
-    """A bound on all faults together costs no counter in the states."""
+    """A budget for all faults together, which needs no counter in the states."""
     return ir.Budget(faults, {kind.fault: None for kind in kinds}) if kinds else ir.Budget(0)
 
 
 def family_of(partition: PartitionModel, group: tuple[Guarantee, ...], budget: ir.Budget) -> Family:
-    """The questions about a group of guarantees, whatever faults they allow and configuration they have.
+    """The family of questions about a group that share a kernel, whatever faults they allow.
 
     Each kind of fault may be bounded, by one at most or by as many as this budget has.
     """
@@ -255,20 +255,21 @@ def family_of(partition: PartitionModel, group: tuple[Guarantee, ...], budget: i
 def varying_family(
     partition: PartitionModel, group: tuple[Guarantee, ...], counted: Mapping[str, int]
 ) -> Family:
-    """Those that may change the configuration, and bound some kinds of faults."""
+    """The family of questions with limits on some kinds and a variable configuration."""
     configs = frozenset(entry.name for entry in partition.model.configs) - UNASKED.keys()
     faults = frozenset(kind.fault for kind in KINDS)
     return Family(_properties(partition, group), faults, configs, counted)
 
 
 def _properties(partition: PartitionModel, group: tuple[Guarantee, ...]) -> tuple[ir.Property, ...]:
+    """The properties of a group of guarantees."""
     names = {name for guarantee in group for name in guarantee.properties}
     model = model_of(partition, group)
     return tuple(prop for prop in model.properties if prop.name in names)
 
 
 def model_of(partition: PartitionModel, group: tuple[Guarantee, ...]) -> ir.Model:
-    """The model that a group of guarantees is asked of."""
+    """The model in which a group of guarantees is checked."""
     return partition.unattended if group[0].unattended else partition.model
 
 
@@ -282,7 +283,7 @@ def as_check(partition: PartitionModel, question: Question) -> tuple[ir.Model, i
 
 @frozen
 class Posed:
-    """A question as one search: a check of a model, and what may be asked with the same kernel.
+    """A question as a check of a model, with the family whose kernel it shares.
 
     `growing` are bounds of the scope that are as large as the faults of the question need, and no larger.
     """
@@ -302,7 +303,7 @@ def posed(partition: PartitionModel, question: Question, family: Family) -> Pose
 
 @frozen
 class Requirement:
-    """What the user insists on: a guarantee must survive a number of faults of a kind."""
+    """A requirement of the user: a guarantee must survive a number of faults of a kind."""
 
     guarantee: Guarantee
     faults: int
@@ -314,7 +315,7 @@ class Requirement:
 
 
 def requirement(text: str) -> Requirement:
-    """`durable:1` or `durable:2:crash`. Raises SpecError for anything else."""
+    """The requirement in `durable:1` or `durable:2:crash`. Raises SpecError."""
     parts = text.split(":")
     names = {guarantee.name: guarantee for guarantee in GUARANTEES}
     if parts[0] not in names:
@@ -335,6 +336,7 @@ def requirement(text: str) -> Requirement:
 
 
 def _refuse(text: str, message: str, help_: str) -> NoReturn:
+    """Raise SpecError for the text of a requirement."""
     raise SpecError(
         [Diagnostic("R0732", Source("--require", text), Span(0, max(1, len(text))), message, help=help_)]
     )

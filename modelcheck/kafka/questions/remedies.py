@@ -39,7 +39,7 @@ _WRITABLE = next(guarantee for guarantee in GUARANTEES if guarantee.name == "wri
 
 @frozen
 class Trial:
-    """The effect of changes: whether they prevent the loss, and whether writes then continue.
+    """The result of trying changes: whether they prevent the loss, and whether writes continue.
 
     None is not known; `goes_on` is asked only where the loss is prevented.
     """
@@ -59,7 +59,7 @@ class Remedy:
 
 @frozen
 class Search:
-    """What trying changes came to: `found` are all of `changes` changes.
+    """The result of searching remedies: `found` are all that need `changes` changes.
 
     `tried` were checked to the end, of `candidates`; with fewer, something that helps may have been missed.
     """
@@ -71,12 +71,12 @@ class Search:
 
     @property
     def complete(self) -> bool:
-        """Whether every change that came in question was checked to the end."""
+        """Whether every candidate was checked completely."""
         return self.tried == self.candidates
 
 
 def remedies(asking: Asking, partition: PartitionModel, about: Circumstances, answer: Answer) -> Search:
-    """The remedies of the smallest number of changes.
+    """The remedies with the fewest changes that prevent a loss.
 
     Those that keep writes going come first, then those that need no other Kafka.
     """
@@ -97,26 +97,28 @@ def remedies(asking: Asking, partition: PartitionModel, about: Circumstances, an
 
 
 def coming_trials(partition: PartitionModel, answer: Answer) -> Iterator[Posed]:
-    """What is asked first about each single change, if this is the loss that is to be prevented."""
+    """The first search for each single change, to compile kernels ahead."""
     if (loss := answer.loss) is not None:
         for change in single_changes(partition):
             yield _posed(changed(partition, (change,)), answer.guarantee, loss.fault_counts(), loss)
 
 
 def _candidates(partition: PartitionModel, number: int) -> Iterator[tuple[SwitchChange, ...]]:
+    """The sets of `number` changes to try."""
     for changes in combinations(single_changes(partition), number):
         if len({change.switch for change in changes}) == number:
             yield changes
 
 
 def _is_upgrade(changes: tuple[SwitchChange, ...], about: Circumstances) -> bool:
+    """Whether the changes are an upgrade of Kafka."""
     return any(in_words(change, about).upgrade for change in changes)
 
 
 def _least(
     helped: Iterable[tuple[tuple[SwitchChange, ...], Trial]],
 ) -> Iterator[tuple[tuple[SwitchChange, ...], Trial]]:
-    """Of changes of the same switches the first, which changes least: not 3 where 2 is enough."""
+    """Of remedies that change the same switches the first, which changes least: 2 rather than 3."""
     seen: set[tuple[str, ...]] = set()
     for changes, trial in helped:
         switches = tuple(change.switch for change in changes)
@@ -128,7 +130,7 @@ def _least(
 def _try(
     asking: Asking, partition: PartitionModel, changes: tuple[SwitchChange, ...], answer: Answer
 ) -> Trial:
-    """Whether changes prevent a loss; never those that refuse writes in any case."""
+    """Try changes: whether they prevent the loss; changes that block all writes do not count."""
     assert answer.loss is not None
     loss, other, story = answer.loss, changed(partition, changes), answer.loss.fault_counts()
 
@@ -143,14 +145,14 @@ def _try(
 
 
 def _posed(other: PartitionModel, guarantee: Guarantee, faults: Mapping[str, int], loss: Trace) -> Posed:
-    """Whether these faults, and moves where a loss has some, break a guarantee of a changed partition."""
+    """The search whether these faults break a guarantee of the changed partition."""
     question = of_mixture((guarantee,), faults, other.moves if has_moves(loss) else 0)
     family = family_of(other, group_of(guarantee), Budget(None, loss.fault_counts()))  # one for all changes
     return posed(other, question, family)
 
 
 def _holds(found: Found | None, guarantee: Guarantee) -> bool | None:
-    """Whether a guarantee survives; None when that is not known."""
+    """Whether a guarantee holds in a result; None if unknown."""
     verdicts = [] if found is None else [found.verdicts[name] for name in guarantee.properties]
     if any(isinstance(verdict, Violated) for verdict in verdicts):
         return False

@@ -17,7 +17,7 @@ from spec.frozen import frozen
 
 @frozen
 class Review:
-    """Everything a review found.
+    """The complete result of a review.
 
     `faults` were tried at most; `remedies` prevent the first loss, None when
     none were looked for; `ended` is why the review came to an early end, empty when it
@@ -42,7 +42,7 @@ class Review:
 
     @property
     def complete(self) -> bool:
-        """Whether every question was answered as far as it was asked."""
+        """Whether every question was answered completely."""
         tried = self.remedies is None or self.remedies.complete
         asked = all(answer.complete for answer in self.answers) and all(
             case.complete for each in self.also for case in each.cases
@@ -51,12 +51,12 @@ class Review:
 
     @property
     def loss(self) -> Answer | None:
-        """The answer whose run is shown: see `first_loss`."""
+        """The answer whose run is shown first: see `first_loss`."""
         return first_loss(self.answers)
 
     @property
     def rows(self) -> dict[str, str]:
-        """The kinds of faults and what they are; the last is any mixture."""
+        """The kinds of faults with their descriptions; the last is any mixture."""
         moves = {MOVE: "leadership is moved, and nothing is wrong"} if self.partition.moves else {}
         kinds = {kind.name: kind.title for kind in fault_kinds(self.partition)} if self.faults else {}
         mixture = "any of these, in any mixture" if kinds else "nothing goes wrong"
@@ -64,17 +64,17 @@ class Review:
         return moves | kinds | {ANY: mixture + among}
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
-        """What is known of a guarantee under a kind of fault; None for a kind that cannot happen."""
+        """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
         return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
 
     def met(self, required: Requirement) -> bool | None:
-        """Whether a requirement is met; None when that is not known. What cannot happen is survived."""
+        """Whether a requirement is met; None if unknown. A fault that cannot happen is survived."""
         answer = self.answer(required.guarantee.name, required.kind)
         return True if answer is None else answer.survives(required.faults)
 
 
 def first_loss(answers: Iterable[Answer]) -> Answer | None:
-    """The loss that comes first: the fewest faults, the guarantee that matters most, the shortest run.
+    """The most important loss: fewest faults, then guarantee, then the shortest run.
 
     That writes stop is shown in the table; it is no loss.
     """
@@ -91,7 +91,7 @@ def first_loss(answers: Iterable[Answer]) -> Answer | None:
 
 
 def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:
-    """The answers with a run under any faults, by that run: the first loss before all others."""
+    """The answers with a loss under any mixture, grouped by run, the first loss first."""
     shown = [answer for answer in review.answers if answer.kind == ANY and answer.loss is not None]
     first = review.loss
     if first is not None:

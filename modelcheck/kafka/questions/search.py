@@ -23,16 +23,16 @@ SHARE = 3  # one search may have a third of what is left, so that a large one le
 
 
 class Watch(Reporter, Protocol):
-    """Receives what is asked, and how each search goes."""
+    """Receives the progress of searches."""
 
     def begin(self, title: str) -> None:
-        """From here on it is about something else."""
+        """Begin a new topic of the searches that follow."""
         ...
 
 
 @frozen
 class Effort:
-    """How many states the searches of a run may find, and the seconds they may take; None: any number.
+    """The limits for all searches of a run: states and seconds; None is unlimited.
 
     `each` is how many states one search may find, `threads` how many take part in it (None: all cores),
     `memory` how many bytes may be in use.
@@ -46,7 +46,7 @@ class Effort:
 
 
 class Asking(Interruptible):
-    """One question after the other; `ended` is why there are no more, `states` how many were found in all.
+    """Runs searches with a common limit and cache; `ended` is why no more are run.
 
     What an earlier run has answered costs nothing again: `known` of the states were found then.
     """
@@ -69,13 +69,13 @@ class Asking(Interruptible):
         self._engine.close()
 
     def foresee(self, coming: Iterable[Posed]) -> None:
-        """Have another core make what these questions need; costs nothing where they are answered."""
+        """Compile the kernels of coming questions on another core; answered ones cost nothing."""
         if self._effort.threads != 1 and not self.ended:
             new = (each for each in coming if not self._answers.has(question(each.model, each.check)))
             self._engine.foresee(task_of(each.model, each.check, each.family, symmetry=True) for each in new)
 
     def found(self, asked: Posed, what: str = "", *, small: bool = False) -> Found | None:
-        """What comes out, perhaps cut short; None when nothing is left to spend.
+        """The result of a search, possibly incomplete; None if no effort is left.
 
         `what` is shown to a watcher; by default the question.
         A `small` search has so few states that to make a kernel for it takes longer than to do without.
@@ -99,7 +99,7 @@ class Asking(Interruptible):
         return found(outcome)
 
     def _checked(self, asked: Posed, limits: Limits, *, small: bool) -> Outcome:
-        """By the fast engine if it can, and up to symmetry if that can be."""
+        """The outcome by the compiled engine and with symmetry, where they apply."""
         fast: Engine = ReferenceEngine() if small else self._engine
         for engine, symmetry in ((fast, True), (fast, False), (None, True)):
             with suppress(Unsupported):
@@ -107,6 +107,7 @@ class Asking(Interruptible):
         return self._searched(asked, limits, None, symmetry=False)
 
     def _searched(self, asked: Posed, limits: Limits, engine: Engine | None, *, symmetry: bool) -> Outcome:
+        """The outcome by an engine."""
         return check(
             asked.model,
             asked.check,
@@ -119,18 +120,18 @@ class Asking(Interruptible):
         )
 
     def tell(self, event: Event) -> None:
-        """Pass it on; nothing more is searched after Ctrl-C."""
+        """Forward an event to the watcher; stop searching after Ctrl-C."""
         self._timings.tell(event)
         if self.ended and isinstance(event, Progress):
             raise Stopped(End.INTERRUPTED)
 
     @property
     def why_not(self) -> str:
-        """Why a question was not answered."""
+        """The reason why a question was not answered."""
         return self.ended or (End.SECONDS if self._is_late() else End.STATES).value
 
     def _limits(self, short: int) -> Limits | None:
-        """What one search may spend, to which `short` states were not enough; None when nothing is left."""
+        """The limits for one search, which needs more than `short` states; None if too few are left."""
         if self.ended or self._is_late():
             return None
         seconds = None if self._until is None else self._until - time.monotonic()
@@ -144,4 +145,5 @@ class Asking(Interruptible):
         )
 
     def _is_late(self) -> bool:
+        """Whether the time is over."""
         return self._until is not None and time.monotonic() >= self._until

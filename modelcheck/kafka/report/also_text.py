@@ -51,7 +51,7 @@ _HOLDS = {
 
 
 def says(case: SubjectCase) -> str:
-    """An answer in one sentence: "clients do not reach a broker: with 1 fault writes can stop: …"."""
+    """The answer in one sentence: "clients do not reach a broker: with 1 fault writes can stop: …"."""
     loss = case.loss
     if loss is None and case.survived >= 0:
         short = "" if case.complete else "; more is not known, the search was cut short"
@@ -68,14 +68,14 @@ def says(case: SubjectCase) -> str:
 
 
 def mark(case: SubjectCase) -> tuple[str, Role]:
-    """✓ nothing that was tried breaks it, ✗ something does, ? it is not known."""
+    """The mark of an answer: ✓ nothing tried breaks it, ✗ something does, ? unknown."""
     if case.loss is not None:
         return "✗", Role.BAD
     return ("✓", Role.GOOD) if case.complete else ("?", Role.UNSURE)
 
 
 def lines(found: Sequence[SubjectFindings], width: int) -> Iterator[Line]:
-    """Each subject with its cases, then the run of each that is broken."""
+    """The report on the subjects: the cases of each, then the runs that break some."""
     for asked in found:
         yield line(Piece(_title(asked), Role.STRONG))
         first = max((len(case.what) for case in asked.cases), default=0)
@@ -96,11 +96,12 @@ def lines(found: Sequence[SubjectFindings], width: int) -> Iterator[Line]:
 
 
 def _title(asked: SubjectFindings) -> str:
+    """The heading of a subject."""
     return f"{asked.subject.title[0].upper()}{asked.subject.title[1:]} ({asked.subject.file})"
 
 
 def not_asked(found: Sequence[SubjectFindings], width: int, *, verbose: bool) -> Iterator[Line]:
-    """What this configuration was not asked about, and how to ask; `verbose` names all, with their files."""
+    """What was not asked about this configuration, and how to ask; `verbose` lists all."""
     asked = [each.subject for each in found]
     left = [subject for subject in SUBJECTS if subject not in asked]
     if verbose:
@@ -117,7 +118,7 @@ def not_asked(found: Sequence[SubjectFindings], width: int, *, verbose: bool) ->
 
 
 def as_json(found: Sequence[SubjectFindings]) -> list[dict[str, object]]:
-    """It in plain values, in the shape of the schema."""
+    """The findings as JSON data."""
     return [
         {
             "subject": asked.subject.name,
@@ -131,6 +132,7 @@ def as_json(found: Sequence[SubjectFindings]) -> list[dict[str, object]]:
 
 
 def _case(case: SubjectCase) -> dict[str, object]:
+    """One case as JSON data."""
     return {
         "about": case.what,
         "says": says(case),

@@ -18,7 +18,7 @@ _FROZEN = (
 
 
 def says(found: Quorum, down: Outage | None) -> str:
-    """How many controllers may be down, and what stops with more; `down` is the review's outage."""
+    """How many controllers may be down, and what stops with more, in sentences."""
     many = found.voters.count.value
     named = f"{found.voters.count.reason}{', perhaps not all' if found.voters.count.assumed else ''}"
     if found.frozen_with is None:
@@ -33,14 +33,14 @@ def says(found: Quorum, down: Outage | None) -> str:
 
 
 def _above(found: Quorum) -> str:
-    """What the answers of the review take for granted."""
+    """The assumption of the review about controllers, in a sentence."""
     if found.voters.are_brokers:
         return "Each is a broker as well; the other answers are for a majority that is up all the same."
     return "The other answers are for a majority that is up."
 
 
 def _combined(found: Quorum, down: Outage | None) -> str:
-    """What it is to this partition that its brokers are the controllers, where that was asked."""
+    """The effect of brokers being controllers, in a sentence, if it was asked."""
     if found.brokers is None or down is None:
         return ""
     both = f"Each is a broker as well: with {_NUMBERS[found.brokers.faults]} of them down no replica leads"
@@ -55,7 +55,7 @@ def lines(found: Quorum, down: Outage | None, width: int) -> Iterator[Line]:
 
 
 def as_json(found: Quorum, down: Outage | None) -> dict[str, object]:
-    """It in plain values, in the shape of the schema."""
+    """The findings as JSON data."""
     return {
         "says": says(found, down),
         "stands_still_with": found.frozen_with,

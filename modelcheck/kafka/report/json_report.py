@@ -17,7 +17,7 @@ FORMAT = 1  # goes up when a key changes its meaning or goes away
 
 
 def as_json(review: Review) -> dict[str, object]:
-    """The review in plain values, in the shape of the schema."""
+    """The review as JSON data, in the form of the schema."""
     return {
         "format": FORMAT,
         "settings": review.settings.as_json(),
@@ -48,11 +48,12 @@ def as_json(review: Review) -> dict[str, object]:
 
 
 def _says(answer: Answer | None) -> str | None:
+    """The answer in a sentence."""
     return None if answer is None else sentence(answer)
 
 
 def answer_json(answer: Answer | None) -> dict[str, object] | None:
-    """An answer in plain values; None for what cannot happen."""
+    """An answer as JSON data; None for what cannot happen."""
     if answer is None:
         return None
     certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
@@ -65,6 +66,7 @@ def answer_json(answer: Answer | None) -> dict[str, object] | None:
 
 
 def _loss(answer: Answer | None) -> dict[str, object] | None:
+    """The run of an answer as JSON data."""
     if answer is None or answer.loss is None:
         return None
     trace = answer.loss
@@ -78,6 +80,7 @@ def _loss(answer: Answer | None) -> dict[str, object] | None:
 
 
 def _search(search: Search | None, review: Review) -> dict[str, object] | None:
+    """The search for remedies as JSON data."""
     if search is None:
         return None
     return {
@@ -88,6 +91,7 @@ def _search(search: Search | None, review: Review) -> dict[str, object] | None:
 
 
 def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
+    """One remedy as JSON data."""
     changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     return {
         "changes": [

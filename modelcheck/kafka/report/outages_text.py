@@ -18,7 +18,7 @@ COLUMN = "comes back"
 
 
 def says(found: Outage) -> str:
-    """What works, from no broker down to all: "With one broker down: writable and readable. With …"."""
+    """The availability with each number of brokers down: "With one broker down: writable and readable. …"."""
     sentences = []
     for first, last in found.spans():
         if last == 0:
@@ -31,7 +31,7 @@ def says(found: Outage) -> str:
 
 
 def _down(every: int, first: int, last: int) -> str:
-    """How many of all: "one broker", "one or two brokers", "all three brokers"."""
+    """A number of brokers out of all: "one broker", "one or two brokers", "all three brokers"."""
     if first == last == every and every > 1:
         return "both brokers" if every == 2 else f"all {_NUMBERS[every]} brokers"
     *others, most = (_NUMBERS[number] for number in range(first, last + 1))
@@ -39,7 +39,7 @@ def _down(every: int, first: int, last: int) -> str:
 
 
 def _what(found: Outage, down: int) -> str:
-    """What works with `down` brokers down, in words."""
+    """The services that work with `down` brokers down, in words."""
     works = {each.name: each.works(down) for each in found.services}
     good = [name for name, sure in works.items() if sure]
     if unknown := [name for name, sure in works.items() if sure is None]:
@@ -54,14 +54,14 @@ def _what(found: Outage, down: int) -> str:
 
 
 def _then(found: Outage, first: int, last: int) -> str:
-    """The brokers that must return after the shortest run for service to resume; other runs may take more."""
+    """The brokers that must return after the shortest run for service to resume, in words."""
     stops = [each.stop for each in found.services if each.stop is not None]
     stops = [stop for stop in stops if stop.down == first and stop.until]
     return f" (at best until {_until(stops[-1], last)})" if stops else ""
 
 
 def _until(stop: Stop, last: int) -> str:
-    """The brokers that must return for service to resume after the run, which covers up to `last` brokers."""
+    """The brokers that must return after a run for service to resume, in words."""
     sets = stop.until or ()
     many = len(sets[0])
     if many == stop.down < last:
@@ -74,7 +74,7 @@ def _until(stop: Stop, last: int) -> str:
 
 
 def _back(found: Outage) -> str:
-    """Whether all comes back with the brokers."""
+    """Whether service resumes when all brokers return, in a sentence."""
     if gone := [each.name for each in found.services if each.whole and each.returns is False]:
         return f"When all return, it does not always become {' or '.join(gone)} again."
     if any(each.whole and each.returns is None for each in found.services):
@@ -87,7 +87,7 @@ def _back(found: Outage) -> str:
 
 
 def rows(found: Outage) -> list[tuple[str, tuple[tuple[str, Role], ...]]]:
-    """A row for each number of brokers, and one for whether the service comes back."""
+    """The table: a row for each number of brokers down, and one for recovery."""
     every = len(found.names)
     numbers = range(every + 1)
     down = [(f"{many} of {every} down", tuple(_WORKS[w] for w in found.working(many))) for many in numbers]
@@ -95,11 +95,12 @@ def rows(found: Outage) -> list[tuple[str, tuple[tuple[str, Role], ...]]]:
 
 
 def _comes_back(service: Service) -> tuple[str, Role]:
+    """The cell whether a service recovers."""
     return _RETURNS[service.returns] if service.whole else _LOST
 
 
 def note(found: Outage) -> str:
-    """What the rows are about."""
+    """The note that explains the table."""
     safe = "a broker crashes, its log is safe"
     safe += ", and the controller on its node with it" if found.controllers_too else ""
     how = safe if found.fault != "disk" else "a broker comes back with an empty disk"
@@ -113,11 +114,12 @@ def note(found: Outage) -> str:
 
 
 def _has_unknown(found: Outage) -> bool:
+    """Whether some cell is unknown."""
     return any(cell == _WORKS[None] for _, cells in rows(found) for cell in cells)
 
 
 def lines(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
-    """The sentence, the table, and how the first service stops while some broker is up: see `run_to_stop`."""
+    """The report on outages: sentence, table, and the first run that stops a service."""
     yield line(Piece(TITLE, Role.STRONG))
     yield from wrapped(line("  "), says(found), width)
     table = rows(found)
@@ -135,7 +137,7 @@ def lines(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Lin
 
 
 def run_to_stop(found: Outage, width: int, shown: Trace | None = None) -> Iterator[Line]:
-    """How the first service stops while a broker is still up; that all stop all needs no run.
+    """The report on the first run that stops a service while a broker is up.
 
     `shown` is a run that is shown anyway: one with the same steps is not shown again.
     """
@@ -153,7 +155,7 @@ def run_to_stop(found: Outage, width: int, shown: Trace | None = None) -> Iterat
 
 
 def as_json(found: Outage) -> dict[str, object]:
-    """It in plain values, in the shape of the schema."""
+    """The outage as JSON data."""
     return {
         "says": says(found),
         "fault": found.fault,
@@ -168,6 +170,7 @@ def as_json(found: Outage) -> dict[str, object]:
 
 
 def _service(found: Outage, service: Service) -> dict[str, object]:
+    """One service as JSON data."""
     stop = service.stop
     sets = None if stop is None else stop.until
     until = None if sets is None else [[found.names[place] for place in who] for who in sets]

@@ -22,19 +22,19 @@ from spec.frozen import frozen
 
 @frozen
 class TopicRow:
-    """A topic, and what its review found."""
+    """A topic with its review."""
 
     topic: str
     review: Review
 
     @property
     def survived(self) -> tuple[float, ...]:
-        """How many faults each guarantee survives, the one that matters most first."""
+        """The faults that each guarantee survives, the most important guarantee first."""
         return tuple(_survived(self.review.answer(guarantee.name)) for guarantee in GUARANTEES)
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What sets topics apart, under the words of `FACTS`."""
+        """The settings that distinguish topics, in the order of `FACTS`."""
         made = self.review.settings.switches
         unclean = "yes" if made.unclean_election.value else "no"
         numbers = (made.replication_factor.value, made.min_insync_replicas.value)
@@ -45,26 +45,26 @@ FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
 def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
-    """The rows, those that survive least first, and by their names where that is the same."""
+    """The rows sorted by the faults survived, fewest first, then by name."""
     return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
 
 
 def _survived(answer: Answer | None) -> float:
-    """A number to compare by; what is not known comes after what is lost for certain."""
+    """The faults survived as a sort key; unknown sorts after certain loss."""
     if answer is None or answer.survived is None:
         return float("inf")
     return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
 
 
 def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:
-    """What the answers hang on: topics for which it is equal are asked about once."""
+    """A key that is equal for topics whose reviews have the same answers."""
     release, brokers = settings.version.value, settings.brokers.value
     size = (partition.replicas, partition.in_sync_wanted)
     return (release, brokers, *size, partition.ephemeral, tuple(partition.config.items()))
 
 
 def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Review:
-    """The review of one topic as that of another with the same question: its runs name its own brokers."""
+    """The review of one topic, transferred to another with the same question and its broker names."""
     answers = tuple(
         answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
         for answer in review.answers
@@ -77,6 +77,7 @@ def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Re
 
 
 def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
+    """A case with other broker names."""
     if case.loss is None:
         return case
     sorts = case.loss.scope.sorts
@@ -87,6 +88,7 @@ def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
 
 
 def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
+    """An outage with other broker names."""
     services = tuple(
         each
         if each.stop is None
@@ -97,6 +99,7 @@ def _outage(found: Outage, names: tuple[str, ...]) -> Outage:
 
 
 def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> Trace:
+    """A run with other broker names."""
     return replace(trace, scope=replace(trace.scope, sorts={**trace.scope.sorts, brokers: names}))
 
 
@@ -104,7 +107,7 @@ def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> T
 
 
 def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
-    """A line for each topic, then the report on the first, which survives least."""
+    """The table of topics, then the report on the first, which survives least."""
     names = [guarantee.name for guarantee in GUARANTEES]
     first = max(len("topic"), *(len(_name(row)) for row in rows))
     yield line(Piece(title(rows), Role.STRONG))
@@ -125,7 +128,7 @@ def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
 
 
 def title(rows: Sequence[TopicRow]) -> str:
-    """What the table is of: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
+    """The heading: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
     settings = rows[0].review.settings
     brokers = count(settings.brokers.value, "broker")
     number = count(len(rows), "topic")
@@ -133,13 +136,13 @@ def title(rows: Sequence[TopicRow]) -> str:
 
 
 def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:
-    """The table, and the whole report on the topic at the top of it."""
+    """The table, and the whole report on its first topic."""
     yield from table(rows, width)
     yield from lines(rows[0].review, width, verbose=verbose)
 
 
 def _name(row: TopicRow) -> str:
-    """The topic's, cut short; files that name none are about every topic without settings of its own."""
+    """The topic's name, cut short, or a phrase for topics without settings of their own."""
     name = row.topic or "any other"
     return name if len(name) <= 40 else name[:39] + "…"
 
@@ -148,7 +151,7 @@ def _name(row: TopicRow) -> str:
 
 
 def overview_json(rows: Sequence[TopicRow]) -> dict[str, object]:
-    """Each topic's review as `--topic` gives it, in the order of the table."""
+    """Each topic's review as JSON data, in the order of the table."""
     return {
         "format": FORMAT,
         "complete": all(row.review.complete for row in rows),

@@ -26,7 +26,7 @@ MOST_RUNS = 8  # each is several printed pages
 
 
 def review_page(review: Review, command: str) -> str:
-    """The page; the same review gives the same page, however long it took."""
+    """The HTML page of a review; it does not depend on the time the review took."""
     lost = _lost(review)
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
@@ -36,7 +36,7 @@ def review_page(review: Review, command: str) -> str:
 
 
 def overview_page(rows: Sequence[TopicRow], command: str) -> str:
-    """The page on every topic of a cluster: the table, then the card and the runs of the first."""
+    """The HTML page on every topic of a cluster: the table, then the first topic's card and runs."""
     lost = _lost(rows[0].review)
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
@@ -55,13 +55,14 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
 
 
 def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
+    """The cells of a topic's row."""
     for name in names:
         text, role = cell(row.review.answer(name))
         yield TableCell(text, role)
 
 
 def _about(lost: list[list[Answer]]) -> str:
-    """How to get from the table to the runs, and that there are more, where there are."""
+    """How to get from the table to the runs, in a sentence."""
     if not lost:
         return ""
     more = f"; {MOST_RUNS} of {len(lost)} runs are on this page" if len(lost) > MOST_RUNS else ""
@@ -69,7 +70,7 @@ def _about(lost: list[list[Answer]]) -> str:
 
 
 def _lost(review: Review) -> list[list[Answer]]:
-    """The answers with a loss, by the run that they show: the first loss, then those to any faults."""
+    """The answers with a loss, grouped by run, the first loss first."""
     lost = [answer for answer in review.answers if answer.loss is not None]
     order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
     lost.sort(key=lambda a: (a is not review.loss, a.kind != ANY, order[a.guarantee.name]))
@@ -81,6 +82,7 @@ def _lost(review: Review) -> list[list[Answer]]:
 
 
 def _item(review: Review, answer: Answer, command: str) -> PageItem:
+    """The page's item for a run."""
     guarantee, trace = answer.guarantee, _loss(answer)
     under = "" if answer.kind == ANY else f", by {answer.kind} alone"
     title = f"{guarantee.name}: {guarantee.fails}{under}"
@@ -88,12 +90,14 @@ def _item(review: Review, answer: Answer, command: str) -> PageItem:
 
 
 def _loss(answer: Answer) -> Trace:
+    """The run of an answer that has one."""
     if answer.loss is None:
         raise ValueError("the answer has no loss")
     return answer.loss
 
 
 def _card(review: Review, places: Mapping[int, int], runs: str, command: str) -> Card:
+    """The summary card of the review."""
     settings = review.settings
     words, role = _first_words(review)
     rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
@@ -121,12 +125,13 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
 
 
 def _first_words(review: Review) -> tuple[str, Role]:
-    """What is found of the guarantee that matters most."""
+    """The result for the most important guarantee, in words."""
     first = review.answer(GUARANTEES[0].name)
     return ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
 
 
 def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
+    """The verdicts on the card."""
     for guarantee in GUARANTEES:
         answer = review.answer(guarantee.name)
         if answer is not None:
@@ -134,6 +139,7 @@ def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
 
 
 def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
+    """The table of guarantees and kinds of faults."""
     names = [guarantee.name for guarantee in GUARANTEES]
     rows = []
     used: set[str] = set()
@@ -152,18 +158,18 @@ def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
 
 
 def _stops(review: Review) -> list[Line]:
-    """The run in which a service stops while some broker is up."""
+    """The report on the run that stops a service."""
     return [] if review.outage is None else list(outages.run_to_stop(review.outage, WIDTH, stopping(review)))
 
 
 def _controllers(review: Review) -> list[Line]:
-    """How many controllers may be down, where files name them."""
+    """The report on controllers, if files name them."""
     found = review.quorum
     return [] if found is None else list(wrapped((), controllers.says(found, review.outage), WIDTH))
 
 
 def _outages(review: Review) -> Iterator[PageTable]:
-    """What works while brokers are down, under its sentence."""
+    """The table of services while brokers are down, with its sentence."""
     found = review.outage
     if found is not None:
         rows = tuple(
@@ -175,6 +181,7 @@ def _outages(review: Review) -> Iterator[PageTable]:
 
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The summary of the requirements, and each with whether it is met."""
     words = {True: "met", False: "NOT met", None: "not known"}
     met = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
     if met:

@@ -40,7 +40,7 @@ CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERRO
 
 
 def of_reviews(rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
-    """A case for each guarantee and each requirement of each topic; a finding for each loss and warning.
+    """The reviews as a report for CI: cases for guarantees and requirements, findings for losses.
 
     A loss is an error where a requirement forbids it, and else a warning.  A guarantee that was
     decided passes, whatever it survives: what is to be survived is for requirements.
@@ -49,6 +49,7 @@ def of_reviews(rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
 
 
 def _report(row: TopicRow, files: Sequence[str]) -> Report:
+    """The report of one topic."""
     settings = row.review.settings
     remarks = [
         *(of_diagnostic(each, Severity.WARNING) for each in settings.warnings),
@@ -63,16 +64,19 @@ def _report(row: TopicRow, files: Sequence[str]) -> Report:
 
 
 def _remark(rule: FindingRule, remark: Remark) -> Finding:
+    """A warning about a setting as a finding."""
     given = remark.given
     return Finding(rule, Severity.NOTE, f"{given.key}: {remark.why}", FilePlace(given.source, given.span))
 
 
 def _rule(guarantee: Guarantee) -> FindingRule:
+    """The rule that a violated guarantee belongs to."""
     what = guarantee.holds.removesuffix(" under")
     return FindingRule(f"review/{guarantee.name}", f"{what}, whatever goes wrong")
 
 
 def _cases(row: TopicRow) -> Iterator[CaseReport]:
+    """A case for each guarantee and requirement of a topic."""
     review = row.review
     suite = f"review {row.topic}".rstrip()
     scope = plain([*limits(review, WIDTH, measured=False)])
@@ -100,10 +104,12 @@ def _cases(row: TopicRow) -> Iterator[CaseReport]:
 
 
 def _says(answer: Answer | None) -> str:
+    """The answer in a sentence."""
     return "this cannot happen under this configuration" if answer is None else sentence(answer)
 
 
 def _story(answer: Answer) -> str:
+    """The run of an answer in sentences."""
     if answer.loss is None:
         return ""
     return plain([*story(sentence(answer), [answer.loss], WIDTH, least=answer.is_exact)])
@@ -126,7 +132,7 @@ def _findings(row: TopicRow, files: Sequence[str]) -> Iterator[Finding]:
 
 
 def _remedies(review: Review, answer: Answer) -> list[str]:
-    """What would have prevented it, where that was looked for."""
+    """The remedies of a loss in words, if they were searched for."""
     if answer is not review.loss or review.remedies is None or not review.remedies.found:
         return []
     about = circumstances(review.settings)
@@ -138,7 +144,7 @@ def _remedies(review: Review, answer: Answer) -> list[str]:
 
 
 def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
-    """The line of the setting that the smallest remedy changes, else of one that bears on it, else a file."""
+    """The file and line of the setting that a remedy changes, else of one that matters, else a file."""
     remedies: Sequence[Remedy] = review.remedies.found if review.remedies is not None else ()
     switches = [change.switch for remedy in remedies for change in remedy.changes] if answer.loss else []
     keys = [FACTOR if switch == REPLICAS else entry(switch).key_name for switch in switches]
@@ -154,7 +160,7 @@ def _place(review: Review, answer: Answer, files: Sequence[str]) -> FilePlace:
 
 
 def _stages(answer: Answer, place: FilePlace) -> tuple[RunStage, ...]:
-    """The run that shows it; its steps are of the cluster, and all have the place of the finding."""
+    """The steps of the run of an answer, all located at the finding."""
     if answer.loss is None:
         return ()
     texts = [

@@ -25,7 +25,7 @@ _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a lo
 
 
 def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
-    """The whole report; with `verbose` why each setting counts, and the loss in the words of the model."""
+    """The whole report; `verbose` adds the reason of each setting, and the run in the model's terms."""
     yield from _answer(review, width)
     yield from _requirements(review)
     yield from _table(review, width)
@@ -47,7 +47,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
 
 
 def _answer(review: Review, width: int) -> Iterator[Line]:
-    """What is reviewed, then each guarantee in a sentence, the one that matters most first."""
+    """The heading, then a sentence for each guarantee, the most important first."""
     unsure = () if review.complete else (Piece(" · partly unknown, the review was cut short", Role.UNSURE),)
     yield line(Piece(subject(review), Role.STRONG), *unsure)
     yield ()
@@ -63,13 +63,13 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
 
 
 def stopping(review: Review) -> Trace | None:
-    """The run after which writes have stopped, which is shown wherever there is one."""
+    """The run after which writes stop, if there is one."""
     answer = review.answer("writable")
     return None if answer is None else answer.loss
 
 
 def subject(review: Review) -> str:
-    """What is reviewed: "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"."""
+    """The heading of a review: "Kafka 0.8.1: one partition of a topic, 2 replicas of 2 brokers"."""
     settings = review.settings
     topic = f"topic {settings.topic.name}" if settings.topic else "a topic"
     replicas = count(review.partition.replicas, "replica")
@@ -79,6 +79,7 @@ def subject(review: Review) -> str:
 
 
 def _requirements(review: Review) -> Iterator[Line]:
+    """The requirements, and whether each is met."""
     words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
     for required in review.required:
         text, role = words[review.met(required)]
@@ -93,6 +94,7 @@ def _requirements(review: Review) -> Iterator[Line]:
 
 
 def _table(review: Review, width: int) -> Iterator[Line]:
+    """The table of guarantees and kinds of faults."""
     rows, names = review.rows, [guarantee.name for guarantee in GUARANTEES]
     first = max(map(len, rows))
     yield line(Piece("How many faults of each kind are survived", Role.STRONG))
@@ -112,7 +114,7 @@ def _table(review: Review, width: int) -> Iterator[Line]:
 
 
 def _story(review: Review, answers: Sequence[Answer], width: int, *, verbose: bool) -> Iterator[Line]:
-    """The run that answers show, under what it is: the first loss, or what it breaks."""
+    """The run of some answers under a heading."""
     traces = [answer.loss for answer in answers if answer.loss is not None]
     trace, guarantee = traces[0], answers[0].guarantee
     is_loss = answers[0] is review.loss and guarantee.name in _OF_RECORDS
@@ -125,7 +127,7 @@ def _story(review: Review, answers: Sequence[Answer], width: int, *, verbose: bo
 
 
 def remedies(review: Review, width: int) -> Iterator[Line]:
-    """What would have prevented the first loss, as far as was looked."""
+    """The remedies of the first loss."""
     search = review.remedies
     if search is None:
         return
@@ -146,6 +148,7 @@ def remedies(review: Review, width: int) -> Iterator[Line]:
 
 
 def _lead(search: Search) -> str:
+    """The sentence that introduces the remedies."""
     lead = "The smallest change that would have prevented it, found by checking each"
     if search.changes == 1:
         return f"{lead}:" if len(search.found) == 1 else f"{lead}; any one of these:"
@@ -157,6 +160,7 @@ def _lead(search: Search) -> str:
 
 
 def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
+    """One remedy in words."""
     changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
     after = {
@@ -173,7 +177,7 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
 
 
 def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Line]:
-    """What the answer is for, and what it leaves open; without the seconds it took unless `measured`."""
+    """The scope of the answer and its limits; without times unless `measured`."""
     said = (
         f"Checked for one partition, up to {count(review.faults, 'fault')} and {count(RECORDS, 'record')}: "
         f"{review.states:,} states" + (_took(review) if measured else "") + "."
@@ -191,9 +195,11 @@ def limits(review: Review, width: int, *, measured: bool = True) -> Iterator[Lin
 
 
 def _took(review: Review) -> str:
-    known = "" if not review.known else f", {_part(review)} found by an earlier run,"
+    """The time and states that the review took, in words."""
+    known = "" if not review.known else f", {_found_now(review)} found by an earlier run,"
     return f"{known} in {review.seconds:.0f} s"
 
 
-def _part(review: Review) -> str:
+def _found_now(review: Review) -> str:
+    """How many of the states this run found itself, in words: "all", or a number "of them"."""
     return "all" if review.known == review.states else f"{review.known:,} of them"

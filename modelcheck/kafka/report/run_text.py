@@ -21,7 +21,7 @@ _MARKS = {
 
 @frozen
 class Sentence:
-    """One step of a run: its name in the model, the kind of step, what happens."""
+    """One step of a run in words: its action, its kind, and the text."""
 
     action: str
     kind: Kind
@@ -30,7 +30,7 @@ class Sentence:
 
 
 def sentences(trace: Trace) -> tuple[Sentence, ...]:
-    """What happens in each step, with the answer to the producer and what becomes of the in-sync set."""
+    """The steps of a run in words, with acknowledgements and changes of the in-sync set."""
     machine = Machine(trace.model, trace.scope)
     actions = {action.name: action for action in trace.model.actions}
     found = []
@@ -45,7 +45,7 @@ def sentences(trace: Trace) -> tuple[Sentence, ...]:
 
 
 def sentences_json(trace: Trace | None) -> list[dict[str, str]]:
-    """The sentences of a run as plain values; none where there is no run."""
+    """The sentences of a run as JSON data; empty without a run."""
     steps = () if trace is None else sentences(trace)
     return [{"action": e.action, "kind": e.kind.value, "name": e.name, "says": e.says} for e in steps]
 
@@ -66,7 +66,7 @@ _ENDS: Mapping[str | None, str] = {  # what is wrong, where no guarantee names i
 
 
 def outcome(trace: Trace) -> str:
-    """What is wrong at the end of a run."""
+    """The violation at the end of a run, in words."""
     if (end := _ENDS.get(trace.property)) is not None:
         return end
     last = trace.states[-1]
@@ -92,7 +92,7 @@ def outcome(trace: Trace) -> str:
 
 
 def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> Iterator[Line]:
-    """The sentences of a run, numbered, faults marked, and how it ends for each property that it breaks.
+    """The numbered sentences of a run, with faults marked and how it ends.
 
     `traces` are that run, once for each; `least` is whether none with fewer faults does it.
     """
@@ -110,7 +110,7 @@ def story(title: str, traces: Sequence[Trace], width: int, *, least: bool) -> It
 
 
 def _acknowledged(trace: Trace, number: int) -> str:
-    """What a step answers to the producer."""
+    """The answer to the producer in a step, in words."""
     before, after = trace.states[number : number + 2]
     if all(variable.name != "acked" for variable in trace.model.variables):
         return ""  # a model of what is committed, whoever waits for it
@@ -121,7 +121,7 @@ def _acknowledged(trace: Trace, number: int) -> str:
 
 
 def _in_sync(trace: Trace, before: State, after: State) -> str:
-    """The in-sync set after a step that changed it; nothing in a model of something else."""
+    """The in-sync set after a step that changed it, in words; else empty."""
     variable = next((each for each in trace.model.variables if each.name == "isr"), None)
     if variable is None or _of(trace, "isr", before) == _of(trace, "isr", after):
         return ""
@@ -135,7 +135,7 @@ def _in_sync(trace: Trace, before: State, after: State) -> str:
 
 
 def _missing(trace: Trace, ghost: str) -> str:
-    """The records of a ghost that the leader's log lacks."""
+    """The records of a ghost variable that the leader's log lacks, in words."""
     last = trace.states[-1]
     index = next(i for i, v in enumerate(trace.model.variables) if v.name == "Broker.log")
     has = {entry[1] for entry in last[index][_of(trace, "leader", last)]}
@@ -143,16 +143,17 @@ def _missing(trace: Trace, ghost: str) -> str:
 
 
 def _records(numbers: list[int]) -> str:
+    """Records in words."""
     return f"record{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
 
 
 def _of(trace: Trace, name: str, state: State) -> Value:
-    """The value of a variable of the whole system."""
+    """The value of a global variable in a state."""
     return state[next(i for i, variable in enumerate(trace.model.variables) if variable.name == name)]
 
 
 def _show(trace: Trace, name: str, state: State | None = None) -> str:
-    """A variable, or without a state a switch of the configuration, as text."""
+    """A variable's value in a state, or, without a state, a switch of the configuration, as text."""
     if state is None:
         entry = next(entry for entry in trace.model.configs if entry.name == name)
         return show(entry.type, trace.scope.config[name], trace.scope)

@@ -19,7 +19,7 @@ SHOWN = 8  # names in a list, without --verbose
 
 
 def warnings(settings: Settings) -> Iterator[Line]:
-    """What is odd in the files, as a compiler prints it."""
+    """The warnings about the files, as a compiler prints them."""
     for warning in settings.warnings:
         yield from (line(Piece(text, Role.UNSURE)) for text in render(warning, level="warning").splitlines())
     if settings.warnings:
@@ -27,21 +27,21 @@ def warnings(settings: Settings) -> Iterator[Line]:
 
 
 def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
-    """The settings: in short, or with `verbose` each with its reason."""
+    """The settings used: in short, or with `verbose` each with its reason."""
     settings = review.settings
     yield from _assumed(settings, width)
     yield from _used(settings.used)
     yield from _defaulted(settings, width)
     if verbose:
         yield from _reasons(settings, width)
-    yield from _beside(settings, width, verbose=verbose)
+    yield from _without_effect(settings, width, verbose=verbose)
     if review.faults:
         yield from not_asked(review.also, width, verbose=verbose)
     yield ()
 
 
 def _assumed(settings: Settings, width: int) -> Iterator[Line]:
-    """The assumed settings that the answer depends on, and how to give them."""
+    """The assumed settings that affect the answer, and how to set them."""
     factor, acks = settings.switches.replication_factor, settings.switches.acks
     assumed = []
     if settings.version.assumed:
@@ -69,6 +69,7 @@ def _assumed(settings: Settings, width: int) -> Iterator[Line]:
 
 
 def _used(found: Iterable[Effective]) -> Iterator[Line]:
+    """The settings from files that are used, with their places."""
     rows = [(f"{one.key}={_plain(one)}", one.origin.place) for one in found if one.origin is not None]
     yield line(Piece("Used" if rows else "Used: no setting that is given decides the answer", Role.STRONG))
     first = max((len(text) for text, _ in rows), default=0)
@@ -78,7 +79,7 @@ def _used(found: Iterable[Effective]) -> Iterator[Line]:
 
 
 def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
-    """The defaults of the release, and what it does where it has no such key."""
+    """The defaults of the release, and its behaviour where it has no such key."""
     version = settings.version.value
     yield line(Piece(f"By default in Kafka {version}", Role.STRONG))
     given = [line(f"{one.key}={_plain(one)}") for one in settings.defaulted if one.value is not None]
@@ -103,7 +104,7 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
 
 
 def _reasons(settings: Settings, width: int) -> Iterator[Line]:
-    """The cluster, and every choice that the model makes for it, each with its reason."""
+    """The cluster and each choice of the model, with the reasons."""
     choices = {f.name: getattr(settings.switches, f.name).as_json() for f in fields(settings.switches)}
     cluster = {
         "Kafka": settings.version.as_json(),
@@ -119,8 +120,8 @@ def _reasons(settings: Settings, width: int) -> Iterator[Line]:
         yield ()
 
 
-def _beside(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:
-    """Settings that were read and decide nothing here."""
+def _without_effect(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:
+    """The settings that do not affect the answer."""
     outside = [f"{remark.given.key}={remark.given.value.strip()}" for remark in settings.outside]
     yield from _list("Matter, but are outside the model", outside, settings.outside, width, verbose=verbose)
     unknown = [remark.given.key for remark in settings.unknown]
@@ -140,6 +141,7 @@ def _beside(settings: Settings, width: int, *, verbose: bool) -> Iterator[Line]:
 def _list(
     title: str, names: list[str], remarks: Iterable[Remark], width: int, *, verbose: bool
 ) -> Iterator[Line]:
+    """A list of settings with a heading."""
     if not names:
         return
     if verbose:
@@ -155,11 +157,12 @@ def _list(
 
 
 def _short(text: str) -> str:
+    """A text cut short."""
     return text if len(text) <= 48 else text[:47] + "…"
 
 
 def _plain(found: Effective) -> str:
-    """A value as it is written in a configuration."""
+    """A value as configurations spell it."""
     if isinstance(found.value, bool):
         return str(found.value).lower()
     return "never" if str(found.value) == NEVER else _short(str(found.value))

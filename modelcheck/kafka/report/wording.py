@@ -20,7 +20,7 @@ CELLS = {  # what the marks of the table mean, in addition to plain numbers
 
 
 def cell(answer: Answer | None) -> tuple[str, Role]:
-    """How many faults are survived, for a table, and what the number is worth; `CELLS` explains the marks."""
+    """The number of faults survived as a table cell, with marks that `CELLS` explains."""
     if answer is None:
         return "-", Role.DIM
     if answer.kind == MOVE and answer.complete and answer.loss is None:
@@ -39,28 +39,30 @@ def cell(answer: Answer | None) -> tuple[str, Role]:
 
 
 def legend(cells: Iterable[str]) -> list[str]:
-    """What the marks in the cells mean, of those that are there."""
+    """The explanations of the marks that occur in the cells."""
     used = set(cells)
     return [text for sign, text in CELLS.items() if any(_has(each, sign) for each in used)]
 
 
 def _has(text: str, sign: str) -> bool:
+    """Whether a cell has a mark."""
     return text.endswith("+") if sign == "+" else sign in text
 
 
 def _worth(answer: Answer) -> Role:
+    """The colour of an answer's cell."""
     return Role.BAD if answer.survived is not None and answer.survived < 1 else Role.UNSURE
 
 
 def mark(answer: Answer) -> tuple[str, Role]:
-    """A mark for an answer in a list: ✓ nothing breaks it, ✗ something does, ? it is not known."""
+    """The mark of an answer: ✓ nothing breaks it, ✗ something does, ? unknown."""
     if answer.lost_with is not None:
         return "✗", Role.BAD
     return ("✓", Role.GOOD) if answer.complete else ("?", Role.UNSURE)
 
 
 def sentence(answer: Answer) -> str:
-    """An answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …"."""
+    """The answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …"."""
     guarantee, survived, loss = answer.guarantee, answer.survived, answer.loss
     if survived is None:
         return f"{guarantee.holds} any number of faults"
@@ -89,7 +91,7 @@ def sentence(answer: Answer) -> str:
 
 
 def faults_of(trace: Trace, words: Mapping[str, str] | None = None) -> str:
-    """The faults of a run in their order, "isolation, then session loss"; `words` are for other models'."""
+    """The faults of a run in order: "isolation, then session loss"."""
     kinds = set(trace.model.faults)
     names: list[str] = []
     for step in trace.steps:

@@ -17,14 +17,14 @@ from spec.frozen import frozen
 
 @frozen
 class Reproduced:
-    """What came of it: the exit code of that alone, and the report as data; none where there is no run."""
+    """The result of a reproduction after a check: its exit code, and its report as data, if any."""
 
     exit: Exit
     data: dict[str, object] | None = None
 
 
 def reproduced(run: Callable[[], Trace], home: Home, output: Output, *, shown: bool) -> Reproduced:
-    """Try a run, and show the report after what is on the output already, where that is to be shown.
+    """Try a run on a real cluster, and print the report if it is to be shown.
 
     `run` gives it, or raises SpecError where none is driven.  A mistake is reported, as an interruption
     is, and neither changes the answer that was found before.

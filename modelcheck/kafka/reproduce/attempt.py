@@ -23,7 +23,7 @@ from spec.source import Source
 
 
 class Came(Enum):
-    """What came of it."""
+    """The result of an attempt, compared with the model's prediction."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -34,7 +34,7 @@ class Came(Enum):
 
 @frozen
 class ReproductionTask:
-    """What is to be tried: a plan, and the model and the scope with whose configuration the cluster is made.
+    """A plan to try on a cluster, with the model and scope whose configuration the cluster gets.
 
     `under` is the name of their check where it is another one than the plan's, whose steps may be
     impossible there: only the steps that are done are taken from the plan.  The same where `read` names
@@ -50,12 +50,12 @@ class ReproductionTask:
 
     @property
     def freely(self) -> bool:
-        """Whether only the steps that are done are taken from the plan."""
+        """Whether only forced steps follow the plan, and the cluster chooses the others."""
         return self.under is not None or self.read != ""
 
     @property
     def predicted(self) -> frozenset[Ending]:
-        """How it ends in the model; several where that depends."""
+        """The possible endings according to the model."""
         if not self.freely:
             return frozenset({Ending.LOST})
         return predict(self.plan.phases, self.model, self.scope, self.plan.trace.states[0])
@@ -63,7 +63,7 @@ class ReproductionTask:
 
 @frozen
 class Attempt:
-    """What was asked, of which Kafka, and the runs; `problem` is the reason why there are no more."""
+    """A reproduction task and its runs; `problem` is the reason if some are missing."""
 
     asked: ReproductionTask
     version: str
@@ -73,7 +73,7 @@ class Attempt:
 
     @property
     def came(self) -> Came:
-        """What came of it: of several runs one that lost a record is enough."""
+        """The result of all runs; one run that lost a record is enough."""
         if not self.runs:
             return Came.COULD_NOT
         lost = any(run.lost for run in self.runs)
@@ -83,7 +83,7 @@ class Attempt:
 
     @property
     def is_as_predicted(self) -> bool:
-        """Whether the cluster behaved as the model, as far as the model covers it."""
+        """Whether the cluster behaved like the model, where the model covers it."""
         if not self.asked.freely:
             return self.came is Came.REPRODUCED
         strange = any(end.how is How.OTHERWISE for run in self.runs for end in run.ends)
@@ -93,7 +93,7 @@ class Attempt:
 def attempt(
     asked: ReproductionTask, home: Home, *, times: int, keep: Path | None, tell: Callable[[str], None]
 ) -> Iterator[Run]:
-    """Each run as it ends, in a folder of its own. Raises SpecError where the cluster does not start."""
+    """Run the plan `times` times, each in its own folder. Raises SpecError if the cluster does not start."""
     for number in range(1, times + 1):
         with _folder(keep, number, times) as folder:
             cluster = Cluster(
@@ -120,7 +120,7 @@ def attempt(
 
 @contextmanager
 def _folder(keep: Path | None, number: int, times: int) -> Iterator[Path]:
-    """Where the cluster is: in a folder that stays, or in one that goes."""
+    """A context with the folder of a run's cluster: kept, or temporary."""
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="modelcheck-kafka-") as name:
             yield Path(name)

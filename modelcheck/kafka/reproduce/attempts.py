@@ -16,7 +16,7 @@ from spec.frozen import frozen
 
 @frozen
 class Manner:
-    """Under which other check, how often, where its folders stay, and where min.insync.replicas is set."""
+    """Options of an attempt: another check's configuration, repetitions, folders, where settings go."""
 
     under: str | None = None
     times: int = 1
@@ -25,7 +25,7 @@ class Manner:
 
 
 def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Manner()) -> Attempt:  # noqa: B008 - it is frozen
-    """The attempt, with the runs that have ended where it is interrupted.
+    """Drive a run on real clusters, some times; returns the attempt, if interrupted with the runs completed.
 
     Costs about a minute for each run.  Raises SpecError where the release lacks the settings, or the
     cluster does not start, and KeyboardInterrupt where a request to end (NOTE(ending)) comes before a run
@@ -45,7 +45,7 @@ def tried(trace: Trace, home: Home, progress: ProgressLine, manner: Manner = Man
 
 
 def exit_code(found: Attempt) -> Exit:
-    """EXPECTED where the cluster behaved as the model."""
+    """EXPECTED if the cluster behaved like the model, else another exit code."""
     if found.came is Came.COULD_NOT:
         return Exit.UNKNOWN
     return Exit.EXPECTED if found.is_as_predicted else Exit.VIOLATED

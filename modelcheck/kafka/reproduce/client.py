@@ -22,14 +22,14 @@ COMMITTING = 600_000  # milliseconds for a write that later steps may let throug
 
 
 class Unanswered(Exception):  # noqa: N818 - often no failure: a cluster in trouble does not answer
-    """A cluster did not do what it was asked, or refused it; the reason as Kafka names it."""
+    """Raised if a cluster refuses a request or does not answer; has the reason in Kafka's terms."""
 
 
 class Sent:
-    """A record that was sent over a connection of its own, and what became of it."""
+    """A record sent over its own connection, and its answer."""
 
     def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
-        """`is_answered` is True where no answer is to come, since none was asked for."""
+        """A record just sent; `is_answered` is True if no answer is requested, so it counts as answered."""
         self._connection = connection
         self._refusal: str | None = "" if is_answered else None
         if not is_answered:
@@ -37,26 +37,27 @@ class Sent:
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is an answer, good or bad."""
+        """Whether an answer has arrived, positive or negative."""
         return self._refusal is not None
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether it was acknowledged to the producer."""
+        """Whether the record was acknowledged."""
         return self._refusal == ""
 
     @property
     def refusal(self) -> str:
-        """Why it was not, as Kafka names it; nothing where it was, or where there is no answer yet."""
+        """The name of Kafka's error if the record was refused; else empty."""
         return self._refusal or ""
 
     def close(self) -> None:
-        """Wait no longer."""
+        """Stop waiting for the answer."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()
 
     def _wait(self) -> None:
+        """Wait for the answer, in a thread."""
         with suppress(OSError), self._connection.makefile("rb") as file:
             size = file.read(SIZE.size)
             answer = file.read(*SIZE.unpack(size)) if len(size) == SIZE.size else b""
@@ -64,7 +65,7 @@ class Sent:
 
 
 def begin() -> None:
-    """Load the library, which is slow, and turn off its log of lost connections, which are expected here.
+    """Import the client library, which is slow, and silence its expected connection errors.
 
     Raises ModuleNotFoundError where it is not installed.
     """
@@ -73,7 +74,7 @@ def begin() -> None:
 
 
 def send(broker: str, text: str, acks: int | str) -> Sent:
-    """One record to one broker, once; an answer is not waited for. Raises Unanswered.
+    """Send one record to one broker once, without waiting for the answer. Raises Unanswered.
 
     It goes to this broker whoever leads: a producer of the library would ask any broker who that is, and
     a leader that is deposed without knowing it would get no record.
@@ -89,7 +90,7 @@ def send(broker: str, text: str, acks: int | str) -> Sent:
 
 
 def _produce_request(text: str, acks: int | str) -> bytes:
-    """A request to write a record, as it goes over a connection."""
+    """The bytes of a Produce request."""
     _library()
     from kafka.protocol.producer import ProduceRequest  # noqa: PLC0415 - as in `_library`
     from kafka.record.memory_records import MemoryRecordsBuilder  # noqa: PLC0415 - as above
@@ -111,7 +112,7 @@ def _produce_request(text: str, acks: int | str) -> bytes:
 
 
 def _refusal(answer: bytes) -> str:
-    """The name of the error in an answer to such a request; nothing where there is none."""
+    """The name of the error in a Produce response; empty if there is none."""
     from kafka.protocol.producer import ProduceResponse  # noqa: PLC0415 - as in `_library`
 
     found = ProduceResponse.decode(answer, version=PRODUCE, header=True)
@@ -120,7 +121,7 @@ def _refusal(answer: bytes) -> str:
 
 
 def read(broker: str) -> list[str]:
-    """All that a consumer is given, from the beginning to the high watermark. Raises Unanswered."""
+    """All records up to the high watermark, as a consumer gets them. Raises Unanswered."""
     library = _library()
     with _answered():
         consumer = library.KafkaConsumer(
@@ -141,24 +142,25 @@ def read(broker: str) -> list[str]:
 
 
 def create(brokers: Sequence[str], replicas: Sequence[int], settings: Mapping[str, str]) -> None:
-    """The topic with its one partition, whose first replica leads. Raises Unanswered."""
+    """Create the topic with one partition, whose first replica leads. Raises Unanswered."""
     topic = {"assignments": {PARTITION: list(replicas)}, "configs": dict(settings)}
     _asked(brokers, lambda admin: admin.create_topics({TOPIC: topic}))
 
 
 def move(brokers: Sequence[str], replicas: Sequence[int]) -> None:
-    """Make the first of these the preferred replica, and have it elected. Raises Unanswered."""
+    """Make the first replica the preferred leader, and have it elected. Raises Unanswered."""
     place = _library().TopicPartition(TOPIC, PARTITION)
     _asked(brokers, lambda admin: admin.alter_partition_reassignments({place: list(replicas)}))
     elect(brokers)
 
 
 def elect(brokers: Sequence[str]) -> None:
-    """Have the controller look for a leader, as `kafka-leader-election.sh` does. Raises Unanswered."""
+    """Have the controller elect a leader, as `kafka-leader-election.sh` does. Raises Unanswered."""
     _asked(brokers, lambda admin: admin.elect_leaders(PREFERRED, {TOPIC: [PARTITION]}))
 
 
 def _asked(brokers: Sequence[str], what: Callable[[Any], object]) -> None:
+    """Send an admin request through any of the brokers, and wait for its result."""
     with _answered():
         admin = _library().KafkaAdminClient(bootstrap_servers=list(brokers))
         try:
@@ -169,6 +171,7 @@ def _asked(brokers: Sequence[str], what: Callable[[Any], object]) -> None:
 
 @contextmanager
 def _answered() -> Iterator[None]:
+    """A context that turns the library's errors into Unanswered."""
     try:
         yield
     except _library().errors.KafkaError as error:
@@ -176,7 +179,7 @@ def _answered() -> Iterator[None]:
 
 
 def _library() -> Any:  # noqa: ANN401 - it has no types
-    """The library, which only who drives a cluster needs."""
+    """The client library, imported only to drive a cluster."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of its own
         import kafka  # noqa: PLC0415 - an extra, and slow to load

@@ -36,7 +36,7 @@ CUT, HELD = "cut", "held"  # why a link carries nothing
 
 
 class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnostic
-    """A process of the cluster has ended unexpectedly; its last lines, without where in its code it was."""
+    """Raised if a process of the cluster ended unexpectedly; has its last lines of output."""
 
     def __init__(self, name: str, output: str) -> None:
         self.name = name
@@ -44,14 +44,14 @@ class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnosti
         super().__init__(f"{name} has ended unexpectedly")
 
     def diagnostic(self) -> SpecError:
-        """The same as a mistake of the input."""
+        """The error for the user."""
         source = Source("--kafka-home", "")
         help_ = "\n        ".join(("its last lines:", *self.lines))
         return SpecError([Diagnostic("R0932", source, None, str(self), help=help_)])
 
 
 class Cluster:
-    """A controller and brokers 1, 2 …, with links that can be cut; as a context, nothing of it stays.
+    """A cluster of a controller and brokers 1, 2, … with links to cut; a context that removes it at the end.
 
     `settings` are for all brokers, `controllers` for the controller, and `features` for the tool that
     formats directories.
@@ -80,7 +80,7 @@ class Cluster:
         self._system = ctypes.CDLL(None)
 
     def __enter__(self) -> Self:
-        """Choose ports, open the links, write configurations; nothing is started.
+        """Choose ports, open the links and write configurations; starts no process.
 
         Raises SpecError where somebody else takes a port meanwhile.
         """
@@ -107,6 +107,7 @@ class Cluster:
             link.close()
 
     def _open_links(self) -> None:
+        """Open the links between all nodes."""
         for node in self.brokers:
             self._clients[node] = free_port(["127.0.0.1"], self._clients.values())
         for to in (*self.brokers, CONTROLLER):
@@ -124,21 +125,21 @@ class Cluster:
         return self.root / name(node).replace(" ", "")
 
     def output(self, node: int) -> Path:
-        """What a node has said."""
+        """The file with a node's output."""
         return self.root / f"{name(node).replace(' ', '')}.log"
 
     def client(self, node: int) -> str:
-        """Where clients reach a broker."""
+        """The address at which clients reach a broker."""
         return f"127.0.0.1:{self._clients[node]}"
 
     def is_up(self, node: int) -> bool:
-        """Whether its process runs."""
+        """Whether a node's process is running."""
         return node in self._running and self._running[node].poll() is None
 
     # ------------------------------------------------------------------ what befalls it
 
     def format(self) -> None:
-        """Make the controller's directory ready. Raises NotStarted with what the tool said.
+        """Format the controller's directory. Raises NotStarted with the tool's output.
 
         A broker's has its mark only (see `start`): the tool would write no more, and takes seconds.
         """
@@ -150,7 +151,7 @@ class Cluster:
             raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
 
     def start(self, *nodes: int) -> None:
-        """Start processes, and do not wait for them."""
+        """Start the processes of nodes, without waiting."""
         for node in nodes:
             mark = self.folder(node) / "meta.properties"
             if not mark.exists():
@@ -171,7 +172,7 @@ class Cluster:
                 )
 
     def kill(self, node: int) -> None:
-        """`kill -9`; what was on its way from it is lost."""
+        """Kill a node with SIGKILL; its data in transit is lost."""
         self._running[node].kill()
         self._running.pop(node).wait()
         for pair, link in self._links.items():
@@ -179,7 +180,7 @@ class Cluster:
                 link.drop()
 
     def stop(self, node: int) -> None:
-        """A clean shutdown, waited for."""
+        """Shut a node down cleanly, and wait for it."""
         self._running[node].send_signal(signal.SIGTERM)
         try:
             self._running[node].wait(timeout=STOPPING)
@@ -188,47 +189,50 @@ class Cluster:
         self._running.pop(node).wait()
 
     def erase(self, node: int) -> None:
-        """Its disk is gone."""
+        """Delete the disk of a node."""
         shutil.rmtree(self.folder(node))
 
     def cut(self, one: int, other: int) -> None:
-        """Nothing passes between two nodes any more."""
+        """Cut the network between two nodes."""
         for link in self._between(one, other):
             link.cut(CUT)
 
     def mend(self, one: int, other: int) -> None:
-        """They reach each other again."""
+        """Restore the network between two nodes."""
         for link in self._between(one, other):
             link.mend(CUT)
 
     def hold(self, asking: int, asked: int) -> None:
-        """What one node asks of another waits."""
+        """Delay the requests of one node to another."""
         self._links[asking, asked].cut(HELD)
 
     def release(self, asking: int, asked: int) -> None:
-        """It passes again."""
+        """Let delayed requests pass."""
         self._links[asking, asked].mend(HELD)
 
     def check(self) -> None:
-        """Raise NotStarted if a process that should run has ended."""
+        """Raise NotStarted if a process has ended unexpectedly."""
         for node, process in self._running.items():
             if process.poll() is not None:
                 raise NotStarted(name(node), bytes_of(self.output(node), LARGEST).decode(errors="replace"))
 
     def _end_with_us(self) -> None:
-        """However this program ends, the process that starts here does too; of Linux only."""
+        """Make the process end when this program does, however it ends; Linux only."""
         if sys.platform == "linux":
             self._system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def _between(self, one: int, other: int) -> list[Link]:
+        """The links between two nodes, in both directions."""
         return [self._links[pair] for pair in permutations((one, other)) if pair in self._links]
 
     # ------------------------------------------------------------------ configurations
 
     def _properties(self, node: int) -> Path:
+        """The path of a node's configuration file."""
         return self.root / f"{node}.properties"
 
     def _configure(self, node: int) -> None:
+        """Write a node's configuration file."""
         is_broker = node != CONTROLLER
         lines = {
             "process.roles": "broker" if is_broker else "controller",
@@ -269,12 +273,12 @@ class Cluster:
 
 
 def name(node: int) -> str:
-    """A node as people call it."""
+    """A node's name for people: "broker 1" or "the controller"."""
     return "controller" if node == CONTROLLER else f"broker {node}"
 
 
 def free_port(addresses: Sequence[str], taken: Collection[int] = ()) -> int:
-    """A port that is free at all of these addresses, and none of those that are `taken`.
+    """A TCP port that is free at all addresses and not in `taken`.
 
     Raises SpecError where there is none, or where this system has not got the addresses.
     """
@@ -297,12 +301,13 @@ def free_port(addresses: Sequence[str], taken: Collection[int] = ()) -> int:
 
 
 def _no_port(message: str) -> SpecError:
+    """The error that no port could be opened."""
     help_ = "try again; all of 127.0.0.0/8 has to be this machine, as it is on Linux"
     return SpecError([Diagnostic("R0932", Source("loopback", ""), None, message, help=help_)])
 
 
 def until(holds: Callable[[], bool], seconds: float) -> bool:
-    """Whether something became true in time."""
+    """Wait until `holds()` is true, at most `seconds`; return whether it became true."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -312,8 +317,10 @@ def until(holds: Callable[[], bool], seconds: float) -> bool:
 
 
 def _address(asking: int, asked: int) -> str:
+    """The local address for the link of one node to another."""
     return f"127.77.{asking}.{asked}"
 
 
 def _host(node: int) -> str:
+    """The address of a node."""
     return f"node{node}.cluster"

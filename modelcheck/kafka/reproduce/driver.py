@@ -43,7 +43,7 @@ EVERY = 0.1
 
 
 class How(Enum):
-    """What a phase came to."""
+    """How the cluster behaved in a phase, compared with the run and with the model."""
 
     AS_THE_RUN = "as the run says"
     AS_THE_MODEL = "as the model says"
@@ -54,7 +54,7 @@ class How(Enum):
 
 @frozen
 class HighWatermark:
-    """A broker's in records of the run, and the model's; that is None where it is not certain."""
+    """A broker's high watermark in records, and the model's, None if it is not determined."""
 
     broker: int
     model: int | None
@@ -62,13 +62,13 @@ class HighWatermark:
 
     @property
     def differs(self) -> bool:
-        """Whether the model is sure of another one."""
+        """Whether the model determines another value."""
         return self.model is not None and self.model != self.cluster
 
 
 @frozen
 class PhaseEnd:
-    """How a cluster looked at the end of a phase, and how it should look; notes on what else was done.
+    """The cluster at the end of a phase, and the expected state; notes on extra actions.
 
     `did` are the steps of the phase that were done, in that order, and `files` what is new in the
     cluster's files, where something differs also what its processes wrote last.
@@ -87,7 +87,7 @@ class PhaseEnd:
 
 @frozen
 class Run:
-    """What became of a plan on a cluster.
+    """The result of executing a plan on a cluster.
 
     `acked` were acknowledged; `kept` are in the log of the leader, and `given` what a consumer got
     from it, None where there is no leader.  `lost` were acknowledged, and are neither.
@@ -102,27 +102,27 @@ class Run:
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """The acknowledged records that the leader has not got; none where there is no leader."""
+        """The acknowledged records that the leader lacks; none without a leader."""
         if self.kept is None:
             return ()
         return tuple(each for each in self.acked if each not in {*self.kept, *(self.given or ())})
 
     @property
     def ending(self) -> Ending:
-        """What became of the records that were acknowledged."""
+        """The fate of the acknowledged records."""
         if self.kept is None:
             return Ending.NOBODY_LEADS
         return Ending.LOST if self.lost else Ending.KEPT
 
     @property
     def first_otherwise(self) -> PhaseEnd | None:
-        """The first phase that did not go as predicted."""
+        """The first phase that differs from the prediction."""
         usual = {How.AS_THE_RUN, How.AS_THE_MODEL, How.NOT_COMPARED}
         return next((end for end in self.ends if end.how not in usual), None)
 
 
 class Driver:
-    """One plan on one cluster; where `freely`, only the steps that are done are taken from the plan."""
+    """Executes a plan on a cluster; with `freely` only the forced steps are taken from the plan."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class Driver:
     # ------------------------------------------------------------------ the whole
 
     def run(self) -> Run:
-        """All phases, then what is left. Raises NotStarted, Unanswered or TimeoutError where that fails."""
+        """Execute all phases and read the final state. Raises NotStarted, Unanswered or TimeoutError."""
         client.begin()
         began = time.monotonic()
         try:
@@ -164,12 +164,13 @@ class Driver:
                 self._predicted.wait(frozenset())
                 self._tell("the cluster's own steps")
                 self._await(None, [])
-            return self._told(tuple(ends), began)
+            return self._result(tuple(ends), began)
         finally:
             for each in self._sent.values():
                 each.close()
 
     def _start(self) -> None:
+        """Start the cluster, create the topic, and wait until it is writable."""
         cluster = self._cluster
         self._tell("starting the cluster")
         nodes = (CONTROLLER, *cluster.brokers)
@@ -180,7 +181,7 @@ class Driver:
         self._must(lambda: self._writes(self._order[0]), "the first leader takes no writes")
 
     def _has_topic(self) -> bool:
-        """Whether the topic is there, which is asked for; a broker is unfenced before clients reach it."""
+        """Try to create the topic; return whether it exists."""
         first = self._order[0]
         try:
             client.create([self._cluster.client(first)], self._order, self._settings.topic)
@@ -189,7 +190,7 @@ class Driver:
         return True
 
     def _writes(self, node: int) -> bool:
-        """Whether a record of no importance is taken by all replicas."""
+        """Whether a record unrelated to the run is replicated everywhere."""
         try:
             sent = client.send(self._cluster.client(node), OTHER, "all")
         except client.Unanswered:
@@ -199,6 +200,8 @@ class Driver:
         return sent.is_acknowledged
 
     def _must(self, holds: Callable[[], bool], problem: str) -> None:
+        """Wait until a condition is true; raises TimeoutError with the problem otherwise."""
+
         def looked() -> bool:
             self._cluster.check()
             return holds()
@@ -207,6 +210,7 @@ class Driver:
             raise TimeoutError(problem)
 
     def _phase(self, phase: Phase) -> PhaseEnd:
+        """Execute one phase."""
         began = time.monotonic()
         notes: list[str] = []
         did: list[Step] = []
@@ -243,11 +247,12 @@ class Driver:
         return PhaseEnd(phase, tuple(did), how, seen, differences, marks, files, tuple(notes), seconds)
 
     def _is_of_leader(self, step: Step) -> bool:
+        """Whether a step is by the partition's leader."""
         seen = self._seen()
         return seen is not None and step.args[0] == seen.leader
 
     def _prepare(self, steps: tuple[Step, ...]) -> None:
-        """Before a power loss: wait until the broker has written down how far its logs are flushed."""
+        """Wait, before a power loss, until the broker has written its recovery point."""
         for step in steps:
             if step.action == "power_loss" and FLUSHING in self._settings.topic:
                 self._tell("waiting until what is flushed is written down")
@@ -258,7 +263,7 @@ class Driver:
     def _await(
         self, wanted: SeenPartition | None, notes: list[str]
     ) -> tuple[How, SeenPartition, SeenPartition | None]:
-        """How the cluster comes to look, and how it should have looked where it is not so."""
+        """Wait for the expected state; return the result, the state seen, and the one expected."""
         end = time.monotonic() + PATIENCE
         before, since = None, time.monotonic()
         asked = False
@@ -287,7 +292,7 @@ class Driver:
             time.sleep(EVERY)
 
     def _have_elected(self, notes: list[str]) -> None:
-        """Ask the controller to look for a leader: unasked it looks only after an event."""
+        """Have the controller elect a leader, which it otherwise does only after an event."""
         up = [self._cluster.client(node) for node in self._cluster.brokers if self._cluster.is_up(node)]
         try:
             client.elect(up)
@@ -300,8 +305,8 @@ class Driver:
                 "no leader was elected until the controller was asked to, as kafka-leader-election.sh does"
             )
 
-    def _told(self, ends: tuple[PhaseEnd, ...], began: float) -> Run:
-        """What is left in the end."""
+    def _result(self, ends: tuple[PhaseEnd, ...], began: float) -> Run:
+        """The result of the run, from its phases and the final state."""
         seen = ends[-1].cluster if ends else self._seen()
         leader = None if seen is None else (self._seen() or seen).leader
         kept: tuple[int, ...] | None = None
@@ -313,6 +318,7 @@ class Driver:
         return Run(ends, leader, acked, kept, given, time.monotonic() - began)
 
     def _given(self, node: int) -> tuple[int, ...] | None:
+        """The records that a consumer gets from a node; None if it gets none in time."""
         found: list[list[str]] = []
 
         def reads() -> bool:
@@ -330,6 +336,7 @@ class Driver:
     # ------------------------------------------------------------------ what is seen
 
     def _seen(self) -> SeenPartition | None:
+        """The state of the partition in the cluster; None if it cannot be read."""
         found = image(self._cluster.folder(CONTROLLER))
         partition = None if found is None else found.at(PLACE)
         if found is None or partition is None:
@@ -345,7 +352,7 @@ class Driver:
         )
 
     def _high_watermarks(self, seen: SeenPartition) -> tuple[HighWatermark, ...]:
-        """Those of the brokers that run, once they are what the model is sure of, or do not come to be."""
+        """The high watermarks of running brokers, after waiting for the determined ones."""
         sure = dict(enumerate(self._predicted.high_watermarks(seen)))
 
         def read() -> tuple[HighWatermark, ...]:
@@ -358,7 +365,7 @@ class Driver:
         return read()
 
     def _wrong(self, marks: tuple[HighWatermark, ...]) -> tuple[Difference, ...]:
-        """The high watermarks that are not what the model is sure of."""
+        """The high watermarks that differ from the model's."""
         names = self._predicted.view.names
         return tuple(
             Difference(f"high watermark of {names[mark.broker]}", str(mark.model), str(mark.cluster))
@@ -367,12 +374,15 @@ class Driver:
         )
 
     def _high_watermark(self, node: int) -> int:
+        """A broker's high watermark, in records of the model."""
         return high_watermark(self._cluster.folder(node), PLACE)
 
     def _log(self, node: int) -> tuple[int, ...]:
+        """The records in a broker's log."""
         return tuple(name for name, _ in records(self._cluster.folder(node), PLACE))
 
     def _unfenced(self) -> frozenset[int]:
+        """The brokers with a session."""
         found = image(self._cluster.folder(CONTROLLER))
         return frozenset() if found is None else unfenced(found)
 
@@ -381,6 +391,7 @@ class Driver:
     def _do(  # noqa: C901 - one case for each kind
         self, step: Step, notes: list[str], *, expects_refusal: bool
     ) -> None:
+        """Execute a step on the cluster."""
         cluster = self._cluster
         broker = step.args[0] + NODES
         match step.action:
@@ -425,6 +436,7 @@ class Driver:
                 raise AssertionError(unknown)
 
     def _produce(self, broker: int, notes: list[str], *, expects_refusal: bool) -> None:
+        """Send the next record to a broker."""
         name = 1 + (self._predicted.sent if self._predicted.is_known else max(self._sent, default=0))
         sent = client.send(self._cluster.client(broker), f"{RECORD}{name}", self._settings.acks)
         if expects_refusal:
@@ -435,7 +447,7 @@ class Driver:
             self._sent[name] = sent
 
     def _write_on(self, notes: list[str]) -> None:
-        """A record of no importance: a leader drops a replica only once that lacks something."""
+        """Send an unrelated record: a leader removes a replica from the ISR only once that lags."""
         seen = self._seen()
         if seen is None or seen.leader is None or not self._cluster.is_up(seen.leader + NODES):
             return
@@ -445,7 +457,7 @@ class Driver:
         notes.append("another record is written with acks=1: a leader drops no replica that lacks nothing")
 
     def _cut_log(self, broker: int, step: Step) -> str:
-        """Cut a log to what is sure to be on the disk, or to what the run keeps beyond."""
+        """Truncate a log to what is surely on the disk, or to what the run keeps."""
         kept = next((choice.value for choice in step.choices if choice.name == "kept"), 0)
         directory = self._cluster.folder(broker)
         flushed = read_offsets(directory / RECOVERY_POINTS).get(PLACE, 0)
@@ -457,18 +469,21 @@ class Driver:
         return f"its log is cut to offset {end}; it had written down that it is flushed up to {flushed}"
 
     def _hold(self, pairs: frozenset[tuple[int, int]]) -> None:
+        """Delay the fetches of replicas from leaders."""
         for asking, asked in pairs:
             self._cluster.hold(asking + NODES, asked + NODES)
 
     def _release(self, pairs: frozenset[tuple[int, int]]) -> None:
+        """Let delayed fetches pass."""
         for asking, asked in pairs:
             self._cluster.release(asking + NODES, asked + NODES)
 
 
 def _lacks_leader(seen: SeenPartition, wanted: SeenPartition | None) -> bool:
-    """Whether the run elects a leader, and there is none although that replica has a session."""
+    """Whether the run elects a replica that has a session, but there is no leader."""
     return seen.leader is None and wanted is not None and wanted.leader in seen.session
 
 
 def _name(step: Step, names: tuple[str, ...]) -> str:
+    """A step as text, with the cluster's names."""
     return f"{step.action}({', '.join(names[each] for each in step.args if isinstance(each, int))})"

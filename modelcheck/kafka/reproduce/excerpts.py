@@ -38,7 +38,7 @@ LONGEST = 300  # characters of a line
 
 @frozen
 class Excerpt:
-    """Lines of a file or a folder of a node, in words where it is binary."""
+    """Lines of a node's file, translated to words if it is binary."""
 
     node: int
     file: str
@@ -46,7 +46,7 @@ class Excerpt:
 
 
 class NewInFiles:
-    """What is new in the files of a cluster, each time since the time before.
+    """Reads what is new in a cluster's files since the last call.
 
     Reads the whole of them, which are small; what is being written meanwhile may be seen the next time.
     """
@@ -58,11 +58,11 @@ class NewInFiles:
         self._logs: dict[int, tuple[str, ...]] = {}
 
     def read(self) -> tuple[Excerpt, ...]:
-        """The new entries of the metadata log, and each broker's log where it is not as it was."""
+        """The new records of the metadata log, and each broker's log that has changed."""
         return (*self._metadata(), *self._changed_logs())
 
     def last_lines(self) -> tuple[Excerpt, ...]:
-        """What the processes wrote last."""
+        """The last lines of output of each process."""
         nodes = (CONTROLLER, *self._cluster.brokers)
         found = ((node, self._cluster.output(node)) for node in nodes)
         return tuple(
@@ -70,6 +70,7 @@ class NewInFiles:
         )
 
     def _metadata(self) -> Iterator[Excerpt]:
+        """The new records of the metadata log."""
         folder = self._cluster.folder(CONTROLLER) / FOLDER
         try:
             known = read_metadata(folder)
@@ -87,6 +88,7 @@ class NewInFiles:
         yield Excerpt(CONTROLLER, FOLDER, _cut(lines))
 
     def _changed_logs(self) -> Iterator[Excerpt]:
+        """The logs of brokers that have changed."""
         for node in self._cluster.brokers:
             lines = _cut(list(_log_lines(self._cluster.folder(node), self._place)))
             if lines != self._logs.get(node):
@@ -95,7 +97,7 @@ class NewInFiles:
 
 
 def record_words(record: MetadataRecord, topic: UUID | None) -> str | None:
-    """A record of the metadata log in words; None where it is not about this topic or a broker."""
+    """A metadata record in words; None if it is not about this topic or a broker."""
     match record:
         case TopicCreated(name=name, id=of) if of == topic:
             return f"topic {name}"
@@ -125,6 +127,7 @@ def record_words(record: MetadataRecord, topic: UUID | None) -> str | None:
 
 
 def _changes(record: PartitionChanged) -> Iterator[str]:
+    """A partition change in words, part by part."""
     if record.leader != UNCHANGED:
         yield f"leader {_leader(record.leader)}"
     if record.isr is not None:
@@ -136,7 +139,7 @@ def _changes(record: PartitionChanged) -> Iterator[str]:
 
 
 def _as_it_is(image: MetadataImage, place: TopicPartition, end: int) -> Iterator[str]:
-    """The partition by all records before an offset."""
+    """The partition's state at an offset of the metadata log, in words."""
     found = image.at(place)
     if found is not None:
         yield (
@@ -147,6 +150,7 @@ def _as_it_is(image: MetadataImage, place: TopicPartition, end: int) -> Iterator
 
 
 def _entries(folder: Path, since: int, end: int) -> Iterator[MetadataEntry]:
+    """The metadata records between two offsets."""
     for _, path in segments(folder):
         for each in entries(path, since):
             if isinstance(each, MetadataEntry) and each.offset < end:
@@ -154,7 +158,7 @@ def _entries(folder: Path, since: int, end: int) -> Iterator[MetadataEntry]:
 
 
 def _log_lines(directory: Path, place: TopicPartition) -> Iterator[str]:
-    """The records of a replica with their offsets and epochs, and its checkpoints."""
+    """The records of a replica with offsets and epochs, and its checkpoints, in words."""
     if not (directory / str(place)).exists():
         yield "it has no log"
         return
@@ -170,6 +174,7 @@ def _log_lines(directory: Path, place: TopicPartition) -> Iterator[str]:
 
 
 def _last_lines(path: Path) -> Iterable[str]:
+    """The last lines of a file."""
     try:
         with opened(path) as file:
             file.seek(max(0, path.stat().st_size - LAST_BYTES))
@@ -180,14 +185,16 @@ def _last_lines(path: Path) -> Iterable[str]:
 
 
 def _cut(lines: list[str]) -> tuple[str, ...]:
-    """The last lines, and how many are left out."""
+    """The last lines, and a note on how many are left out."""
     left_out = len(lines) - MOST
     return tuple(lines) if left_out <= 0 else (f"{left_out:,} lines are left out", *lines[-MOST:])
 
 
 def _leader(node: int) -> str:
+    """A leader in words."""
     return "none" if node == NOBODY else str(node)
 
 
 def _nodes(found: Iterable[int]) -> str:
+    """Nodes in words."""
     return ", ".join(map(str, found)) or "none"

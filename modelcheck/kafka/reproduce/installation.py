@@ -20,7 +20,7 @@ PATTERN = "[%d] %p %m (%c)%n"
 
 
 class Home:
-    """A release of Kafka; `libs` holds its jars.
+    """An installed release of Kafka; `libs` has its jars.
 
     Use `find`, which refuses what is none.
     """
@@ -32,7 +32,7 @@ class Home:
 
     @cached_property
     def classes(self) -> frozenset[str]:
-        """The names of Kafka's own classes."""
+        """The names of the classes in Kafka's own jars."""
         found: set[str] = set()
         for jar in self.libs.glob("kafka*.jar"):
             with opened(jar) as file, zipfile.ZipFile(file) as archive:
@@ -41,14 +41,14 @@ class Home:
 
     @property
     def release(self) -> tuple[int, int]:
-        """Its first two numbers."""
+        """The major and minor version."""
         first, second = re.findall(r"\d+", self.version)[:2]
         return int(first), int(second)
 
     def command(
         self, names: tuple[str, ...], *args: str, logging: Path, options: tuple[str, ...] = ()
     ) -> list[str]:
-        """How the first of these programs that the release has is run; they moved between releases.
+        """The command line that runs the first of these classes that the release has.
 
         `logging` is a folder that `set_up_logging` has filled.
         """
@@ -69,7 +69,7 @@ class Home:
 
 
 def find(path: Path) -> Home:
-    """The release in a folder, or in its `libs`. Raises SpecError where there is none, or no Java."""
+    """The release in a folder, or in its `libs`. Raises SpecError if there is none, or no Java."""
     for libs in (path / "libs", path):
         names = [CLIENTS.fullmatch(jar.name) for jar in libs.glob("kafka-clients-*.jar")]
         version = next((found[1] for found in names if found is not None), None)
@@ -81,6 +81,7 @@ def find(path: Path) -> Home:
 
 
 def _java() -> str:
+    """The path of the Java executable. Raises SpecError if there is none."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = found or shutil.which("java")
@@ -92,7 +93,7 @@ def _java() -> str:
 
 
 def set_up_logging(folder: Path) -> None:
-    """Write into a folder that all goes to the output, as releases before and after 4.0 want it said."""
+    """Write logging configurations for all releases that send everything to the output."""
     (folder / "log4j.properties").write_text(
         "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
         "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"

@@ -25,7 +25,7 @@ NODES = 1  # the number of the model's first broker
 
 
 class Ending(Enum):
-    """What became of the records that were acknowledged."""
+    """The fate of the acknowledged records."""
 
     LOST = "lost"
     KEPT = "kept"
@@ -34,7 +34,7 @@ class Ending(Enum):
 
 @frozen
 class SeenPartition:
-    """A partition: brokers by the numbers of the model, from 0 on, and records by their names, from 1 on."""
+    """The observable state of a partition: brokers by the model's numbers, records by name."""
 
     leader: int | None
     isr: frozenset[int]
@@ -47,7 +47,7 @@ class SeenPartition:
 
 @frozen
 class Difference:
-    """A part of a partition that is not as it was predicted."""
+    """A part of the partition that differs from the prediction."""
 
     part: str
     model: str
@@ -55,7 +55,7 @@ class Difference:
 
 
 class View:
-    """What of the states of a model within a scope can be seen."""
+    """Extracts the observable part of the model's states."""
 
     def __init__(self, model: Model, scope: Scope) -> None:
         self.names = scope.sorts["Broker"]
@@ -66,12 +66,12 @@ class View:
         return state[self._at[name]]
 
     def acting(self, state: State) -> frozenset[int]:
-        """The brokers that take themselves for the leader."""
+        """The brokers that act as leader."""
         leads = state[self._at["Broker.leads"]]
         return frozenset(b for b, up in enumerate(state[self._at["Broker.up"]]) if up and leads[b] == b)
 
     def seen(self, state: State) -> SeenPartition:
-        """What can be seen of a state."""
+        """The observable part of a state."""
         at = self._at
         return SeenPartition(
             state[at["leader"]],
@@ -84,18 +84,18 @@ class View:
         )
 
     def high_watermarks(self, state: State) -> tuple[int, ...]:
-        """How many records each broker takes for committed."""
+        """The high watermark of each broker, in records."""
         return tuple(state[self._at["Broker.hw"]])
 
     def ending(self, state: State) -> Ending:
-        """Whether the leader of a state has all that was acknowledged."""
+        """The fate of the acknowledged records, by the log of the state's leader."""
         seen = self.seen(state)
         if seen.leader is None or seen.leader not in seen.up:
             return Ending.NOBODY_LEADS
         return Ending.KEPT if seen.acked <= set(seen.logs[seen.leader]) else Ending.LOST
 
     def differences(self, model: SeenPartition, cluster: SeenPartition) -> tuple[Difference, ...]:
-        """The parts in which a cluster differs from the model."""
+        """The parts in which the cluster differs from the model."""
         return tuple(
             Difference(part, one, other)
             for (part, one), (_, other) in zip(self.parts(model), self.parts(cluster), strict=True)
@@ -103,7 +103,7 @@ class View:
         )
 
     def parts(self, seen: SeenPartition) -> Iterator[tuple[str, str]]:
-        """What is seen, in words."""
+        """The names and values of the observable parts, in words."""
         yield "leader", "none" if seen.leader is None else self.names[seen.leader]
         yield "in sync", self._brokers(seen.isr)
         yield "eligible", self._brokers(seen.eligible)
@@ -114,10 +114,12 @@ class View:
         yield "acknowledged", _records(sorted(seen.acked))
 
     def _brokers(self, found: Iterable[int]) -> str:
+        """Brokers in words."""
         return ", ".join(self.names[each] for each in sorted(found)) or "none"
 
 
 def _records(found: Sequence[int]) -> str:
+    """Records in words."""
     return ", ".join(map(str, found)) or "empty"
 
 
@@ -125,7 +127,7 @@ def _records(found: Sequence[int]) -> str:
 
 
 def image(controller: Path) -> MetadataImage | None:
-    """The state of the metadata log in the controller's directory; None while there is none."""
+    """The metadata in the controller's directory; None if there is none yet."""
     try:
         return read_metadata(controller / FOLDER).image
     except UnreadableError:
@@ -133,12 +135,12 @@ def image(controller: Path) -> MetadataImage | None:
 
 
 def unfenced(found: MetadataImage) -> frozenset[int]:
-    """The brokers that have a session, by their numbers in Kafka."""
+    """The ids of brokers with a session."""
     return frozenset(node for node, broker in found.brokers.items() if not broker.fenced)
 
 
 def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRecord]]:
-    """The records of the model in a replica's log, by name, with their places; none without a log."""
+    """The model's records in a replica's log, each with its place; none without a log."""
     try:
         for record in all_records(directory, place):
             if (name := named(record.value)) is not None:
@@ -148,7 +150,7 @@ def records(directory: Path, place: TopicPartition) -> Iterator[tuple[int, LogRe
 
 
 def all_records(directory: Path, place: TopicPartition) -> Iterator[LogRecord]:
-    """All that a replica's log has, other traffic too. Raises UnreadableError."""
+    """All records in a replica's log, including unrelated ones. Raises UnreadableError."""
     for _, path in segments(directory / str(place)):
         for batch in read_batches(path, checksums=False):
             for record in read_records(batch) if isinstance(batch, Batch) else ():
@@ -157,7 +159,7 @@ def all_records(directory: Path, place: TopicPartition) -> Iterator[LogRecord]:
 
 
 def high_watermark(directory: Path, place: TopicPartition) -> int:
-    """How many records of the model are below the high watermark that a replica wrote down last."""
+    """The number of the model's records below a replica's last high watermark checkpoint."""
     try:
         mark = read_offsets(directory / HIGH_WATERMARKS).get(place, 0)
     except UnreadableError:
@@ -166,7 +168,7 @@ def high_watermark(directory: Path, place: TopicPartition) -> int:
 
 
 def cut_log(folder: Path, end: int) -> None:
-    """Take away all batches of a log from an offset on."""
+    """Delete all batches of a log from an offset on."""
     for base, path in segments(folder):
         at = next(
             (each.position for each in read_batches(path) if isinstance(each, Batch) and each.end > end), None
@@ -179,7 +181,7 @@ def cut_log(folder: Path, end: int) -> None:
 
 
 def named(value: bytes | None) -> int | None:
-    """The record of the model that a value represents; None for other traffic."""
+    """The model's record that a value encodes; None for unrelated records."""
     text = "" if value is None else value.decode(errors="replace")
     number = text.removeprefix(RECORD)
     return int(number) if text.startswith(RECORD) and number.isdecimal() else None

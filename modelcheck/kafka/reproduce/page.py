@@ -46,7 +46,7 @@ DID: Mapping[str, Did] = {  # what was done to a broker for a step, given the ac
 
 
 def attempt_page(found: Attempt, command: str, kept: Path | None = None) -> str:
-    """The page of the run that shows most; `command` tries it again, and `kept` is where its folders are.
+    """The HTML page of the most telling run; `command` repeats it, `kept` has its folders.
 
     Costs two pictures of the run.
     """
@@ -68,6 +68,7 @@ def attempt_page(found: Attempt, command: str, kept: Path | None = None) -> str:
 
 
 def _facts(found: Attempt, view: View, kept: Path | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The facts for the head of the page, each with its lines: release, settings, prediction, runs."""
     asked = found.asked
     yield "release", (f"Kafka {found.version}",)
     yield "settings", asked.settings.words()
@@ -83,6 +84,7 @@ def _facts(found: Attempt, view: View, kept: Path | None) -> Iterator[tuple[str,
 
 
 def _step(asked: ReproductionTask, view: View, end: PhaseEnd) -> TriedStep:
+    """One phase as a step of the page."""
     following = "; ".join(sentences(asked, end.phase)[len(end.phase.done) :])
     waiting = tuple(
         f"meanwhile {view.names[asking]} cannot fetch from {view.names[from_]}"
@@ -102,14 +104,14 @@ def _step(asked: ReproductionTask, view: View, end: PhaseEnd) -> TriedStep:
 
 
 def done_words(step: Step, names: tuple[str, ...], acks: int | str) -> str:
-    """What was done to the cluster for a step."""
+    """The action on the cluster for a step, in words."""
     broker = step.args[0]
     assert isinstance(broker, int)
     return DID[step.action](f"{names[broker]} (broker {broker + NODES})", acks)
 
 
 def _parts(view: View, end: PhaseEnd) -> Iterator[SeenPart]:
-    """All that was compared, and the high watermarks, which the model may leave open."""
+    """All compared parts, and the high watermarks."""
     wrong = {each.part: each for each in end.differences}
     for part, value in view.parts(end.cluster):
         if part in wrong:
@@ -123,6 +125,6 @@ def _parts(view: View, end: PhaseEnd) -> Iterator[SeenPart]:
 
 
 def _node(node: int, names: tuple[str, ...]) -> str:
-    """A node by its number, and by the name in the model where it is a broker."""
+    """A node by its number, and its name in the model if it is a broker."""
     known = 0 <= node - NODES < len(names)
     return f"{node_name(node)} ({names[node - NODES]})" if known else node_name(node)

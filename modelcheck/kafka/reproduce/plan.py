@@ -33,7 +33,7 @@ MOST_BROKERS = 5
 
 @frozen
 class Phase:
-    """Steps that are done to the cluster, and those that it then takes on its own, up to the next ones.
+    """Steps that are forced on the cluster, and those that it then takes on its own.
 
     `done` is one step, or none where the run begins with the others; or brokers that go down one after
     the other before anybody notices.  `first` is the number of the first step.
@@ -58,14 +58,14 @@ class Plan:
 
 @frozen
 class CannotForce:
-    """Which step of a run cannot be forced on a cluster, and why; None where it is all of them."""
+    """The step of a run that cannot be forced on a cluster, and why; None if it is the whole run."""
 
     step: int | None
     why: str
 
 
 def can_drive(model: Model) -> bool:
-    """Whether a run of this model can be tried on a real cluster, if each of its steps can be forced.
+    """Whether the runs of this model can be tried on a cluster, if their steps can be forced.
 
     The model has to have the variables in `NEEDED`, and no action other than those listed here.
     """
@@ -75,7 +75,7 @@ def can_drive(model: Model) -> bool:
 
 
 def plan(trace: Trace) -> Plan | CannotForce:
-    """The phases of a run, or which step of it cannot be forced."""
+    """The phases of a run, or the step that cannot be forced."""
     view = View(trace.model, trace.scope)
     if len(view.names) > MOST_BROKERS:
         return CannotForce(None, f"{len(view.names)} brokers are more than are started ({MOST_BROKERS})")
@@ -96,13 +96,13 @@ def plan(trace: Trace) -> Plan | CannotForce:
 
 
 def _begins(steps: Sequence[Step], at: int) -> bool:
-    """Whether a step is done to the cluster, and not together with the one before."""
+    """Whether a step begins a new phase: it is forced, and not together with the one before."""
     together = steps[at - 1].action in FALLS and steps[at].action in FALLS
     return steps[at].action in DONE and not together
 
 
 def _held(view: View, after: State, following: Sequence[Step]) -> frozenset[tuple[int, int]]:
-    """Pairs of a replica and a leader from which it may not fetch: records that it is not to have yet."""
+    """The pairs of replica and leader whose fetches are delayed, to keep records from the replica."""
     seen = view.seen(after)
     leads = view.acting(after) | ({seen.leader} if seen.leader is not None else frozenset())
     joins = {step.args[0] for step in following if step.action == "become_follower"}
@@ -118,7 +118,7 @@ def _held(view: View, after: State, following: Sequence[Step]) -> frozenset[tupl
 
 
 def _order(trace: Trace, view: View) -> tuple[int, ...] | CannotForce:
-    """The replicas in an order in which the controller, which takes the first that may lead, elects so."""
+    """An order of replicas by which the controller, which elects the first possible, elects as in the run."""
     first = view.seen(trace.states[0]).leader
     failed = 0
     for order in permutations(range(len(view.names))):
@@ -132,7 +132,7 @@ def _order(trace: Trace, view: View) -> tuple[int, ...] | CannotForce:
 
 
 def _first_wrong(trace: Trace, view: View, order: tuple[int, ...]) -> int | None:
-    """The first election that would go otherwise; a moved leadership puts its replica first."""
+    """The index of the first election that would differ under this order; None if none does."""
     for number, (step, state) in enumerate(zip(trace.steps, trace.states, strict=False), 1):
         seen = view.seen(state)
         match step.action:

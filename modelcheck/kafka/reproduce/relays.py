@@ -19,7 +19,7 @@ PATIENCE = 10.0  # seconds for a connection behind a relay
 
 
 class Link:
-    """One direction of asking: all connections that one process opens to another."""
+    """A TCP relay for all connections that one process opens to another."""
 
     def __init__(self, address: tuple[str, int], target: tuple[str, int]) -> None:
         self.address = address
@@ -31,18 +31,18 @@ class Link:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def cut(self, reason: str) -> None:
-        """From here on nothing passes, for one reason more."""
+        """Stop all traffic, for one more reason."""
         with self._gate:
             self._reasons.add(reason)
 
     def mend(self, reason: str) -> None:
-        """One reason less; where none is left, what waits passes, and all that comes."""
+        """Remove a reason; without any left, waiting and new traffic passes."""
         with self._gate:
             self._reasons.discard(reason)
             self._gate.notify_all()
 
     def drop(self) -> None:
-        """End all connections; what waits in them is lost."""
+        """Close all connections and discard what they hold."""
         with self._gate:
             pairs, self._pairs = self._pairs, []
         for pair in pairs:
@@ -51,7 +51,7 @@ class Link:
             self._gate.notify_all()
 
     def close(self) -> None:
-        """End the connections, and take no more."""
+        """Close all connections and accept no more."""
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
@@ -61,6 +61,7 @@ class Link:
             self._gate.notify_all()
 
     def _serve(self) -> None:
+        """Accept connections, in a thread."""
         while True:
             try:
                 near, _ = self._server.accept()
@@ -69,7 +70,7 @@ class Link:
             threading.Thread(target=self._join, args=(near,), daemon=True).start()
 
     def _join(self, near: socket.socket) -> None:
-        """Connect what was taken with its target, once the link is whole."""
+        """Connect an accepted connection to its target, once the link is not cut."""
         waiting: tuple[socket.socket, socket.socket | None] = (near, None)
         with self._gate:
             self._pairs.append(waiting)
@@ -96,7 +97,7 @@ class Link:
     def _pump(
         self, pair: tuple[socket.socket, socket.socket], source: socket.socket, sink: socket.socket
     ) -> None:
-        """Carry bytes one way until either side ends; an end is carried too."""
+        """Copy bytes in one direction until either side closes."""
         with suppress(OSError):
             while piece := source.recv(PIECE):
                 with self._gate:
@@ -112,6 +113,7 @@ class Link:
 
 
 def _end(*ends: socket.socket | None) -> None:
+    """Close sockets."""
     for each in ends:
         if each is not None:
             with suppress(OSError):

@@ -34,7 +34,7 @@ PREDICTED = {
 
 
 def lines(found: Attempt, width: int) -> Iterator[Line]:
-    """The whole report: what came of it, the settings, and each phase of the run that shows most."""
+    """The whole report: the result, the settings, and each phase of the most telling run."""
     asked = found.asked
     yield from wrapped((), headline(found), width, ROLES[found.came])
     for text in (*what_is_left(found), *what_differs(found)):
@@ -50,7 +50,7 @@ def lines(found: Attempt, width: int) -> Iterator[Line]:
 
 
 def headline(found: Attempt) -> str:
-    """The answer in a sentence."""
+    """The result in a sentence."""
     asked = found.asked
     name = asked.plan.trace.check or "the run"
     under = "" if asked.under is None else f" under {asked.under}"
@@ -65,17 +65,17 @@ def headline(found: Attempt) -> str:
 
 
 def predicted_words(found: Attempt) -> str:
-    """How it ends in the model, in words."""
+    """The model's prediction of the ending, in words."""
     return ", or ".join(words for ending, words in PREDICTED.items() if ending in found.predicted)
 
 
 def telling(found: Attempt) -> Run | None:
-    """The run that is shown: the first that lost a record, else the last."""
+    """The run to show: the first that lost a record, else the last."""
     return next((run for run in found.runs if run.lost), found.runs[-1] if found.runs else None)
 
 
 def what_is_left(found: Attempt) -> Iterator[str]:
-    """What is left of the records in the end."""
+    """The records left in the end, in sentences."""
     names = View(found.asked.model, found.asked.scope).names
     if found.problem is not None:
         at = "" if found.problem.step is None else f"step {found.problem.step}: "
@@ -100,7 +100,7 @@ def what_is_left(found: Attempt) -> Iterator[str]:
 
 
 def what_differs(found: Attempt) -> Iterator[str]:
-    """The model's prediction, and the first step that went otherwise."""
+    """The model's prediction, and the first step that differed, in sentences."""
     if found.asked.read:
         yield f"This release reads it otherwise: {found.asked.read}."
     if found.asked.freely:
@@ -114,6 +114,7 @@ def what_differs(found: Attempt) -> Iterator[str]:
 
 
 def _phase(asked: ReproductionTask, view: View, end: PhaseEnd, width: int) -> Iterator[Line]:
+    """The report on one phase."""
     phase = end.phase
     label = line("  ", MARKS[end.how], f" {numbers(phase):<6} ")
     yield from wrapped(label, says(asked, phase), width)
@@ -139,13 +140,13 @@ SHOWN = {"leader", "in sync"}
 
 
 def says(asked: ReproductionTask, phase: Phase) -> str:
-    """The step that is done, in the words of the model."""
+    """The forced step of a phase, in the model's words."""
     said = sentences(asked, phase)[: len(phase.done)]
     return "; ".join(said) or "the cluster's own first steps"
 
 
 def sentences(asked: ReproductionTask, phase: Phase) -> list[str]:
-    """Each step of a phase in the words of the model, those that are done first."""
+    """The steps of a phase in the model's words, the forced ones first."""
     trace = asked.plan.trace
     machine = Machine(trace.model, trace.scope)
     steps = (*phase.done, *phase.following)
@@ -156,7 +157,7 @@ def sentences(asked: ReproductionTask, phase: Phase) -> list[str]:
 
 
 def numbers(phase: Phase) -> str:
-    """The steps of a phase by their numbers in the run."""
+    """The numbers of a phase's steps in the run, as text."""
     last = phase.first + len(phase.done) + len(phase.following) - 1
     return f"{phase.first}" if last == phase.first else f"{phase.first}-{last}"
 
@@ -174,6 +175,7 @@ def step_name(step: Step, names: tuple[str, ...]) -> str:
 
 
 def _records(found: tuple[int, ...]) -> str:
+    """Records in words."""
     if not found:
         return "No record was"
     return (
@@ -184,13 +186,14 @@ def _records(found: tuple[int, ...]) -> str:
 
 
 def _given(found: tuple[int, ...] | None) -> str:
+    """The records that a consumer got, in words."""
     if found is None:
         return "no answer"
     return f"{count(len(found), 'record')} ({', '.join(map(str, found))})" if found else "none of them"
 
 
 def as_json(found: Attempt) -> dict[str, object]:
-    """The same as data."""
+    """The attempt as JSON data."""
     asked = found.asked
     view = View(asked.model, asked.scope)
     return {
@@ -209,6 +212,7 @@ def as_json(found: Attempt) -> dict[str, object]:
 
 
 def _run_json(run: Run, view: View) -> dict[str, object]:
+    """One run as JSON data."""
     return {
         "leader": None if run.leader is None else view.names[run.leader],
         "acknowledged": list(run.acked),

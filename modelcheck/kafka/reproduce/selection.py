@@ -36,7 +36,7 @@ PLANNED = ("moves", "rolls")  # how often something may be done that is no fault
 def asked(
     trace: Trace, home: Home, *, under: str | None = None, at_brokers_only: bool = False
 ) -> tuple[ReproductionTask, CannotForce | None]:
-    """A run, as it is to be tried on a release; or why it cannot be, with the task as far as it is known.
+    """The task to try a run on a release, and why it cannot be tried, if so.
 
     `under` names another check, whose configuration the cluster gets.  Raises SpecError for settings
     that the release has not got.
@@ -53,12 +53,12 @@ def asked(
 
 
 def wide(scope: Scope) -> Scope:
-    """A scope in which a cluster has room for elections that the run does not have."""
+    """A scope with room for elections that the cluster may have and the run does not."""
     return replace(scope, nats={name: most + ROOM * (name == "Epoch") for name, most in scope.nats.items()})
 
 
 def trace_in(path: str, check: str | None) -> Trace:
-    """The run that a file has. Raises SpecError for one that is not driven."""
+    """The run in a file. Raises SpecError if it cannot be driven."""
     found = document(read_text(path, largest=LARGEST_TRACE), path)
     name = found.model or "kafka"
     models = next((each for _, each in driven() if name in {model.name for model in each}), None)
@@ -72,14 +72,14 @@ def trace_in(path: str, check: str | None) -> Trace:
 
 
 def counterexample(file: str, name: str | None, reporter: Reporter | None = None) -> Trace:
-    """The run that a check finds. Raises SpecError for one that finds none in which a record is lost."""
+    """The counterexample of a check. Raises SpecError if there is none that loses a record."""
     model, check = one_check(load(file), name, None, Overrides(), "an attempt")
     refuse_undriven(model)
     return losing(run_check(model, check, reporter=reporter))
 
 
 def losing(outcome: Outcome) -> Trace:
-    """The run of an outcome that is driven. Raises SpecError where there is none that loses a record."""
+    """The first driveable run of an outcome that loses a record. Raises SpecError if there is none."""
     found = [each for each in traces(outcome.findings) if each.property in LOSSES]
     if not found or not _loses(found[0]):
         name, model = outcome.check.name, outcome.model
@@ -92,7 +92,7 @@ def losing(outcome: Outcome) -> Trace:
 
 
 def refuse_kept(trace: Trace, source: Source) -> Trace:
-    """The run. Raises SpecError where it loses nothing that a cluster can be seen to lose."""
+    """The run itself. Raises SpecError if it loses nothing that is visible on a cluster."""
     if not _loses(trace):
         message = "in the end of this run no record is lost that was acknowledged, and only that can be seen"
         raise SpecError([Diagnostic("R0931", source, None, message)])
@@ -100,11 +100,12 @@ def refuse_kept(trace: Trace, source: Source) -> Trace:
 
 
 def _loses(trace: Trace) -> bool:
+    """Whether a run loses a record visibly."""
     return View(trace.model, trace.scope).ending(trace.states[-1]) is Ending.LOST
 
 
 def driven() -> Iterator[tuple[str, tuple[Model, ...]]]:
-    """The shipped files, by name, whose models are of a partition of Kafka; read as they are asked for."""
+    """The shipped files whose models can be driven, with the models; read lazily."""
     for name in library.names():
         if name.startswith("kafka") and any(map(can_drive, _shipped(name))):
             yield name, _shipped(name)
@@ -112,25 +113,28 @@ def driven() -> Iterator[tuple[str, tuple[Model, ...]]]:
 
 @cache  # what is shipped does not change, and one command may ask for all of it several times
 def _shipped(name: str) -> tuple[Model, ...]:
+    """The models of a shipped file."""
     return load(str(resources.files("spec") / "protocols" / f"{name}.rsm"))
 
 
 def file_of(check: str) -> str:
-    """The shipped file that has a check, by name. Raises SpecError where none has it."""
+    """The name of the shipped file with a check. Raises SpecError if there is none."""
     return next((name for name, models in driven() if _has(models, check)), "kafka")
 
 
 def _models_with(check: str) -> tuple[Model, ...]:
+    """The models with a check."""
     found = dict(driven())
     return next((models for models in found.values() if _has(models, check)), found["kafka"])
 
 
 def _has(models: tuple[Model, ...], check: str) -> bool:
+    """Whether some of the models has a check."""
     return any(each.name == check for model in models for each in model.checks)
 
 
 def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
-    """The model and the scope of the other check, with room for what the run does."""
+    """The model and scope of the check `name`, the scope enlarged to contain the run. Raises SpecError."""
     model, check = pick_checks(_models_with(name), [name])[0]
     refuse_undriven(model)
     own, other = trace.scope, check.scope
@@ -143,12 +147,13 @@ def _under(name: str, trace: Trace) -> tuple[Model, Scope]:
 
 
 def refuse_undriven(model: Model) -> None:
-    """Raise SpecError for a model that is not that of a partition of Kafka."""
+    """Raise SpecError if the model is not that of a partition of Kafka."""
     if not can_drive(model):
         _refuse_model(model.source, model.name)
 
 
 def _refuse_model(source: Source, name: str) -> NoReturn:
+    """Raise SpecError for a model that cannot be driven."""
     ours = ", ".join(name for name, _ in driven())
     message = f"`{name}` is no model of a partition of Kafka, and only runs of such models are driven"
     raise SpecError([Diagnostic("R0931", source, None, message, help=f"these are in: {ours}")])

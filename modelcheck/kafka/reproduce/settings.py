@@ -42,7 +42,7 @@ ACKS: Mapping[str | int | bool, int | str] = {"zero": 0, "one": 1, "all": "all"}
 
 @frozen
 class ClusterSettings:
-    """What is given to the brokers, the controller, the topic, the producer, and the tool that formats."""
+    """The settings of brokers, controller, topic and producer, and the features to format with."""
 
     acks: int | str
     topic: Mapping[str, str]
@@ -52,13 +52,13 @@ class ClusterSettings:
     elr: bool
 
     def words(self) -> tuple[str, ...]:
-        """The settings as Kafka writes them: `acks=all`, those of the topic and the brokers, the features."""
+        """The settings as Kafka writes them: `acks=all`, those of topic and brokers, features."""
         given = (f"{key}={value}" for key, value in (*self.topic.items(), *self.brokers.items()))
         return (f"acks={self.acks}", *given, *self.features)
 
 
 def settings(model: Model, scope: Scope, home: Home) -> ClusterSettings:
-    """The settings for a configuration. Raises SpecError for one that this release has not got."""
+    """The cluster settings for a configuration. Raises SpecError if this release cannot have it."""
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     for name, (value, why) in ALWAYS.items():
         if config.get(name, value) != value and home.release >= LATER.get(name, (DRIVEN_SINCE, ""))[0]:
@@ -88,14 +88,14 @@ def settings(model: Model, scope: Scope, home: Home) -> ClusterSettings:
 
 
 def at_brokers(given: ClusterSettings) -> ClusterSettings:
-    """The same with `min.insync.replicas` in the files of the brokers only, and nowhere else."""
+    """The settings with `min.insync.replicas` only in the brokers' files."""
     name = "min.insync.replicas"
     rest = {key: value for key, value in given.topic.items() if key != name}
     return replace(given, topic=rest, brokers={**given.brokers, name: given.topic[name]})
 
 
 def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) -> tuple[Scope, str]:
-    """A configuration as this release reads what `settings` makes of it; and what it reads otherwise."""
+    """The configuration as this release interprets the settings, and what it reads differently."""
     config = {entry.name: _value(entry.type, scope.config[entry.name]) for entry in model.configs}
     read: dict[str, bool | int] = {}
     reasons = []
@@ -117,11 +117,12 @@ def as_read(model: Model, scope: Scope, home: Home, *, at_brokers_only: bool) ->
 
 
 def refuse(what: str, why: str) -> NoReturn:
-    """Raise the error that something cannot be done on this Kafka."""
+    """Raise the error that this release of Kafka cannot do something."""
     raise SpecError([Diagnostic("R0931", Source("reproduce", ""), None, f"{what}: {why}")])
 
 
 def _value(of: object, value: object) -> str | int | bool:
+    """A value of the model as Kafka's settings have it."""
     if isinstance(of, Enum) and isinstance(value, int):
         return of.members[value]
     assert isinstance(value, str | int | bool)

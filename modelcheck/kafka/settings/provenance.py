@@ -17,33 +17,33 @@ NEEDED = "a review needs brokers, topics or producers: see `modelcheck kafka rev
 
 @frozen
 class Stated(Generic[T]):
-    """A value and, in words, why it is that one; `assumed` when it is not from the input."""
+    """A value and the reason for it in words; `assumed` if it is not from the input."""
 
     value: T
     reason: str
     assumed: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """The value and its reason, in plain values."""
+        """The value and its reason as JSON data."""
         plain = self.value if isinstance(self.value, bool | int | str | None) else str(self.value)
         return {"value": plain, "reason": self.reason, "assumed": self.assumed}
 
 
 @frozen
 class Remark:
-    """A given setting that does not decide the answer, and why."""
+    """A setting that does not affect the answer, and why."""
 
     given: Given
     why: str
 
     def as_json(self) -> dict[str, object]:
-        """The setting, its origin and the reason, in plain values."""
+        """The setting, its origin and the reason as JSON data."""
         return self.given.as_json() | {"why": self.why}
 
 
 @frozen
 class ResolutionDiagnostics:
-    """The messages of a resolution; its passes add to the lists."""
+    """Collects the errors and warnings of resolving settings."""
 
     errors: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -53,7 +53,7 @@ class ResolutionDiagnostics:
     unknown: list[Remark] = field(default_factory=list)
 
     def error(self, code: str, at: Given, message: str, *, label: str = "", advice: str = "") -> None:
-        """Add a mistake at a setting's value."""
+        """Add an error at a setting's value."""
         self.errors.append(Diagnostic(code, at.source, at.span, message, label, advice))
 
     def warn(self, code: str, at: Given, message: str, *, label: str = "", advice: str = "") -> None:

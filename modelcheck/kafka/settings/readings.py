@@ -11,7 +11,7 @@ from spec.source import Source, Span
 
 
 class SettingLayer(StrEnum):
-    """The place of a setting; for one key the first of these that is given decides."""
+    """The layer at which a setting is made; for each key the first layer that sets it decides."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -26,7 +26,7 @@ PRECEDENCE = tuple(SettingLayer)
 
 
 class FileKind(StrEnum):
-    """What a file is, found by its content."""
+    """The kind of a file, recognized by its content."""
 
     BROKER = "broker properties"
     PRODUCER = "producer properties"
@@ -51,7 +51,7 @@ class FileKind(StrEnum):
 
 @frozen
 class Given:
-    """One setting as a file gives it.
+    """A setting in a file.
 
     `entity` names whose it is: a topic, a broker's id, or nothing for all.
     """
@@ -66,21 +66,21 @@ class Given:
 
     @property
     def place(self) -> str:
-        """`file:line`, as a reader looks it up."""
+        """The place as `file:line`."""
         return f"{self.source.name}:{self.source.position(self.key_span.start)[0]}"
 
     @property
     def home(self) -> tuple[str, str]:
-        """The file and whose part of it: settings with one home are read by one process."""
+        """The file and section of the setting: one process reads all settings with the same home."""
         return (self.source.name, self.entity)
 
     @property
     def span(self) -> Span:
-        """The value's place; the key's when the value is empty."""
+        """The place of the value, or of the key if the value is empty."""
         return self.value_span if self.value_span.start < self.value_span.end else self.key_span
 
     def as_json(self) -> dict[str, object]:
-        """The setting and its origin, in plain values."""
+        """The setting and its origin as JSON data."""
         line, column = self.source.position(self.key_span.start)
         return {
             "key": self.key,
@@ -95,7 +95,7 @@ class Given:
 
 @frozen
 class Partition:
-    """One partition as kafka-topics shows it; None is a column that was not shown."""
+    """A partition as kafka-topics shows it; None for a column not shown."""
 
     number: int
     leader: int | None
@@ -106,7 +106,7 @@ class Partition:
     span: Span | None = field(default=None, compare=False)  # of its replicas
 
     def as_json(self) -> dict[str, object]:
-        """The partition in plain values."""
+        """The partition as JSON data."""
         return {
             "partition": self.number,
             "leader": self.leader,
@@ -119,7 +119,7 @@ class Partition:
 
 @frozen
 class Topic:
-    """A topic that a file names, with its description there.
+    """A topic that a file describes.
 
     `left_at` is where it leaves its replicas to the brokers, by a factor of -1 (KIP-464).
     """
@@ -133,7 +133,7 @@ class Topic:
     left_at: Span | None = None
 
     def as_json(self) -> dict[str, object]:
-        """The topic in plain values."""
+        """The topic as JSON data."""
         return {
             "name": self.name,
             "replication_factor": self.replication_factor,
@@ -143,7 +143,7 @@ class Topic:
 
 
 class About(StrEnum):
-    """What a fact that is not a setting is about."""
+    """The subject of a fact that is no setting."""
 
     VERSION = "Kafka version"
     BROKERS = "number of brokers"
@@ -155,7 +155,7 @@ class About(StrEnum):
 
 @frozen
 class Fact:
-    """A fact in a file that is no Kafka setting: `words` describe where it is from."""
+    """A fact in a file that is no setting; `words` describe its source."""
 
     about: About
     value: str
@@ -165,13 +165,13 @@ class Fact:
 
     @property
     def place(self) -> str:
-        """`file:line`, as a reader looks it up."""
+        """The place as `file:line`."""
         return f"{self.source.name}:{self.source.position(self.span.start)[0]}"
 
 
 @frozen
 class Reading:
-    """The contents of one file.
+    """The settings, topics and facts in one file, with its errors.
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
@@ -190,11 +190,11 @@ class Reading:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether there is nothing in it to review, nor a reason why not."""
+        """Whether the file has nothing to review and no error."""
         return not (self.given or self.topics or self.facts or self.problems)
 
     def as_json(self) -> dict[str, object]:
-        """The reading in plain values."""
+        """The contents as JSON data."""
         return {
             "file": self.source.name,
             "kind": str(self.kind),

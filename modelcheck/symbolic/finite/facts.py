@@ -35,7 +35,7 @@ Leaf = tuple[t.Type, ir.Expr]
 
 @frozen
 class StateFact:
-    """Something that is true or false of a state; without `expr` it has no form in the language.
+    """A predicate on states from which clauses are made; without `expr` it has no form in the language.
 
     Of two that would do, the one with the lower `rank` is kept: it depends less on single values.
     Equivalent expressions are `also`, and opposite ones `unlike`.
@@ -49,23 +49,25 @@ class StateFact:
 
 
 def facts(model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> tuple[StateFact, ...]:
-    """All facts of a model within a scope, none twice."""
+    """The predicates on states of a model within a scope, from which IC3 makes clauses; none twice."""
     return tuple(_Facts(model, scope, machine).all())
 
 
 def plain(variables: Sequence[ir.Variable]) -> list[Leaf]:
-    """The state variables, whole."""
+    """The state variables as expressions, each with its type."""
     return [(each.type, ir.Var(n, type=each.type, span=NOWHERE)) for n, each in enumerate(variables)]
 
 
 class _Facts:
+    """Builds the facts of one model within a scope."""
+
     def __init__(self, model: ir.Model, scope: ir.Scope, machine: GroundMachine) -> None:
         self._model, self._scope, self._machine = model, scope, machine
         self._shapes = Shapes(machine.terms, scope)
         self._e = GroundExpressions(self._shapes)
 
     def all(self) -> Iterator[StateFact]:
-        """Every fact once, those about plain variables last."""
+        """The facts, each once, those about flat variables last."""
         said: list[StateFact] = [fact for each in self._exprs() if (fact := self._fact(*each)) is not None]
         said += self._variable_facts(said)
         terms = self._machine.terms
@@ -81,15 +83,16 @@ class _Facts:
                 kept.setdefault(fact.term, []).append(fact)
                 opposites.setdefault(fact.term, [])
         for term, (fact, *also) in kept.items():
-            yield replace(fact, also=_words(also), unlike=_words(opposites[term]))
+            yield replace(fact, also=_expressions_of(also), unlike=_expressions_of(opposites[term]))
 
     def _fact(self, rank: int, expr: ir.Expr) -> StateFact | None:
+        """The fact of an expression; None if evaluating it may be an error."""
         env = of_state(self._machine.terms, self._machine.stored)
         term = self._e.truth(CORE.expr(expr, slots=1), env)  # the one slot of `_some_beyond`
         return StateFact(expr, term, rank) if env.ends.error.constant == 0 else None
 
     def _exprs(self) -> Iterator[tuple[int, ir.Expr]]:
-        """The facts in the language, each with its rank."""
+        """The expressions of facts in the language, each with its rank."""
         values = [value for whole in plain(self._model.variables) for value in self._values(*whole)]
         leaves = [leaf for value in values for leaf in self._leaves(*value)]
         wholes = [(of, expr) for of, expr in values if not _is_single(of)]
@@ -100,14 +103,14 @@ class _Facts:
                 yield from kept
                 break
         for of, expr in leaves:
-            yield from self._alone(of, expr)
+            yield from self._scalar_facts(of, expr)
         for of, expr in wholes:
             yield from self._inside(of, expr)
 
     # ------------------------------------------------------------------ parts of a state
 
     def _values(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
-        """A value, or for a record or a map what is in it."""
+        """The expressions of a value's parts: record fields and map entries, recursively."""
         match of:
             case t.Record(_, fields):
                 for n, field in enumerate(fields):
@@ -120,7 +123,7 @@ class _Facts:
                 yield of, expr
 
     def _leaves(self, of: t.Type, expr: ir.Expr) -> Iterator[Leaf]:
-        """The single values in a value: itself, or of a sequence its length and entries."""
+        """The scalar expressions in a value: itself, or the length and entries of a sequence."""
         match of:
             case t.Seq(inner, limit) if limit is not None:
                 counted = length(of)
@@ -136,8 +139,8 @@ class _Facts:
 
     # ------------------------------------------------------------------ facts about them
 
-    def _alone(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
-        """A single value against known ones."""
+    def _scalar_facts(self, of: t.Type, expr: ir.Expr) -> Iterator[tuple[int, ir.Expr]]:
+        """The facts that compare one scalar expression with constants, each with its rank."""
         if isinstance(of, t.Bool):
             yield 1, expr
             return
@@ -152,7 +155,7 @@ class _Facts:
             yield 2, equal(expr, ir.Const(value, type=inner, span=NOWHERE))
 
     def _known(self, inner: t.Type, expr: ir.Expr) -> list[ir.Value]:
-        """All that a single value may be."""
+        """The constants that a scalar expression may equal."""
         if isinstance(expr, ir.Apply) and expr.op is Op.SIZE:
             whole = expr.args[0].type
             assert isinstance(whole, t.Seq)
@@ -161,7 +164,7 @@ class _Facts:
         return list(members(inner, self._scope))
 
     def _pairs(self, leaves: Sequence[Leaf], wholes: Sequence[Leaf]) -> Iterator[tuple[int, int, ir.Expr]]:
-        """Two parts of a state against each other, the more general ones first."""
+        """The facts that compare two parts of a state, each with its generality (0 the highest) and rank."""
         for (a_of, a), (b_of, b) in combinations(leaves, 2):
             if _base(a_of) != _base(b_of) or isinstance(a_of, t.Bool):
                 continue
@@ -186,7 +189,7 @@ class _Facts:
     def _inside(  # noqa: C901 - by type
         self, of: t.Type, expr: ir.Expr
     ) -> Iterator[tuple[int, ir.Expr]]:
-        """What is in a set, bag or sequence, or that a value is this or that."""
+        """The facts about the members of a collection or the cases of a union, each with its rank."""
         match of:
             case t.Set(inner) | t.Bag(inner) if self._size(inner) <= MOST_MEMBERS:
                 for value in self._shapes.domain(inner):
@@ -213,7 +216,7 @@ class _Facts:
                 return
 
     def _size(self, of: t.Type) -> int:
-        """How many values a type has; very many where they cannot be listed."""
+        """The number of values of a type; a huge number if they cannot be listed."""
         try:
             size = self._shapes.size(of)
             if size <= MOST_MEMBERS:
@@ -225,9 +228,9 @@ class _Facts:
     # ----------------------------------------------------------------- plain variables
 
     def _variable_facts(self, said: Iterable[StateFact]) -> Iterator[StateFact]:
-        """Facts about the plain variables whose values the given facts do not determine."""
+        """Facts about the flat variables whose values the given facts do not determine."""
         terms = self._machine.terms
-        known = {flat for fact in said if fact.rank for flat in _one(fact)}
+        known = {flat for fact in said if fact.rank for flat in _determined_variables(fact)}
         for index, flat in enumerate(self._machine.flats):
             var = terms.var(index, flat.most)
             if var in known:
@@ -239,17 +242,18 @@ class _Facts:
                 yield StateFact(None, terms.le(var, terms.number(value)), 3)
 
 
-def _words(of: Iterable[StateFact]) -> tuple[ir.Expr, ...]:
+def _expressions_of(of: Iterable[StateFact]) -> tuple[ir.Expr, ...]:
+    """The expressions of those facts that have one."""
     return tuple(fact.expr for fact in of if fact.expr is not None)
 
 
 def _is_single(of: t.Type) -> bool:
-    """Whether it is a truth value, a number, a member, or an option of one."""
+    """Whether the type is scalar, or an option of a scalar."""
     return t.is_scalar(of.of if isinstance(of, t.Option) else of)
 
 
-def _one(fact: StateFact) -> Iterator[GroundTerm]:
-    """The plain variables whose values facts of this kind determine, all together."""
+def _determined_variables(fact: StateFact) -> Iterator[GroundTerm]:
+    """The flat variables whose values all facts of this fact's kind together determine."""
     match fact.expr:
         case ir.Apply(op=Op.IN):
             yield from (flat for flat in _variables(fact.term) if flat.hi == 1)
@@ -262,34 +266,35 @@ def _one(fact: StateFact) -> Iterator[GroundTerm]:
 
 
 def _variables(term: GroundTerm) -> Iterator[GroundTerm]:
+    """The flat variables in a term."""
     return (each for each in subterms([term]) if each.sign is Sign.VAR)
 
 
 def apply(op: Op, of: t.Type, *args: ir.Expr) -> ir.Expr:
-    """An operation of that type."""
+    """The expression of an operator with a result of type `of`."""
     return ir.Apply(op, args, type=of, span=NOWHERE)
 
 
 def equal(a: ir.Expr, b: ir.Expr) -> ir.Expr:
-    """That two values are equal."""
+    """The expression a = b."""
     return apply(Op.EQ, t.BOOL, a, b)
 
 
 def _some_beyond(some: ir.Expr, other: ir.Expr) -> ir.Expr:
-    """That an option has a value, and that is above another value."""
+    """The expression that an option has a value, greater than `other`."""
     inner = some.type.of if isinstance(some.type, t.Option) else some.type
     body = apply(Op.LT, t.BOOL, other, ir.Local(0, type=inner, span=NOWHERE))
     return ir.Bind(Quantifier.EXISTS, 0, "e", some, None, body, type=t.BOOL, span=NOWHERE)
 
 
 def _base(of: t.Type) -> t.Type:
-    """What a value is compared as."""
+    """The type under which values are comparable: without option or range."""
     inner = of.of if isinstance(of, t.Option) else of
     return t.INT if isinstance(inner, t.Range | t.Int) else inner
 
 
 def _offset(expr: ir.Expr) -> ir.Value:
-    """Of an entry of a sequence, at which offset."""
+    """The constant index if the expression is an entry of a sequence, else None."""
     if isinstance(expr, ir.Apply) and expr.op is Op.AT and isinstance(expr.args[1], ir.Const):
         return expr.args[1].value
     return None

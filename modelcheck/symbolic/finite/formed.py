@@ -16,18 +16,20 @@ from spec.model.values import ends
 
 
 def formed(model: Model, scope: Scope, stored: Sequence[Shape], terms: Terms) -> GroundTerm:
-    """That every stored shape is a value of its type, and zero wherever it does not count."""
+    """The term that flat variables encode a state: each shape has a value of its type, absent parts are 0."""
     one = _Formed(Shapes(terms, scope))
     return terms.all(one.of(v.type, shape) for v, shape in zip(model.variables, stored, strict=True))
 
 
 class _Formed:
+    """Builds the terms that shapes are well-formed."""
+
     def __init__(self, shapes: Shapes) -> None:
         self._shapes, self._terms = shapes, shapes.terms
         self._layout = FlatLayout(shapes, str)
 
     def of(self, of: t.Type, shape: Shape) -> GroundTerm:
-        """That a shape is a value of a type."""
+        """The term that a shape has a value of a type."""
         terms = self._terms
         match of, shape:
             case t.Bool(), _:
@@ -35,7 +37,7 @@ class _Formed:
             case t.Option(inner), Maybe(has, GroundTerm() as value) if has.args:  # one variable, 0 for none
                 return terms.implies(has, self.of(inner, value))
             case t.Option(inner), Maybe(has, value) if value is not None:
-                return self._where(has, [(inner, value)])
+                return self._present_if(has, [(inner, value)])
             case t.Record(_, fields), Parts(parts):
                 return terms.all(self.of(f.type, part) for f, part in zip(fields, parts, strict=True))
             case t.Tuple(items), Parts(parts):
@@ -44,7 +46,7 @@ class _Formed:
                 return terms.all(self.of(inner, part) for part in parts)
             case t.Union(_, cases), Tagged(tag, held):
                 return terms.all(
-                    self._where(
+                    self._present_if(
                         terms.eq(tag, terms.number(n)),
                         [(f.type, field) for f, field in zip(case.fields, held[n], strict=True)],
                     )
@@ -52,7 +54,7 @@ class _Formed:
                 )
             case t.Seq(inner), Row(length, slots):
                 return terms.all(
-                    self._where(terms.lt(terms.number(n), length), [(inner, slot)])
+                    self._present_if(terms.lt(terms.number(n), length), [(inner, slot)])
                     for n, slot in enumerate(slots)
                 )
             case ((t.Set(_, limit) | t.Bag(_, limit)), Heap()):
@@ -65,8 +67,8 @@ class _Formed:
             case _:
                 raise AssertionError(f"a {of} in another shape")
 
-    def _where(self, test: GroundTerm, held: Sequence[tuple[t.Type, Shape]]) -> GroundTerm:
-        """That parts are values where the test is true, and zero elsewhere."""
+    def _present_if(self, test: GroundTerm, held: Sequence[tuple[t.Type, Shape]]) -> GroundTerm:
+        """The term that parts have values of their types where `test` is true, and are zero elsewhere."""
         terms = self._terms
         values = terms.all(self.of(of, shape) for of, shape in held)
         zero = terms.all(

@@ -23,7 +23,7 @@ Values = tuple[int, ...]
 
 
 class GaveUp(Exception):  # noqa: N818 - an answer
-    """The solver gave no yes or no; `answer` is what it gave instead."""
+    """Raised when the solver answers neither yes nor no; `answer` is its answer."""
 
     def __init__(self, answer: SolverAnswer) -> None:
         self.answer = answer
@@ -70,16 +70,18 @@ class Frames:
                 self._add_clause(cube, level)
 
     def _both(self, literals: Sequence[Formula]) -> Iterator[tuple[int, Formula]]:
+        """Each literal's number with the formulas of the fact and of its negation, in order."""
         for n, literal in enumerate(literals, 1):
             yield n, literal
             yield -n, self._step.no(literal)
 
     def _add_clause(self, cube: Cube, level: int) -> None:
+        """Give the solver the clause that excludes a cube in a frame."""
         step = self._step
         step.clause([step.no(self._levels[level]), *(self._before[-n] for n in cube)])
 
     def _is_satisfiable(self, literals: Sequence[Formula]) -> bool:
-        """Whether some step satisfies all of these. Raises GaveUp."""
+        """Whether some step satisfies all the literals. Raises GaveUp."""
         self.questions += 1
         answer = self._step.under(literals, self._seconds())
         if answer not in (SolverAnswer.YES, SolverAnswer.NO):
@@ -87,7 +89,7 @@ class Frames:
         return answer is SolverAnswer.YES
 
     def _frame(self, level: int) -> list[Formula]:
-        """The assumptions that place the state before the step in a frame."""
+        """The assumptions that the state before the step is in a frame."""
         if level == 0:
             return [self._step.start]
         return self._levels[level:]
@@ -103,6 +105,7 @@ class Frames:
         return name
 
     def _release(self, name: Formula) -> None:
+        """Remove a temporary clause by its activation literal."""
         self._step.clause([self._step.no(name)])
 
     # ------------------------------------------------------------------------ frames
@@ -148,14 +151,14 @@ class Frames:
     # --------------------------------------------------------------------- questions
 
     def facts_of(self, values: Values) -> Cube:
-        """All facts of a state."""
+        """The cube of all facts of a state: its full description by literals."""
         known: dict[GroundTerm, int] = {}
         return frozenset(
             n if term_value(fact.term, values, known) else -n for n, fact in enumerate(self.facts, 1)
         )
 
     def is_initial(self, cube: Cube) -> bool:
-        """Whether an initial state is in a cube."""
+        """Whether some initial state is in a cube."""
         return any(cube <= start for start in self._starts)
 
     def initial_state(self, cube: Cube) -> Values:
@@ -164,7 +167,7 @@ class Frames:
         return next(values for values, start in starts if cube <= start)
 
     def bad_state(self, names: Iterable[str]) -> tuple[str, Cube] | None:
-        """A claim of these, and a cube in the last frame of states in which it is false, if there is one."""
+        """A property of these and a cube of the last frame whose states violate it; None if there is none."""
         for name in names:
             if self._is_satisfiable([*self._frame(self.last), self._bad[name]]):
                 state = self.facts_of(self._step.values())
@@ -173,7 +176,7 @@ class Frames:
         return None
 
     def predecessor(self, cube: Cube, level: int) -> tuple[Cube, int] | Cube:
-        """A predecessor of a cube in the frame before, with the number of the rule that leads from it.
+        """A cube of the frame before from which rule number n leads into the cube, with n.
 
         All states of the predecessor lead into the cube by that rule.  Where there is none, the part
         of the cube (its unsatisfiable core) that is not reached either.
@@ -188,7 +191,7 @@ class Frames:
         return enough, rule
 
     def _sufficient_facts(self, state: Cube, wrong: list[Formula]) -> Cube:
-        """Facts of a state that suffice: no state with them satisfies `wrong` either."""
+        """A part of a state's cube of whose states none satisfies `wrong` (by an unsatisfiable core)."""
         ordered = sorted(state, key=lambda n: -self.facts[abs(n) - 1].rank)
         assumed = [*wrong, *(self._before[n] for n in ordered)]
         if self._is_satisfiable(assumed):
@@ -197,7 +200,7 @@ class Frames:
         return frozenset(self._number[each] for each in core if each in self._number)
 
     def _unreached_part(self, cube: Cube, level: int) -> Cube | None:
-        """A part of the cube that no step from outside reaches (relative induction); None where one does."""
+        """The part of a cube that no step from outside reaches (relative induction), or None."""
         name = self._activation(self._before[-n] for n in cube)
         ordered = sorted(cube, key=lambda n: (-self.facts[abs(n) - 1].rank, n))
         after = [self._after[n] for n in ordered]
@@ -209,7 +212,7 @@ class Frames:
         return out
 
     def _without_starts(self, part: set[int], cube: Cube) -> Cube:
-        """A part of a cube made larger until no initial state is in it."""
+        """The literals of `part`, with more of the cube's until no initial state satisfies them."""
         found = set(part)
         for start in self._starts:
             if found <= start:
@@ -219,7 +222,7 @@ class Frames:
     # -------------------------------------------------------------------- generalisation
 
     def generalise(self, cube: Cube, level: int, depth: int = 1) -> Cube:
-        """A cube with fewer facts, hence of more states, that is blocked up to the same number of steps."""
+        """A subset of the cube's literals that can still be blocked at the level."""
         ordered = sorted(cube, key=lambda n: (-self.facts[abs(n) - 1].rank, n))
         for literal in ordered:
             if literal not in cube:
@@ -230,7 +233,7 @@ class Frames:
         return cube
 
     def _down(self, cube: Cube, level: int, depth: int) -> Cube | None:
-        """The cube or a part of it that can be blocked at the level; None where none is found.
+        """The cube or a part of it that can be blocked at the level; None if there is none.
 
         Counterexamples to generalisation that are not reached in fewer steps are blocked themselves
         (Hassan, Bradley and Somenzi 2013, "Better generalization in IC3").

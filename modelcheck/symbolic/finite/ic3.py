@@ -50,27 +50,28 @@ class Reachability:
     _prepared: Prepared[System] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        """What the engine cannot check of a task. Costs the encoding."""
         return refusals_of(task, self._system)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """What is proved and what is violated, up to a limit or Ctrl-C."""
+        """The verdicts and proofs, up to a limit or Ctrl-C."""
         return searched(self.name, task, lambda: _Search(self, self._system(task), task, reporter))
 
     def _system(self, task: Task) -> System:
+        """The task as a transition system, translated once."""
         return self._prepared.of(task, system)
 
 
 @frozen
 class _Obligation:
-    """A proof obligation: a cube from which steps lead to a bad state, by this rule into the next one."""
+    """A proof obligation: a cube from which the rule leads into the cube of the next obligation."""
 
     cube: Cube
     rule: int | None = None
     next: _Obligation | None = None
 
     def rules(self) -> Iterator[int]:
-        """The rules, in order."""
+        """The rules from here to the bad state, in order."""
         way: _Obligation | None = self
         while way is not None and way.rule is not None:
             yield way.rule
@@ -78,7 +79,7 @@ class _Obligation:
 
 
 class _Search:
-    """One search: the frames, and what was found."""
+    """One run of IC3: the frames, and what was found."""
 
     def __init__(self, wish: Reachability, system: System, task: Task, reporter: Reporter) -> None:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
@@ -94,11 +95,13 @@ class _Search:
         self._lemmas: tuple[str, ...] = ()
 
     def _no_frames(self) -> Frames:
+        """New frames without clauses."""
         return Frames(self._system, self._facts, self._orbits, self._task.limits.memory, self._seconds_left)
 
     # ------------------------------------------------------------------------ the search
 
     def _search(self) -> End:
+        """Prove or refute the properties, and return why the search ended."""
         if not self._system.machine.starts:
             return End.COMPLETE
         try:
@@ -112,7 +115,7 @@ class _Search:
             return end_of(stop)
 
     def _prove(self) -> End:
-        """Add frame after frame, until two neighbours are equal or a property is violated."""
+        """Add frame after frame until two neighbours are equal or a property is violated."""
         self._look_at_starts()
         while self._has_open():
             self._block_all()
@@ -133,13 +136,14 @@ class _Search:
         return self._open != [ERROR] or not self._task.properties
 
     def _look_at_starts(self) -> None:
+        """Record the properties that initial states violate."""
         for values in self._system.machine.starts:
             for name in list(self._open):
                 if term_value(self._system.bad(name), values):
                     self._show(name, [values], [])
 
     def _block_all(self) -> None:
-        """Block every bad state in the last frame, or show a run to one."""
+        """Block every bad state of the last frame, or record a run to one."""
         while self._error is None:
             found = self._frames.bad_state(self._open)
             if found is None:
@@ -148,7 +152,7 @@ class _Search:
             self._block(name, cube)
 
     def _block(self, name: str, cube: Cube) -> None:
-        """Block a cube and all its predecessors, with a queue of obligations; or show a run through them."""
+        """Block a cube and all its predecessors, by a queue of obligations; or record a run through them."""
         frames, number = self._frames, 0  # no start is in the cube: those were looked at first
         queue = [(frames.last, number, _Obligation(cube))]
         while queue:
@@ -172,9 +176,9 @@ class _Search:
             frames.block(frames.generalise(found, level), level)
 
     def _is_invariant(self, level: int) -> bool:
-        """Whether the cubes are inductive; if not, begin anew without renamings. NOTE(orbits)."""
+        """Whether the cubes give an inductive invariant; if not, restart without renamings."""
         groups = self._groups([cube for cubes in self._frames.cubes[level + 1 :] for cube in cubes])
-        kept = self._kept(groups)
+        kept = self._needed_groups(groups)
         if kept is None:
             if self._orbits.whole:
                 raise AssertionError("what was found is no invariant")
@@ -186,8 +190,8 @@ class _Search:
         self._lemmas = tuple(writer.lemma(number, group[0]) for number, group in enumerate(kept, 1))
         return True
 
-    def _kept(self, groups: list[list[Cube]]) -> list[list[Cube]] | None:
-        """Those of these that are needed for an invariant, if a fresh solver agrees that it is one."""
+    def _needed_groups(self, groups: list[list[Cube]]) -> list[list[Cube]] | None:
+        """The groups that an invariant needs, if a fresh solver confirms it; else None."""
         try:
             minimal = Clauses(self._system, self._facts, groups, self._seconds_left).minimal(self._open)
         except NotInductive:
@@ -198,7 +202,7 @@ class _Search:
         )
 
     def _groups(self, cubes: list[Cube]) -> list[list[Cube]]:
-        """The cubes, each with what it becomes under other names."""
+        """The cubes in groups: each with its renamings."""
         found: list[list[Cube]] = []
         seen: set[Cube] = set()
         for cube in sorted(cubes, key=lambda cube: (len(cube), sorted(cube))):
@@ -210,7 +214,7 @@ class _Search:
     # ---------------------------------------------------------------------- what is shown
 
     def _show_obligations(self, name: str, obligation: _Obligation) -> None:
-        """The run from an initial state in the first cube by the rules of a chain of obligations."""
+        """Record the run from an initial state along a chain of obligations."""
         states, rules = [self._frames.initial_state(obligation.cube)], list(obligation.rules())
         for rule in rules:
             states.append(self._after(states[-1], rule))
@@ -224,7 +228,7 @@ class _Search:
         return tuple(changed.get(n, value) for n, value in enumerate(values))
 
     def _show(self, name: str, values: list[Values], rules: list[int]) -> None:
-        """Note what a run shows: a violated property, or an error."""
+        """Record what a run shows: a violation of property `name`, or an error of the model."""
         task, machine = self._task, self._system.machine
         last = None
         if name in self._system.of_steps:
@@ -243,11 +247,12 @@ class _Search:
     # ---------------------------------------------------------------------------- limits
 
     def _seconds_left(self) -> float | None:
-        """How long a question may take. Raises Over, or KeyboardInterrupt, where none is to be asked."""
+        """The seconds a question may take. Raises Over, or KeyboardInterrupt, if no time is left."""
         self._look_up()
         return self._clock.left()
 
     def _report(self, *, now: bool = False) -> None:
+        """Report progress, at intervals or `now`."""
         if now or monotonic() - self._reported > EVERY:
             self._reported = monotonic()
             frames = self._frames
@@ -257,7 +262,7 @@ class _Search:
     # -------------------------------------------------------------------------- findings
 
     def findings(self) -> Findings:
-        """The search, and what is known of each property after it."""
+        """Run the search, and return its findings."""
         end = self._search()
         stats = self._clock.stats(self._frames.last)
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
@@ -270,6 +275,7 @@ class _Search:
         return Findings(self._wish.name, end, results, stats, self._error, proof=proof, depth=depth)
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
+        """The verdict on a property after a search that ended by `end`."""
         trace = self._shown.get(prop.name)
         if trace is not None:
             return by_run(self._task, prop, trace)

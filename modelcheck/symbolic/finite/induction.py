@@ -60,14 +60,15 @@ class Induction:
     _prepared: Prepared[System] = field(default_factory=Prepared, repr=False, compare=False)
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties of whole runs, symmetry, checkpoints; what is not plain. Costs the encoding."""
+        """What the engine cannot check of a task. Costs the encoding."""
         return refusals_of(task, self._system)
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
-        """What is proved and what is not, up to a limit or Ctrl-C."""
+        """The verdicts and proofs, up to a limit or Ctrl-C."""
         return searched(self.name, task, lambda: _Induction(self, self._system(task), task, reporter))
 
     def _system(self, task: Task) -> System:
+        """The task as a transition system, translated once."""
         return self._prepared.of(task, system)
 
 
@@ -75,7 +76,7 @@ Obligation = tuple[str, str]  # a claim, and the action after which it is to be 
 
 
 class _Induction:
-    """One proof: how many steps it looks at, what is proved, and what runs from the start show."""
+    """One proof by k-induction: the current k, what is proved, and the runs that refute."""
 
     def __init__(self, wish: Induction, system: System, task: Task, reporter: Reporter) -> None:
         self._wish, self._system, self._task, self._reporter = wish, system, task, reporter
@@ -101,11 +102,12 @@ class _Induction:
     # ------------------------------------------------------------------------ the proof
 
     def _search(self) -> End:
+        """Prove with k = 1, 2, … up to the depth, and return why the search ended."""
         try:
             with interruptible() as self._look_up:
                 for steps in range(1, max(1, self._wish.depth) + 1):
                     self._steps = steps
-                    end = self._one(steps)
+                    end = self._induct(steps)
                     if end is not None:
                         return end
         except Over as over:
@@ -114,10 +116,10 @@ class _Induction:
             return end_of(stop)
         return End.DEPTH
 
-    def _one(self, steps: int) -> End | None:
-        """Induction over the current number of steps; why it ends, if that is all."""
+    def _induct(self, steps: int) -> End | None:
+        """Try induction with the current k; return why the search ends, or None to continue."""
         self._tell()
-        self._look()
+        self._search_base()
         if self._error is not None:
             return End.ERROR
         if self._is_decided():
@@ -132,21 +134,22 @@ class _Induction:
             self._short.assume(self._short.new_state())
         self._long.grow()
         self._long.assume(self._long.new_state())
-        for name in self._together():
+        for name in self._inductive_together():
             self._prove(name)
         return End.DECIDED if self._is_decided() else None
 
     def _prove(self, name: str) -> None:
+        """Record that a claim is proved."""
         self._proved[name] = self._steps
 
     def _is_decided(self) -> bool:
-        """Whether there is a verdict on all that was asked about; where that is nothing, on errors."""
+        """Whether every property is decided; without properties, whether errors are."""
         asked = {prop.name for prop in self._task.properties}
         left = asked - self._shown.keys() - self._proved.keys()
         return not left and (ERROR in self._proved or (bool(asked) and asked <= self._shown.keys()))
 
-    def _look(self) -> None:
-        """Whether a run from the start shows something after as many steps as were not looked at yet."""
+    def _search_base(self) -> None:
+        """Search the runs from the start that are longer than those searched before, for violations."""
         for name in list(self._open):
             started = monotonic()
             try:
@@ -164,6 +167,7 @@ class _Induction:
                 return
 
     def _base_cell(self, name: str, started: float, kept: ObligationStatus) -> None:
+        """Record the status of the base case of a claim, and the time it took."""
         before = self._cells.get((name, None))
         seconds = monotonic() - started + (before.seconds if before else 0.0)
         self._cells[name, None] = ObligationCell(name or NO_ERROR, None, kept, seconds)
@@ -187,8 +191,8 @@ class _Induction:
 
     # ------------------------------------------------------------------- obligations
 
-    def _together(self) -> list[str]:
-        """The largest set of open claims that prove each other by as many steps as there are now."""
+    def _inductive_together(self) -> list[str]:
+        """The largest set of open claims that are inductive together with the current k."""
         left = [name for name in self._open if name not in self._proved]
         while left:
             lost = {name for name in left if not self._keeps(name, left)}
@@ -198,7 +202,7 @@ class _Induction:
         return left
 
     def _keeps(self, name: str, left: Sequence[str]) -> bool:
-        """Whether each action keeps a claim, where those that are left are true before it."""
+        """Whether each action preserves a claim if the claims in `left` are true before it."""
         kept = True
         for action in self._actions(name):
             started = monotonic()
@@ -223,12 +227,12 @@ class _Induction:
         return kept
 
     def _actions(self, name: str) -> Iterable[str]:
-        """The actions that may break a claim."""
+        """The actions that may violate a claim."""
         of_steps = self._system.of_steps.get(name)
         return self._system.actions() if of_steps is None else of_steps
 
     def _question(self, asked: Obligation, left: Sequence[str]) -> tuple[Unrolling, list[Formula]]:
-        """The runs that break a claim by an action after all claims were true, and what is asked of them."""
+        """The runs and the formulas that they violate a claim by an action, after k states where all hold."""
         system, (name, action) = self._system, asked
         true = [each for each in (*left, *self._proved) if each not in self._shown]
         of_states = [each for each in true if each in system.of_states]
@@ -242,7 +246,7 @@ class _Induction:
         return runs, [*wrong, *(each for time in range(last) for each in self._true(runs, true, time))]
 
     def _true(self, runs: Unrolling, names: Iterable[str], time: int) -> Iterator[Formula]:
-        """That claims are true of the state after a number of steps."""
+        """The formulas that claims are true in the state at a time."""
         terms = self._system.machine.terms
         for name in names:
             good = terms.no(self._system.bad(name))
@@ -252,7 +256,7 @@ class _Induction:
     # --------------------------------------------------------- the step that shows why
 
     def _smallest(self, asked: Obligation, runs: Unrolling, formulas: list[Formula]) -> Trace | None:
-        """The step that the solver found, made smaller measure by measure as long as that is quick."""
+        """The step found by the solver, reduced by one measure after another while that is quick."""
         name, action = asked
         last = (action,) if name in self._system.of_steps else None
         trace = self._trace(runs, name, last)
@@ -263,7 +267,7 @@ class _Induction:
             while size > measure.lo and looks:
                 looks -= 1
                 less = runs.at(terms.le(measure, terms.number(size - 1)), 0)
-                if not self._could(runs, *formulas, less):
+                if not self._finds_in_time(runs, *formulas, less):
                     break
                 found = runs.found()
                 trace = self._trace(runs, name, last)
@@ -271,8 +275,8 @@ class _Induction:
             formulas = [*formulas, runs.at(terms.le(measure, terms.number(size)), 0)]
         return replace(trace, is_run=False)
 
-    def _could(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run and it was found in time."""
+    def _finds_in_time(self, runs: Unrolling, *formulas: Formula) -> bool:
+        """Whether some run satisfies the formulas, and was found in time."""
         try:
             return self._asks(runs, *formulas)
         except Over as over:
@@ -281,7 +285,7 @@ class _Induction:
             raise
 
     def _trace(self, runs: Unrolling, name: str, last: tuple[str, ...] | None) -> Trace:
-        """The run that was found as one of the model."""
+        """The run that the solver found, as a trace of the model."""
         task, run = self._task, runs.found()
         states = [state_of(self._system.machine.stored, values) for values in run.states]
         wanted = task.model.property(name) if name else None
@@ -290,7 +294,7 @@ class _Induction:
     # ------------------------------------------------------------------------ asking
 
     def _asks(self, runs: Unrolling, *formulas: Formula) -> bool:
-        """Whether there is such a run. Raises Over where the solver has no answer."""
+        """Whether some run satisfies the formulas. Raises Over if the solver has no answer."""
         self._questions += 1
         self._look_up()
         answer = runs.ask(*formulas, seconds=self._clock.left())
@@ -299,12 +303,13 @@ class _Induction:
         return answer is SolverAnswer.YES
 
     def _tell(self) -> None:
+        """Report progress."""
         self._reporter.tell(Proving(self._steps, 0, self._questions, self._clock.seconds))
 
     # ------------------------------------------------------------------------ findings
 
     def findings(self) -> Findings:
-        """The proof, and what is known of each property after it."""
+        """Run the search, and return its findings."""
         end = self._search()
         stats = self._clock.stats()
         results = tuple(Result(p.name, p.kind, self._verdict(p, end)) for p in self._task.properties)
@@ -314,6 +319,7 @@ class _Induction:
         return Findings(self._wish.name, end, results, stats, self._error, proof=self._proof())
 
     def _proof(self) -> Proof:
+        """The proof: its obligations, each with its status."""
         proved = {name or NO_ERROR for name in self._proved}
         cells = [cell for (name, _), cell in self._cells.items() if name not in self._shown]
         return Proof(
@@ -326,6 +332,7 @@ class _Induction:
         )
 
     def _verdict(self, prop: Property, end: End) -> Verdict:
+        """The verdict on a property after a search that ended by `end`."""
         trace = self._shown.get(prop.name)
         if trace is not None:
             return by_run(self._task, prop, trace)
@@ -334,7 +341,7 @@ class _Induction:
         return Unknown(self._why(prop.name, end))
 
     def _why(self, name: str, end: End) -> str:
-        """Why a property is neither proved nor violated."""
+        """The reason why a property is neither proved nor violated."""
         if end not in {End.DEPTH, End.COMPLETE, End.DECIDED}:
             return str(end.value)
         if name in self._proved:

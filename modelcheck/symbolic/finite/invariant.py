@@ -29,18 +29,18 @@ MEMBER = re.compile("\0([^\0]+)\0(\\d+)\0")
 
 
 class NoInvariant(Exception):  # noqa: N818 - an answer
-    """A solver did not agree in time; `answer` is its answer instead."""
+    """Raised when the check of an invariant got no answer in time; `answer` is the solver's."""
 
     def __init__(self, answer: SolverAnswer) -> None:
         self.answer = answer
 
 
 class NotInductive(Exception):  # noqa: N818 - an answer
-    """The groups are not inductive."""
+    """Raised when the groups of clauses are not inductive."""
 
 
 class Clauses:
-    """Groups of cubes that no state of any run is in, each group one cube under all names."""
+    """Clauses of a candidate invariant, as groups of cubes to exclude: each a cube and its renamings."""
 
     def __init__(
         self, system: System, facts: Sequence[StateFact], groups: Sequence[Sequence[Cube]], seconds: Seconds
@@ -48,7 +48,7 @@ class Clauses:
         self._system, self._facts, self.groups, self._seconds = system, facts, groups, seconds
 
     def minimal(self, claims: Sequence[str]) -> list[int]:
-        """The numbers of groups that are inductive on their own and imply the claims; none can be left out.
+        """The indices of a minimal set of groups that is inductive and implies the claims.
 
         Costs a question for each group, and for each of those that it needs.  Raises NotKept.
         """
@@ -59,7 +59,7 @@ class Clauses:
         while waiting:
             one = waiting.pop()
             if one not in used:
-                used[one] = self._enough(step, claims, one, every)
+                used[one] = self._sufficient_groups(step, claims, one, every)
                 waiting += used[one]
         left = set(used) - {-1}
         for one in sorted(left, key=lambda n: -len(min(self.groups[n], key=len))):
@@ -67,7 +67,7 @@ class Clauses:
             new = {}
             for other in (*rest, -1):
                 if one in used[other]:
-                    enough = self._may_enough(step, claims, other, sorted(rest))
+                    enough = self._sufficient_groups_or_none(step, claims, other, sorted(rest))
                     if enough is None:
                         break
                     new[other] = enough
@@ -77,7 +77,7 @@ class Clauses:
         return sorted(left)
 
     def _solver(self, *, other: bool) -> OneStep:
-        """A fresh solver with each group of clauses under a literal of its own, and bad states by claim."""
+        """A fresh solver with each group of clauses under its own literal, and the bad states by claim."""
         system = self._system
         step = OneStep(system.machine, [fact.term for fact in self._facts], system.formed, other=other)
         self._bad = {name: step.name(f"bad {name}", system.bad(name)) for name in system.claims}
@@ -89,22 +89,26 @@ class Clauses:
         return step
 
     def _outside(self, step: OneStep, literal: int) -> Formula:
+        """The formula that a literal of a cube is false before the step."""
         return self._without[literal] if literal > 0 else step.before[-literal - 1]
 
     def _after(self, step: OneStep, cube: Cube) -> list[Formula]:
+        """The formulas that the literals of a cube are true after the step."""
         return [step.after[n - 1] if n > 0 else step.no(step.after[-n - 1]) for n in sorted(cube)]
 
-    def _enough(self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]) -> set[int]:
-        """Groups of these that exclude another one, or violations. Raises NotKept."""
-        found = self._may_enough(step, claims, one, groups)
+    def _sufficient_groups(
+        self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]
+    ) -> set[int]:
+        """The groups that suffice to exclude group `one` (-1: violations). Raises NotInductive."""
+        found = self._sufficient_groups_or_none(step, claims, one, groups)
         if found is None:
             raise NotInductive
         return found
 
-    def _may_enough(
+    def _sufficient_groups_or_none(
         self, step: OneStep, claims: Sequence[str], one: int, groups: Sequence[int]
     ) -> set[int] | None:
-        """Groups of these that are enough to exclude another one, or violations; None where they are not."""
+        """The groups that suffice to exclude group `one` (-1: violations); None if all do not."""
         assumed = [self._groups[n] for n in groups]
         number = {step.identity(self._groups[n]): n for n in groups}
         questions = [[self._bad[name]] for name in claims]
@@ -118,13 +122,14 @@ class Clauses:
         return found - ({one} if one >= 0 else set())
 
     def _asks(self, step: OneStep, literals: Sequence[Formula]) -> bool:
+        """Whether some step satisfies the literals. Raises NoInvariant without an answer."""
         answer = step.under(literals, self._seconds())
         if answer not in (SolverAnswer.YES, SolverAnswer.NO):
             raise NoInvariant(answer)
         return answer is SolverAnswer.YES
 
     def check(self, claims: Sequence[str]) -> bool:
-        """Whether the groups are true of every start, kept by every step, and imply the claims.
+        """Whether the groups hold in the initial states, are preserved by steps, and imply the claims.
 
         Asked anew, cube by cube under each name, of a solver of another kind.
         """
@@ -147,7 +152,7 @@ class Clauses:
 
 @frozen
 class ClauseWriter:
-    """Writes cubes in the language of a model."""
+    """Writes cubes in the modelling language."""
 
     model: ir.Model
     scope: ir.Scope
@@ -155,10 +160,10 @@ class ClauseWriter:
     flats: Sequence[str]  # names of the plain variables
 
     def lemma(self, number: int, cube: Cube) -> str:
-        """A lemma that excludes a cube under any names; a comment where none can."""
+        """The text of a lemma that excludes a cube under all renamings; else a comment."""
         name = self._free(f"found_{number}")
         exprs = [self.facts[abs(n) - 1].expr for n in cube]
-        if not all(expr is not None and _is_sayable(expr) for expr in exprs):
+        if not all(expr is not None and _is_writable(expr) for expr in exprs):
             return f"// {name}, which has no word in the language: {self._plain(cube)}"
         marked = {
             sort: tuple(f"\0{sort}\0{n}\0" for n in range(len(members)))
@@ -173,10 +178,11 @@ class ClauseWriter:
         return f"lemma {name}: {self._quantified(names)}{said}"
 
     def _plain(self, cube: Cube) -> str:
+        """The lemma's condition for a cube that names no members."""
         return self._claim(cube, self.scope)
 
     def _quantified(self, names: Mapping[tuple[str, str], str]) -> str:
-        """For all members by these names, of which no two are the same."""
+        """The condition, quantified over distinct members for the names given."""
         if not names:
             return ""
         binders = ", ".join(f"{name}: {sort}" for (sort, _), name in names.items())
@@ -187,7 +193,7 @@ class ClauseWriter:
         return f"forall {binders}{where}. "
 
     def _names(self, mentioned: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """A name for each member that the text of the model does not use."""
+        """A variable name for each member, which the text of the model does not use."""
         names: dict[tuple[str, str], str] = {}
         counts: dict[str, int] = {}
         for sort, member in mentioned:
@@ -196,22 +202,23 @@ class ClauseWriter:
         return names
 
     def _free(self, name: str, taken: set[str] | None = None) -> str:
+        """A name like this that is not in use."""
         words = set(re.findall(r"\w+", self.model.source.text)) | (taken or set())
         while name in words:
             name += "_"
         return name
 
     def _claim(self, cube: Cube, scope: ir.Scope) -> str:
-        """That not all facts of a cube are true, as an implication."""
+        """The negation of a cube, written as an implication."""
         ordered = sorted(cube, key=lambda n: (n < 0, abs(n)))
         *given, last = ordered
-        then = self._said(-last, scope)
+        then = self._literal_text(-last, scope)
         if not given:
             return then
-        return f"{' and '.join(self._said(n, scope) for n in given)} implies {then}"
+        return f"{' and '.join(self._literal_text(n, scope) for n in given)} implies {then}"
 
-    def _said(self, literal: int, scope: ir.Scope) -> str:
-        """A fact, or its opposite."""
+    def _literal_text(self, literal: int, scope: ir.Scope) -> str:
+        """The text of a literal: a fact or its negation."""
         fact = self.facts[abs(literal) - 1]
         if fact.expr is None:
             return self._raw(fact.term, literal)
@@ -223,6 +230,7 @@ class ClauseWriter:
                 return ("" if literal > 0 else "not ") + self._text(other, scope)
 
     def _raw(self, term: GroundTerm, literal: int) -> str:
+        """The text of a literal that has no form in the language."""
         if not term.args:
             return ("" if literal > 0 else "not ") + self.flats[term.value]
         below = term.args[0]  # `value < variable`, of which this is the opposite
@@ -230,9 +238,11 @@ class ClauseWriter:
         return f"{self.flats[below.args[1].value]} {word} {below.args[0].lo}"
 
     def _owner(self, variable: int) -> str | None:
+        """The component that declares a variable, if any."""
         return self.model.variables[variable].owner
 
     def _text(self, expr: ir.Expr, scope: ir.Scope) -> str:
+        """The text of an expression."""
         match expr:
             case ir.Const(value=value):
                 return show(expr.type, value, scope)
@@ -261,7 +271,7 @@ class ClauseWriter:
                 raise AssertionError(f"no fact is made of {type(expr).__name__}")
 
 
-def _is_sayable(expr: ir.Expr) -> bool:
-    """Whether every known value in it can be written down: bags and maps cannot."""
+def _is_writable(expr: ir.Expr) -> bool:
+    """Whether every constant in an expression has a literal in the language; bags and maps have none."""
     known = (part.type for part in walk(expr) if isinstance(part, ir.Const))
     return not any(isinstance(part, t.Bag | t.Map) for of in known for part in t.walk_type(of))

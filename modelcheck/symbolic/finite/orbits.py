@@ -25,7 +25,7 @@ Cube = frozenset[int]  # of facts, by number from 1; below 0 those that are fals
 
 
 class CubeOrbits:
-    """All that cubes become under changes of names."""
+    """The orbits of cubes: all that each becomes when interchangeable members are renamed."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope, facts: Sequence[StateFact]) -> None:
         numbers: dict[Any, int] = {}
@@ -41,15 +41,15 @@ class CubeOrbits:
 
     @property
     def whole(self) -> bool:
-        """Whether every fact has a form under other names."""
+        """Whether every fact has a counterpart under every renaming."""
         return all(len(swap) == self._count for swap in self._swaps)
 
     def forget(self) -> None:
-        """From now on every cube is alone."""
+        """Treat every cube as an orbit of its own from now on."""
         self._swaps = []
 
     def of(self, cube: Cube) -> Iterator[Cube]:
-        """The cube, and all that it becomes; itself alone where a fact of it has no other name."""
+        """The orbit of a cube; the cube alone if a fact of it has no counterpart."""
         seen, waiting = {cube}, [cube]
         while waiting:
             each = waiting.pop()
@@ -67,7 +67,7 @@ class CubeOrbits:
 def _swap(
     facts: Sequence[StateFact], numbers: Mapping[Any, int], sort: str, names: Renaming
 ) -> Mapping[int, int]:
-    """What each fact becomes when names change; nothing for one that has no form under other names."""
+    """For each fact the one it becomes under a renaming; none for a fact without a counterpart."""
     found = {}
     for n, fact in enumerate(facts, 1):
         if fact.expr is not None:
@@ -78,13 +78,14 @@ def _swap(
 
 
 def _renamed(expr: ir.Expr, sort: str, names: Renaming) -> ir.Expr:
+    """The expression with the members of a sort renamed."""
     if isinstance(expr, ir.Const):
         return replace(expr, value=renamed(expr.type, sort, expr.value, names))
     return with_parts(expr, lambda part: _renamed(part, sort, names))
 
 
 def _known(node: Any) -> Any:  # noqa: ANN401 - any part of an expression
-    """The same for expressions with the same meaning: the sides of an equation have no order."""
+    """A key that is equal for expressions of the same meaning: both orders of an equation, for instance."""
     if isinstance(node, ir.Apply) and node.op is Op.EQ:
         return (Op.EQ, frozenset(map(_known, node.args)))
     if is_dataclass(node) and isinstance(node, ir.Apply | ir.Part | ir.Is | ir.Bind):

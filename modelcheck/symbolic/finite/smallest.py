@@ -12,7 +12,7 @@ from spec.model.ir import Model
 
 
 def measures(model: Model, machine: GroundMachine) -> Iterator[GroundTerm]:
-    """Members not as at the start, messages under way, entries, then all that is not as at the start."""
+    """The terms to minimize for a small state, most important first."""
     terms = machine.terms
     start = machine.starts[0] if machine.starts else (0,) * len(machine.flats)
     changed = {
@@ -34,12 +34,14 @@ def measures(model: Model, machine: GroundMachine) -> Iterator[GroundTerm]:
 
 
 def _differs(machine: GroundMachine, flat: GroundTerm, value: int) -> GroundTerm:
+    """The term that a flat variable differs from its initial value."""
     terms = machine.terms
     known = terms.bool(is_true=bool(value)) if flat.truth else terms.number(value)
     return terms.no(terms.eq(flat, known))
 
 
 def _sum(machine: GroundMachine, numbers: Sequence[GroundTerm]) -> GroundTerm:
+    """The sum of the numbers."""
     total = machine.terms.number(0)
     for number in numbers:
         total = machine.terms.add(total, number)
@@ -47,7 +49,7 @@ def _sum(machine: GroundMachine, numbers: Sequence[GroundTerm]) -> GroundTerm:
 
 
 def _parts(shape: Shape) -> Iterator[Shape]:
-    """What a shape is made of."""
+    """The components of a shape."""
     match shape:
         case GroundTerm():
             yield from shape.args
@@ -70,14 +72,14 @@ def _parts(shape: Shape) -> Iterator[Shape]:
 
 
 def _variables(shape: Shape) -> list[GroundTerm]:
-    """The plain variables of a stored shape, each once."""
+    """The flat variables of a stored shape, each once."""
     if isinstance(shape, GroundTerm) and shape.sign is Sign.VAR:
         return [shape]
     return list(dict.fromkeys(flat for part in _parts(shape) for flat in _variables(part)))
 
 
 def _sizes(machine: GroundMachine, of: t.Type, shape: Shape) -> Iterator[GroundTerm]:
-    """How many entries the sequences have, and how many members the sets and bags of anything but members."""
+    """The sizes of the sequences, and of the sets and bags whose members are no plain members of a sort."""
     match of, shape:
         case t.Seq(), Row(length, _):
             yield length

@@ -35,22 +35,22 @@ class System:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """All claims by name, ERROR first."""
+        """The names of all claims, ERROR first."""
         return (*self.of_steps, *self.of_states)
 
     def bad(self, name: str) -> GroundTerm:
-        """The states in which a claim is false, or from which a possible step breaks it."""
+        """The term of the states in which a claim is false, or a possible step violates it."""
         if name in self.of_states:
             return self.of_states[name]
         return self.machine.terms.any(self.of_steps[name].values())
 
     def terms(self) -> Iterator[GroundTerm]:
-        """All of them."""
+        """All terms of the system."""
         yield self.formed
         yield from map(self.bad, self.claims)
 
     def rules(self, action: str) -> list[int]:
-        """The numbers of the rules that are steps of an action."""
+        """The indices of the rules of an action."""
         return [n for n, rule in enumerate(self.machine.rules) if rule.action == action]
 
     def actions(self) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class System:
 
 
 def system(task: Task) -> System:
-    """The system of a task. Raises Inexpressible, or ModelError where the model cannot start."""
+    """The transition system of a task. Raises Inexpressible, or ModelError if the model cannot start."""
     only = tuple(prop.name for prop in claims_of(task))
     check = Check("", task.scope, task.budget, only, (), None, span=Span(0, 0))
     flat = started(task, grounded(task.model, check, for_solver=True))

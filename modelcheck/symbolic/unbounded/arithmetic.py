@@ -24,7 +24,7 @@ MEET = """(forall ((both Int) (left Int) (right Int) (rest Int)) (=>
 
 @frozen
 class Law:
-    """A formula that is true for all natural numbers of those names."""
+    """A formula about natural numbers, to be proved for all values of its names."""
 
     name: str
     says: str
@@ -33,13 +33,13 @@ class Law:
     then: str
 
     def text(self) -> str:
-        """The question whether it is ever false, in SMT-LIB 2."""
+        """The SMT-LIB 2 question whether the formula can be false."""
         names = [f"(declare-const {name} Int)\n(assert (>= {name} 0))" for name in self.numbers]
         asked = [f"(assert {self.given})", f"(assert (not {self.then}))", "(check-sat)"]
         return "\n".join(["(set-logic LIA)", *names, *asked]) + "\n"
 
     def proved(self, program: Program, seconds: float = SECONDS) -> ProcessAnswer:
-        """`UNSAT` when it is true for all numbers."""
+        """The answer of a solver: `UNSAT` if the formula is always true."""
         return ask(program, self.text(), seconds=seconds).answer
 
 

@@ -43,7 +43,7 @@ OF = (
 
 
 class Unreadable(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """A text is no certificate; the message gives the reason."""
+    """Raised for a text that is no certificate; the message gives the reason."""
 
 
 @frozen
@@ -57,7 +57,7 @@ class CertifiedClaim:
 
 @frozen
 class CertifiedObligation:
-    """One obligation in a certificate."""
+    """A proof obligation in a certificate, with its formula."""
 
     claim: str
     action: str | None
@@ -66,13 +66,13 @@ class CertifiedObligation:
 
     @property
     def question(self) -> Obligation:
-        """What is proved here, without the formula: which claim, and after which action."""
+        """The obligation without its formula: the claim, and the action if it is a step."""
         return Obligation(self.claim, self.action)
 
 
 @frozen
 class Certificate:
-    """What is claimed of which text, and why it is so."""
+    """A proof of claims about a model's text: the claims and every obligation."""
 
     file: str
     text: str  # the digest of the model's text
@@ -85,12 +85,12 @@ class Certificate:
     obligations: tuple[CertifiedObligation, ...]
 
     def is_of(self, model: ir.Model) -> bool:
-        """Whether it was written for just this text, comments and all."""
+        """Whether the certificate was written for exactly this text of the model, comments included."""
         return self.text == digest(model.source)
 
 
 def written(task: Task, proof: Proof) -> str:
-    """The certificate of a proof of all that a check asks."""
+    """The text of the certificate for a proof of all properties that a check asks for."""
     model = task.model
     proved = [cell for cell in proof.cells if cell.kept is ObligationStatus.PROVED]
     certificate = Certificate(
@@ -108,6 +108,7 @@ def written(task: Task, proof: Proof) -> str:
 
 
 def _claim(model: ir.Model, prop: ir.Property) -> CertifiedClaim:
+    """The entry of a property in a certificate."""
     return CertifiedClaim(prop.name, prop.kind.value, one_line(without_comments(model.source.at(prop.span))))
 
 
@@ -123,7 +124,7 @@ WHOLE: Kinds = {
 
 
 def read(text: str) -> Certificate:
-    """The certificate in a text, with every entry of its kind and no other. Raises Unreadable."""
+    """The certificate in a text, checked to have every required entry and no other. Raises Unreadable."""
     try:
         data = json.loads(text, object_pairs_hook=_with_keys_once)
     except json.JSONDecodeError as error:
@@ -152,18 +153,19 @@ def read(text: str) -> Certificate:
 
 
 def _with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; of two entries with one name, people may read the other one."""
+    """A JSON object as a dictionary. Raises Unreadable for a repeated key."""
     for key in _repeated(key for key, _ in pairs):
         raise Unreadable(f"`{key}` is twice in one object")
     return dict(pairs)
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
+    """The names that occur more than once."""
     return [name for name, times in Counter(names).items() if times > 1]
 
 
 def _entries(data: object, kinds: Kinds, what: str) -> dict[str, Any]:
-    """The entries of an object, all that there have to be, each of its kind, and no more."""
+    """The entries of a JSON object, checked to be those of `kinds`, each of its type. Raises Unreadable."""
     if not isinstance(data, dict):
         raise Unreadable(f"{what} is no object")
     for name, allowed in kinds.items():
@@ -180,7 +182,7 @@ def _entries(data: object, kinds: Kinds, what: str) -> dict[str, Any]:
 
 
 def differences(certificate: Certificate, task: Task) -> Iterator[str]:
-    """Where a certificate is not what a check asks to be proved, if anywhere. Costs every formula.
+    """Where a certificate differs from what the check asks to be proved. Costs every formula.
 
     Without any, its obligations are all those of its claims, and these are all that the check
     asks about, and lemmas of the model.
@@ -200,7 +202,7 @@ def differences(certificate: Certificate, task: Task) -> Iterator[str]:
 
 
 def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
-    """What is wrong with the claims."""
+    """The differences in the claims."""
     names = [each.name for each in certificate.claims]
     for prop in task.properties:
         if prop.kind not in INVARIANTS | OF_STEPS:
@@ -223,12 +225,12 @@ def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
 
 
 def _without_spaces(claim: CertifiedClaim) -> tuple[str, str]:
-    """A claim's text in one layout."""
+    """The kind and text of a claim, with the layout normalized."""
     return claim.kind, "".join(claim.text.split())
 
 
 def _of_obligations(certificate: Certificate, task: Task, claims: Sequence[ir.Property]) -> Iterator[str]:
-    """What is wrong with the obligations of these claims."""
+    """The differences in the obligations of these claims."""
     asked = asked_of(task)
     questions = asked.questions(claims)
     found = {each.question: each for each in certificate.obligations}
@@ -250,6 +252,6 @@ def _of_obligations(certificate: Certificate, task: Task, claims: Sequence[ir.Pr
 def answers(
     program: Program, obligations: Sequence[CertifiedObligation], seconds: float
 ) -> Iterator[tuple[CertifiedObligation, ProcessAnswer]]:
-    """The answer of a fresh process of a solver to each obligation."""
+    """Each obligation with the answer of a new solver process to it."""
     for each in obligations:
         yield each, insist(program, each.smt, seconds=seconds).answer

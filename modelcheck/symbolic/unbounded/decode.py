@@ -25,13 +25,13 @@ Look = Callable[[SmtTerm, t.Type], ir.Value]
 
 @frozen
 class ModelReader:
-    """Reads values out of a small scope, each by looking at some terms."""
+    """Reads values from a solver's model of a small scope."""
 
     shapes: SmtShapes
     small: Small
 
     def asked(self, shape: SmtShape) -> list[SmtTerm]:
-        """The terms that `value` may look at."""
+        """The terms whose values `value` may need from the solver."""
         found: dict[SmtTerm, None] = {}
 
         def look(term: SmtTerm, _: t.Type) -> ir.Value:
@@ -44,7 +44,7 @@ class ModelReader:
         return [*found]
 
     def value(self, shape: SmtShape, look: Look) -> ir.Value:
-        """What a shape is worth."""
+        """The value of a shape; `look` gives the values of terms."""
         match shape:
             case Flat(term, of) if self._is_readable(of):
                 return look(term, of)
@@ -66,11 +66,11 @@ class ModelReader:
                 raise Inexpressible("a value of this shape")
 
     def _is_readable(self, of: t.Type) -> bool:
-        """Whether a solver writes a value of the type so that it can be read: without arrays."""
+        """Whether the solver's output for a value of the type can be parsed: it has no arrays."""
         return not any(isinstance(part, t.Set) for part in t.walk_type(self.shapes.types.whole(of)))
 
     def _by_parts(self, of: Flat, look: Look) -> ir.Value:
-        """A value with sets in it, asked for part by part."""
+        """The value of a flat shape with sets in it, from the values of its parts."""
         types = self.shapes.types
         match types.whole(of.type):
             case t.Option():
@@ -89,6 +89,7 @@ class ModelReader:
                 raise Inexpressible("a value of this shape")
 
     def _most(self, limit: t.Limit | None) -> int:
+        """The largest number of elements that a limit allows in the scope."""
         if limit is None:
             return 0
         return limit.of if isinstance(limit.of, int) else self.small.nats.get(limit.of, 2)
@@ -100,6 +101,7 @@ class ModelReader:
             yield value, self.shapes.element(self.shapes.constant(whole, value), whole)
 
     def _values(self, of: t.Type) -> Iterator[ir.Value]:
+        """All values of a flat type."""
         match of:
             case _ if t.is_scalar(of):
                 yield from members(of, self.small.scope)
@@ -118,6 +120,7 @@ class ModelReader:
 
 
 def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
+    """All subsets of the members."""
     if len(members) > MOST_MEMBERS:
         raise Inexpressible(f"all sets of more than {MOST_MEMBERS} members")
     for size in range(len(members) + 1):
@@ -128,7 +131,7 @@ def _subsets(members: Sequence[ir.Value]) -> Iterator[ir.Value]:
 
 
 def values_of_terms(shapes: SmtShapes, terms: Sequence[SmtTerm], text: str) -> Look:
-    """A lookup of the value of each term, read from the answer to `get-value`."""
+    """A function from terms to their values, read from the solver's answer to `get-value`."""
     after = text[text.index("sat") + len("sat") :]
     pairs = _parsed(after)
     values: Mapping[SmtTerm, Written] = {term: pair[-1] for term, pair in zip(terms, pairs, strict=True)}
@@ -136,7 +139,7 @@ def values_of_terms(shapes: SmtShapes, terms: Sequence[SmtTerm], text: str) -> L
 
 
 def _parsed(text: str) -> list[Written]:
-    """The first list in a text."""
+    """The first S-expression in a text, as nested lists."""
     stack: list[list[Written]] = [[]]
     for word in re.findall(r'\(|\)|\|[^|]*\||"[^"]*"|[^\s()|"]+', text):
         if word == "(":
@@ -152,7 +155,7 @@ def _parsed(text: str) -> list[Written]:
 
 
 def _value(shapes: SmtShapes, written: Written, of: t.Type) -> ir.Value:
-    """A value from what a solver writes."""
+    """The value that an S-expression of the solver denotes."""
     whole = shapes.types.whole(of)
     name, parts = (written, []) if isinstance(written, str) else (written[0], written[1:])
     assert isinstance(name, str) or name == ["as"]

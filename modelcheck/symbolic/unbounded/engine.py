@@ -43,7 +43,7 @@ class Prover:
     explain: bool = True  # look for a small step that shows why a claim is not proved
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Properties not about states or steps, or that a solver cannot express. Costs every formula once."""
+        """What the engine cannot check of a task. Costs every formula once."""
         kinds = set(ir.PropertyKind) - INVARIANTS - OF_STEPS
         return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
@@ -74,12 +74,12 @@ class Prover:
 
 
 def asked_of(task: Task) -> ProofTask:
-    """What is to be proved of a task's model: by all actions and repairs, and the faults that are allowed."""
+    """The proof task for a check: its model, configuration, and the actions that its budget allows."""
     return ProofTask(task.model, tuple(task.scope.config.items()), task.budget.actions(task.model))
 
 
 def _inexpressible(task: Task) -> Iterator[Refusal]:
-    """Every construct that cannot be expressed, once, with its place."""
+    """The refusals of the constructs that cannot be translated, each once, with its place."""
     asked, claims = asked_of(task), claims_of(task)
     seen = set[str]()
     for question in asked.questions(claims):
@@ -96,6 +96,7 @@ def _inexpressible(task: Task) -> Iterator[Refusal]:
 
 
 def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
+    """The verdict on a property by a proof, or by none."""
     if proof is None:
         return Unknown(End.INTERRUPTED.value)
     if prop.name in proof.claims:
@@ -113,7 +114,7 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
 
 @frozen
 class ProofAttempt:
-    """A proof being looked for."""
+    """The search for a proof: the solver, its time limit, and the number of threads."""
 
     asked: ProofTask
     program: Program
@@ -124,7 +125,7 @@ class ProofAttempt:
     def proof(
         self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
     ) -> Proof:
-        """The largest set of claims that prove each other; the rest with the obstacles to their proofs.
+        """The largest inductive set of claims, and for the others the obligations that fail.
 
         Nothing is proved where it is not proved that there is an initial state.  `known` has what is
         known of the last set, also where this is interrupted; `told` is called for each.
@@ -135,7 +136,7 @@ class ProofAttempt:
     def rounds(
         self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
     ) -> Iterator[Proof]:
-        """The claims that are left after each round, in which all that were left were put to the solver.
+        """The attempts to prove: each without the claims that the attempt before could not prove.
 
         They are proved in the last one, which loses none.
         """
@@ -157,7 +158,7 @@ class ProofAttempt:
     def _cells(
         self, claims: Sequence[ir.Property], known: list[ObligationCell], told: Callable[[], object]
     ) -> list[ObligationCell]:
-        """Every obligation, tried; as many at once as there are threads."""
+        """The status of every obligation, tried by several threads."""
         with ThreadPoolExecutor(self.threads) as pool:
             futures = {pool.submit(self._cell, each, claims): each for each in self.asked.questions(claims)}
             open_ = dict(futures)
@@ -176,6 +177,7 @@ class ProofAttempt:
                 raise
 
     def _cell(self, question: Obligation, claims: Sequence[ir.Property]) -> ObligationCell:
+        """The status of one obligation, after questions with and without more terms about sizes."""
         start = monotonic()
         for named in (False, True):
             formula = self.asked.formula(question, claims, named=named)
@@ -201,12 +203,14 @@ class ProofAttempt:
         return ObligationCell(question.claim, question.action, kept, monotonic() - start, why, shown)
 
     def _shown(self, question: Obligation, claims: Sequence[ir.Property]) -> Trace | None:
+        """A small step that violates the claim, if explanations are wanted and one is found."""
         if not self.explain:
             return None
         return broken_step(self.program, self.asked, question, claims, self.seconds)
 
 
 def _why(said: Said, question: Obligation) -> str:
+    """The reason why an obligation is not proved."""
     if said.answer is ProcessAnswer.SAT and question.claim == START:
         return "it does not follow, but in no small scope is there none"
     if said.answer is ProcessAnswer.SAT and question.action is None:

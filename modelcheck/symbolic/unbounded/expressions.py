@@ -57,7 +57,7 @@ Namer = Callable[[str], SmtTerm]  # a new name of a sort
 
 @frozen
 class Placed:
-    """The place of an expression; one that has no form is refused with that place.
+    """A context manager that gives the span of an expression to an Inexpressible raised inside.
 
     A class and no generator, which would take three times as long: every expression is placed.
     """
@@ -74,7 +74,7 @@ class Placed:
 
 @frozen
 class SmtEnv:
-    """Where an expression is evaluated: the state, the names bound, and the step if there is one."""
+    """The context of an expression: the state, the names bound, and the step if there is one."""
 
     state: tuple[SmtShape, ...]
     locals: Mapping[int, SmtShape]
@@ -82,13 +82,13 @@ class SmtEnv:
     step: tuple[str, tuple[SmtShape, ...]] | None = None
 
     def bind(self, slot: int, value: SmtShape) -> SmtEnv:
-        """With one more name."""
+        """A copy of the context with one more name bound."""
         return SmtEnv(self.state, {**self.locals, slot: value}, self.old, self.step)
 
 
 @frozen
 class AnyMember:
-    """Any member of a domain: the names it is made of, when it is one, and what it is."""
+    """An arbitrary member of a domain: the names to quantify over, the condition, and the value."""
 
     names: tuple[SmtTerm, ...]
     inside: SmtTerm
@@ -96,7 +96,7 @@ class AnyMember:
 
 
 class SmtExpressions:
-    """The values of expressions."""
+    """Translates expressions to shapes of first-order terms."""
 
     def __init__(self, shapes: SmtShapes, theory: Theory, config: Mapping[str, SmtShape]) -> None:
         self.shapes = shapes
@@ -105,24 +105,26 @@ class SmtExpressions:
         self._config = config
 
     def of(self, expr: ir.Expr, env: SmtEnv) -> SmtShape:
-        """The value of an expression. Raises Inexpressible where it cannot be expressed."""
+        """The shape of an expression. Raises Inexpressible if it has none."""
         with Placed(expr.span):
             found = self._of(expr, env)
             is_bare = isinstance(expr.type, t.Option) and not isinstance(found.type, t.Option)
             return self.shapes.fitted(found, expr.type) if is_bare else found
 
     def truth(self, expr: ir.Expr, env: SmtEnv) -> SmtTerm:
-        """The value of a condition. Raises Inexpressible where it cannot be expressed."""
+        """The formula of a condition. Raises Inexpressible if it has none."""
         with Placed(expr.span):
             return self._term(expr, env)
 
     def _term(self, expr: ir.Expr, env: SmtEnv) -> SmtTerm:
+        """The term of an expression whose value is one term."""
         found = self.of(expr, env)
         if not isinstance(found, Flat):
             raise Inexpressible(f"{expr.type} as one value")
         return found.term
 
     def _of(self, expr: ir.Expr, env: SmtEnv) -> SmtShape:  # noqa: C901 - a dispatch over a union
+        """The shape of an expression, by its kind."""
         match expr:
             case ir.Const(value=value):
                 return self.shapes.constant(expr.type, value)
@@ -169,12 +171,13 @@ class SmtExpressions:
                 assert_never(expr)
 
     def _members(self, of: t.Type) -> Pointwise:
+        """The set of all values of a type."""
         return members(lambda x: self.shapes.within_flat(x, of), t.Set(of))
 
     # ---------------------------------------------------------------- quantifiers
 
     def item(self, domain: ir.Expr, case: int | None, env: SmtEnv, name: Namer | None = None) -> AnyMember:
-        """Any member of a domain, of a union only of that case; `name` makes what it is made of."""
+        """An arbitrary member of a domain, of one case of a union if given; `name` makes the names."""
         found = self._item(domain, env, name or self.shapes.bind)
         if case is None:
             return found
@@ -183,6 +186,7 @@ class SmtExpressions:
         return replace(found, inside=conjunction([found.inside, self.types.case_test(found.value, case)]))
 
     def _item(self, domain: ir.Expr, env: SmtEnv, name_of: Namer) -> AnyMember:
+        """An arbitrary member of a domain."""
         whole = self.of(domain, env)
         match whole:
             case Pointwise(at, t.Seq(), length):
@@ -197,11 +201,11 @@ class SmtExpressions:
                 raise Inexpressible(f"each of {domain.type}")
 
     def _member(self, term: SmtTerm, of: t.Type) -> SmtShape:
-        """What a term is as a member of a set or bag."""
+        """The shape of a term that is a member of a set or bag."""
         return self.shapes.seen(Flat(term, self.types.whole(of)))
 
     def _where(self, expr: ir.Bind, env: SmtEnv, name: Namer | None = None) -> tuple[AnyMember, SmtEnv]:
-        """Any member that a quantifier looks at, and the names as they are then."""
+        """An arbitrary member of a quantifier's domain that passes its `where`, and the context with it."""
         found = self.item(expr.domain, expr.case, env, name)
         inner = env.bind(expr.slot, found.value)
         if expr.where is None:
@@ -210,6 +214,7 @@ class SmtExpressions:
         return replace(found, inside=inside), inner
 
     def _bind(self, expr: ir.Bind, env: SmtEnv) -> SmtShape:
+        """The shape of a quantifier."""
         match expr.quantifier:
             case Quantifier.FORALL:
                 item, inner = self._where(expr, env)
@@ -227,7 +232,7 @@ class SmtExpressions:
                 return self._extreme(expr, env)
 
     def _set(self, expr: ir.Bind, env: SmtEnv) -> Pointwise:
-        """A set by a predicate of its members, or of what they are made from."""
+        """The set of a comprehension, by the predicate of its members."""
         assert isinstance(expr.type, t.Set)
         inner_type = expr.type.of
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
@@ -243,7 +248,7 @@ class SmtExpressions:
         return members(has, expr.type)
 
     def _keeps(self, expr: ir.Bind, domain: SmtShape, term: SmtTerm, env: SmtEnv) -> SmtTerm:
-        """Whether a value is a member that a comprehension keeps as it is."""
+        """The formula that a value is in a comprehension `{x in … if …}` whose body is x itself."""
         assert isinstance(expr.type, t.Set)
         value = self._member(term, expr.type.of)
         parts = [self.is_in(value, domain)]
@@ -254,7 +259,7 @@ class SmtExpressions:
         return conjunction(parts)
 
     def _extreme(self, expr: ir.Bind, env: SmtEnv) -> SmtShape:
-        """The greatest or least body, or the member that has it; any value where there is no member."""
+        """The extreme body, or the member with it; an arbitrary value if there is no member."""
         least = expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}
         itself = expr.quantifier in {Quantifier.ARGMAX, Quantifier.ARGMIN}
 
@@ -287,7 +292,7 @@ class SmtExpressions:
         return self.theory.chosen(self.types.whole(expr.type), says, finite)
 
     def _is_finite(self, whole: SmtShape) -> SmtTerm:
-        """That a collection is no larger than those of a state: see NOTE(endless)."""
+        """The formula that a collection is finite, as in every state: see NOTE(endless)."""
         match whole:
             case Pointwise(type=t.Set(t.Int())):
                 limit, at = self.shapes.bind(INT), self.shapes.bind(INT)
@@ -305,17 +310,17 @@ class SmtExpressions:
                 return TRUE
 
     def _is_of_numbers(self, expr: ir.Bind, env: SmtEnv) -> bool:
-        """Whether it is the greatest or least of the numbers in a domain, and of nothing made from them."""
+        """Whether the quantifier is the minimum or maximum of the numbers in its domain."""
         item = self.item(expr.domain, expr.case, env)
         own = isinstance(expr.body, ir.Local) and expr.body.slot == expr.slot
         return own and isinstance(item.value, Flat) and item.names == (item.value.term,) and _is_number(item)
 
     def _is_considered(self, expr: ir.Bind, env: SmtEnv, value: SmtTerm) -> SmtTerm:
-        """Whether a quantifier looks at a value."""
+        """The formula that a value is in a quantifier's domain and passes its `where`."""
         return self._where(expr, env, lambda _: value)[0].inside
 
     def _ends(self, domain: ir.Expr, env: SmtEnv) -> tuple[SmtTerm, ...]:
-        """Where a domain begins and ends, if it is a range."""
+        """The terms of both ends of a domain that is a range; none for another."""
         if isinstance(domain, ir.Apply) and domain.op is Op.RANGE:
             return tuple(self._term(arg, env) for arg in domain.args)
         return ()
@@ -333,6 +338,7 @@ class SmtExpressions:
     # ------------------------------------------------------------ parts and wholes
 
     def _make(self, expr: ir.Make, env: SmtEnv) -> SmtShape:
+        """The shape of a literal of a record, tuple, union, set, bag or sequence."""
         parts = [self.of(part, env) for part in expr.parts]
         whole = self.types.whole(expr.type)
         match whole:
@@ -356,7 +362,7 @@ class SmtExpressions:
                 raise Inexpressible(f"a part of {expr.of.type}")
 
     def _case(self, expr: ir.Part) -> int | None:
-        """The case that a part is of, also where the type alone decides it."""
+        """The index of the case that a field is of, which the type may give; None for a record."""
         of = expr.of.type
         if expr.case is None and isinstance(of, t.Case):
             union = self.types.whole(of)
@@ -365,12 +371,14 @@ class SmtExpressions:
         return expr.case
 
     def _union(self, expr: ir.Expr, env: SmtEnv) -> Flat:
+        """The shape of a union's value, as one term."""
         found = self.of(expr, env)
         if not isinstance(found, Flat):
             raise Inexpressible(f"cases of {expr.type}")
         return found
 
     def _did(self, expr: ir.Did, env: SmtEnv) -> SmtTerm:
+        """The formula that the step is of this action with these arguments."""
         if env.step is None or env.step[0] != expr.action:
             return FALSE
         pairs = zip(expr.args, env.step[1], strict=False)
@@ -411,6 +419,7 @@ class SmtExpressions:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _only(self, it: Flat, has: Callable[[SmtTerm], SmtTerm], inner: t.Type) -> SmtTerm:
+        """The formula that `it` is in a set, if that has any member."""
         some = self.shapes.bind(self.types.sort(inner))
         return implication(quantified("exists", [some], has(some)), has(it.term))
 
@@ -423,7 +432,7 @@ class SmtExpressions:
         least: bool,
         instances: Sequence[SmtTerm] = (),
     ) -> SmtTerm:
-        """That a value is the first of a set, if that has any; also stated for some `instances`."""
+        """The formula that `it` is the least (or greatest) member of a set, if that has any."""
         other = self.shapes.bind(self.types.sort(inner))
         pair = (it, Flat(other, inner)) if least else (Flat(other, inner), it)
         before = self.shapes.below(*pair, or_equal=True)
@@ -465,7 +474,7 @@ class SmtExpressions:
                 return self._of_places(expr, left, right)
 
     def is_in(self, value: SmtShape, whole: SmtShape) -> SmtTerm:
-        """Whether a value is in a collection."""
+        """The formula that a value is in a collection."""
         match whole:
             case Pointwise(type=t.Set(t.UnknownType()) | t.Bag(t.UnknownType())):
                 return FALSE
@@ -489,7 +498,7 @@ class SmtExpressions:
                 raise Inexpressible("`in` of this")
 
     def _inside(self, left: Pointwise, right: Pointwise) -> SmtTerm:
-        """Whether a set is a subset of another."""
+        """The formula that a set is a subset of another."""
         assert isinstance(left.type, t.Set)
         inner = left.type.of
         if isinstance(inner, t.UnknownType):
@@ -499,6 +508,7 @@ class SmtExpressions:
         )
 
     def _of_sets(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
+        """The shape of an operator on two sets or bags."""
         match expr.op, left, right:
             case Op.SUBSET, Pointwise(type=t.Set()), Pointwise():
                 return flat(self._inside(left, right))
@@ -509,7 +519,7 @@ class SmtExpressions:
                 raise Inexpressible(f"`{expr.op.value}` of {expr.args[0].type}")
 
     def _of_places(self, expr: ir.Apply, left: SmtShape, right: SmtShape) -> SmtShape:
-        """Operations on an index, a key or a number of entries."""
+        """The shape of an operator with an index, a key or a number of entries."""
         match expr.op, left, right:
             case Op.RANGE, Flat(lo), Flat(hi):
                 return members(lambda x: conjunction([at_most(lo, x), at_most(x, hi)]), t.Set(t.INT))
@@ -560,7 +570,7 @@ def _least(a: SmtTerm, b: SmtTerm) -> SmtTerm:
 
 
 def _divided(word: str) -> Callable[[SmtTerm, SmtTerm], SmtTerm]:
-    """Division, by a known positive number: there SMT-LIB rounds as we do."""
+    """Division or remainder by a positive constant, where SMT-LIB rounds as the language does."""
 
     def divided(a: SmtTerm, b: SmtTerm) -> SmtTerm:
         known = value_of(b)

@@ -29,7 +29,7 @@ UNDER_WAY = 99  # messages in a network: more than a small scope ever has
 def broken_step(
     program: Program, asked: ProofTask, question: Obligation, claims: Sequence[ir.Property], seconds: float
 ) -> Trace | None:
-    """The smallest step found that starts with all claims true and ends with one false, if any."""
+    """The smallest step found from a state where all claims hold that violates one; None if none is found."""
     if question.action is None:
         return None
     for small in _small_scopes(asked.model):
@@ -43,7 +43,7 @@ def broken_step(
 
 
 def scope_without_start(asked: ProofTask) -> str:
-    """The smallest scope in which the model has no initial state, in words; empty where none is found."""
+    """A description of the smallest scope in which the model has no initial state; empty if none is found."""
     for small in _small_scopes(asked.model):
         scope = _scope(asked, small, {})
         machine = Machine(asked.model, scope)
@@ -74,7 +74,7 @@ def _within(
     small: Small,
     seconds: float,
 ) -> Trace | None:
-    """A step within a small scope that breaks the claim; None where the solver finds none in time."""
+    """A step in a small scope that violates the claim; None if the solver finds none in time."""
     writer = FormulaWriter(asked, small, named=False)
     formula = without_quantifiers(writer.formula(question, claims), small)
     reader = ModelReader(writer.shapes, small)
@@ -93,6 +93,7 @@ def _within(
 
 
 def _scope(asked: ProofTask, small: Small, config: dict[str, ir.Value]) -> ir.Scope:
+    """The scope of a check with these sizes and configuration."""
     networks = {v.name: UNDER_WAY for v in asked.model.variables if v.network is not None}
     sorts = {name: tuple(f"{name[0].lower()}{at + 1}" for at in range(n)) for name, n in small.sorts.items()}
     return ir.Scope(sorts, dict(small.nats), networks, dict(asked.config) | config)
@@ -101,7 +102,7 @@ def _scope(asked: ProofTask, small: Small, config: dict[str, ir.Value]) -> ir.Sc
 def _step(
     asked: ProofTask, question: Obligation, claims: Sequence[ir.Property], before: State, scope: ir.Scope
 ) -> Trace | None:
-    """A step from that state that breaks the claim, by the semantics of the model."""
+    """A step from the state that violates the claim, by the model's semantics."""
     machine = Machine(asked.model, scope)
     of_states = [claim for claim in claims if claim.kind in INVARIANTS]
     if machine.assumption_failures() or not all(machine.holds(claim, before) for claim in of_states):
@@ -116,6 +117,7 @@ def _step(
 
 
 def _broken(machine: Machine, claim: ir.Property, before: State, taken: Taken) -> Iterator[Ending]:
+    """The way in which a step violates the claim, if it does."""
     match claim.kind:
         case ir.PropertyKind.ASSERT:
             if claim.name in taken.broken:

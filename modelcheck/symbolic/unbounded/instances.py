@@ -42,14 +42,15 @@ Values = Mapping[str, Sequence[SmtTerm]]  # of each sort
 
 
 def without_quantifiers(formula: Formula, small: Small) -> Formula:
-    """The formula in a small scope, as far as its sorts have values there."""
+    """The formula with its quantifiers expanded over the values of a small scope."""
     terms = [*(term for _, term in formula.assumed), formula.goal]
     values = _values(terms, small)
-    assumed = tuple((name, said_of_each(term, values)) for name, term in formula.assumed)
-    return replace(formula, assumed=assumed, goal=said_of_each(formula.goal, values))
+    assumed = tuple((name, expanded(term, values)) for name, term in formula.assumed)
+    return replace(formula, assumed=assumed, goal=expanded(formula.goal, values))
 
 
 def _values(terms: Sequence[SmtTerm], small: Small) -> Values:
+    """The values of each sort: the ground terms, numbers up to the bounds, and members."""
     named: dict[str, dict[SmtTerm, None]] = {}
     for term in terms:
         for part in ground(term):
@@ -60,24 +61,25 @@ def _values(terms: Sequence[SmtTerm], small: Small) -> Values:
     return {**{sort: list(found) for sort, found in named.items()}, **scalars, **members}
 
 
-def said_of_each(term: SmtTerm, values: Values) -> SmtTerm:
-    """A term in which quantifiers over sorts with values are taken apart."""
+def expanded(term: SmtTerm, values: Values) -> SmtTerm:
+    """The term with quantifiers over sorts that have values expanded."""
     if term.binds:
         body = term.args[0] if term.args[0].op != "!" else term.args[0].args[0]
         names = [bound(name, sort) for name, sort in term.binds]
         known = [name for name in names if name.sort in values]
         join = conjunction if term.op == "forall" else disjunction
         each = [
-            said_of_each(substituted(body, dict(zip(known, chosen, strict=True))), values)
+            expanded(substituted(body, dict(zip(known, chosen, strict=True))), values)
             for chosen in product(*(values[name.sort] for name in known))
         ]
         return quantified(term.op, [name for name in names if name not in known], join(each))
-    args = [said_of_each(arg, values) for arg in term.args]
+    args = [expanded(arg, values) for arg in term.args]
     build = SIMPLER.get(term.op)
     return build(args) if build is not None and term.args else term.on(args)
 
 
 def _negative_or_less(args: Sequence[SmtTerm]) -> SmtTerm:
+    """The negation of one number, or the difference of two."""
     return subtract(*args) if len(args) == 2 else SmtTerm("-", tuple(args), INT)
 
 

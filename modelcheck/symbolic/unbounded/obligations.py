@@ -57,7 +57,7 @@ NUMBERS = {"+", "-", "*", "<=", "<", "div", "mod"}
 
 @frozen
 class Obligation:
-    """An obligation: that a claim is true at the start, or after any step of an action from the claims.
+    """A proof obligation: a claim is true at the start, or after a step of an action.
 
     That there is a start is one too, under the name START.
     """
@@ -73,7 +73,7 @@ class Obligation:
 
 @frozen
 class Formula:
-    """What is assumed and what is to follow, named by what each is; with the datatypes that they need."""
+    """A sequent in first-order logic: named assumptions and a goal, with the datatypes they use."""
 
     sorts: tuple[str, ...]
     datatypes: tuple[str, ...]
@@ -82,7 +82,7 @@ class Formula:
     makers: frozenset[str]
 
     def text(self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = ()) -> str:
-        """It as SMT-LIB 2: what is assumed and that the goal is false, which has to be unsatisfiable.
+        """The SMT-LIB 2 text of the assumptions and the negated goal, unsatisfiable if the goal follows.
 
         `after` is asked after it, `about` some terms.
         """
@@ -94,7 +94,7 @@ class Formula:
         return "\n".join(lines) + "\n"
 
     def _declared(self, terms: Sequence[SmtTerm]) -> Iterator[str]:
-        """Every symbol that is not declared elsewhere."""
+        """The declarations of the symbols that the terms use."""
         seen: set[str] = set()
         for term in terms:
             for name in term.free_names:
@@ -107,13 +107,14 @@ class Formula:
                     yield f"(declare-fun {part.op} ({' '.join(arg.sort for arg in part.args)}) {part.sort})"
 
     def _is_own(self, part: SmtTerm) -> bool:
+        """Whether a symbol needs a declaration: it is neither SMT-LIB's nor a datatype's."""
         if part.is_bound or part.is_made or part.op in LOGIC | NUMBERS or part.op.isdigit():
             return False
         return not (part.op in self.makers or part.op.startswith("(_ is") or is_of_arrays(part))
 
     @property
     def is_effectively_propositional(self) -> bool:
-        """Whether it is in a decidable fragment: no numbers, no arrays, no symbol from a sort back to it."""
+        """Whether it is in the decidable fragment EPR: no numbers, no arrays, no cycle of sorts."""
         edges: set[tuple[str, str]] = set()
         for _, term in (*self.assumed, ("goal", negation(self.goal))):
             if any(part.sort == INT or is_of_arrays(part) for part in symbols(term)):
@@ -126,11 +127,11 @@ class Formula:
                 if p.sort != "Bool"
             }
             edges |= set(_alternations(term, positive=True, outer=()))
-        return not _has_circle(edges)
+        return not _has_cycle(edges)
 
 
 def _alternations(term: SmtTerm, *, positive: bool, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """From which sorts to which a quantifier inside others leads, once these are functions."""
+    """The edges between sorts that Skolem functions for nested quantifiers would make."""
     match term.op:
         case "forall" | "exists":
             sorts = tuple(sort for _, sort in term.binds)
@@ -153,7 +154,8 @@ def _alternations(term: SmtTerm, *, positive: bool, outer: tuple[str, ...]) -> I
                 yield from _alternations(arg, positive=positive, outer=outer)
 
 
-def _has_circle(edges: set[tuple[str, str]]) -> bool:
+def _has_cycle(edges: set[tuple[str, str]]) -> bool:
+    """Whether a graph has a cycle."""
     left = set(edges)
     while left:
         ends = {a for a, _ in left}
@@ -180,7 +182,7 @@ class ProofTask:
         object.__setattr__(self, "core", CORE.model(self.model))
 
     def questions(self, claims: Sequence[ir.Property]) -> tuple[Obligation, ...]:
-        """Every obligation of some claims, and that there is a start, where it has choices."""
+        """Every obligation of the claims; also that there is an initial state, if that has choices."""
         found = [Obligation(START, None)] if any(map(chooses, self.core.init)) else []
         for claim in claims:
             if claim.kind in INVARIANTS:
@@ -196,7 +198,7 @@ class ProofTask:
         small: Small | None = None,
         named: bool = False,
     ) -> Formula:
-        """An obligation, in which all claims are assumed. Raises Inexpressible where it cannot be expressed.
+        """The formula of an obligation, with all claims assumed. Raises Inexpressible.
 
         With `named` it mentions the sizes of more sets: some proofs are found with it and some without.
         """
@@ -204,7 +206,10 @@ class ProofTask:
 
 
 class FormulaWriter:
-    """Writes one formula; then `before` and `after` are the states around the step, `config` the switches."""
+    """Writes the formula of one obligation.
+
+    Afterwards `before` and `after` are the states around the step, `config` the configuration.
+    """
 
     def __init__(self, asked: ProofTask, small: Small | None, *, named: bool) -> None:
         self.named = named
@@ -221,7 +226,7 @@ class FormulaWriter:
         self.expressions = SmtExpressions(self.shapes, self.theory, self.config)
 
     def formula(self, question: Obligation, claims: Sequence[ir.Property]) -> Formula:
-        """An obligation, in which all claims are assumed. Raises Inexpressible."""
+        """The formula of an obligation, with all claims assumed. Raises Inexpressible."""
         self._assume_scope()
         claims = [self.model.property(each.name) for each in claims]
         goal = self._goal(question, claims)
@@ -238,13 +243,14 @@ class FormulaWriter:
         )
 
     def _goal(self, question: Obligation, claims: Sequence[ir.Property]) -> SmtTerm:
+        """The goal of an obligation."""
         if question.claim == START:
             return self._has_start()
         claim = self.model.property(question.claim)
         return self._start(claim) if question.action is None else self._step(question.action, claim, claims)
 
     def _about(self, goal: SmtTerm) -> list[SmtTerm]:
-        """The single values that a formula speaks of: simple ones first."""
+        """The ground terms in a formula, except constants, the shortest first."""
         said = [*(term for _, term in self._assumed), goal]
         found = dict.fromkeys(part for term in said for part in ground(term))
         values = (part for part in found if part.sort != BOOL and value_of(part) is None and not part.is_made)
@@ -253,6 +259,7 @@ class FormulaWriter:
     # ------------------------------------------------------------------- the scope
 
     def _sorts(self) -> Iterator[str]:
+        """The declarations of the model's sorts; in a small scope with their members."""
         for sort in self.model.sorts:
             if self.small is None:
                 yield f"(declare-sort {sort_named(sort.name)} 0)"
@@ -261,7 +268,7 @@ class FormulaWriter:
                 yield f"(declare-datatypes (({sort_named(sort.name)} 0)) (({members})))"
 
     def _config(self) -> dict[str, SmtShape]:
-        """Switches as they are set; of numbers, any from the least that the model allows."""
+        """The shapes of the configuration as set; of numbers, an unknown at least as large as allowed."""
         given, found = dict(self.asked.config), dict[str, SmtShape]()
         for entry in self.model.configs:
             if isinstance(entry.type, t.Range):
@@ -275,6 +282,7 @@ class FormulaWriter:
         return found
 
     def _assume_scope(self) -> None:
+        """Assume the facts about the scope, and the model's assumptions."""
         for term in sizes_of(self.model.sorts, self.model.nats, self.small):
             self._assumed.append(("the scope", term))
         for assume in self.model.assumes:
@@ -282,6 +290,7 @@ class FormulaWriter:
             self._assumed.append((f"assumption {assume.name}", says))
 
     def _assume_typed(self, when: str, state: Sequence[SmtShape], but: Sequence[SmtShape] = ()) -> None:
+        """Assume that the variables have values of their types, except those unchanged from `but`."""
         for variable, value in zip(self.model.variables, state, strict=True):
             if all(value is not same for same in but):
                 with Placed(variable.span):
@@ -291,7 +300,7 @@ class FormulaWriter:
     # -------------------------------------------------------------------- the start
 
     def _start(self, claim: ir.Property) -> SmtTerm:
-        """That a claim is true in every initial state."""
+        """The goal that a claim is true in every initial state."""
         statements = Statements(self.expressions, self.model.variables)
         env = statements.run(self.model.init, self._first_values())
         self._assumed += [("the choices of the start", term) for term in statements.assumed]
@@ -299,7 +308,7 @@ class FormulaWriter:
         return self._says(claim, SmtEnv(env.state, {}))
 
     def _has_start(self) -> SmtTerm:
-        """That the choices of the start can be made; of subsets, by the whole sets or by empty ones."""
+        """The goal that an initial state exists; choices of subsets are tried whole and empty."""
         ways = []
         for whole in (True, False):
             statements = PossibleChoices(self.expressions, self.model.variables, whole=whole)
@@ -310,7 +319,7 @@ class FormulaWriter:
         return disjunction(ways)
 
     def _first_values(self) -> SmtEnv:
-        """The state in which the `init` block begins."""
+        """The state before the `init` block."""
         state: list[SmtShape] = [Nowhere(variable.type) for variable in self.model.variables]
         for index, variable in enumerate(self.model.variables):
             value = self.expressions.of(variable.init, SmtEnv(tuple(state), {}))
@@ -321,6 +330,7 @@ class FormulaWriter:
     # --------------------------------------------------------------------- a step
 
     def _step(self, name: str, claim: ir.Property, claims: Sequence[ir.Property]) -> SmtTerm:
+        """The goal that a claim is true after any step of an action from a state where all claims are."""
         action = self.model.action(name)
         before = tuple(map(self._any, self.model.variables))
         self.before = before
@@ -330,7 +340,7 @@ class FormulaWriter:
                 says = self._says(each, SmtEnv(before, {}))
                 self._assumed += [(f"{each.name} {BEFORE}", part) for part in split(says)]
         statements = Statements(self.expressions, self.model.variables)
-        env, args = self._ready(action, SmtEnv(before, {}), statements)
+        env, args = self._assume_enabled(action, SmtEnv(before, {}), statements)
         env = statements.run(action.body, env)
         self._assumed += [(f"a choice of {name}", term) for term in statements.assumed]
         self.after = env.state
@@ -340,6 +350,7 @@ class FormulaWriter:
         return self._says(claim, SmtEnv(env.state, {}, before, (name, args)))
 
     def _any(self, variable: ir.Variable) -> SmtShape:
+        """The shape of an unknown value of a variable."""
         name = symbol(variable.name)
         with Placed(variable.span):
             most = None if self.small is None else self.small.messages
@@ -348,7 +359,7 @@ class FormulaWriter:
             return self.shapes.unknown(variable.type, name)
 
     def _few(self, name: str, of: t.Set, most: int) -> Pointwise:
-        """Any set of at most a number of members."""
+        """The shape of an unknown set of at most `most` members."""
         sort = self.types.sort(of.of)
         places = [(apply(f"|{name} {n}|", (), sort), apply(f"|{name} {n}?|", (), BOOL)) for n in range(most)]
 
@@ -357,10 +368,10 @@ class FormulaWriter:
 
         return members(has, of)
 
-    def _ready(
+    def _assume_enabled(
         self, action: ir.Action, env: SmtEnv, statements: Statements
     ) -> tuple[SmtEnv, tuple[SmtShape, ...]]:
-        """The parameters, any that there may be, and what the guards ask of them."""
+        """Bind unknown parameters and assume the guards; returns the context and the arguments."""
         args: list[SmtShape] = []
         for param in action.params:
             with Placed(param.span):
@@ -377,5 +388,6 @@ class FormulaWriter:
         return env, tuple(args)
 
     def _says(self, claim: ir.Property, env: SmtEnv) -> SmtTerm:
+        """The formula of a claim."""
         assert claim.expr is not None
         return self.expressions.truth(claim.expr, env)

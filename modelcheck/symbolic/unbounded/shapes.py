@@ -54,7 +54,7 @@ from spec.frozen import frozen
 
 @frozen(eq=False)
 class Pointwise:
-    """A collection, point by point: what is at each index or key, or a set's or bag's answer for each value.
+    """A collection as a function: from an index, key or value to the entry, or to membership or count.
 
     Of a sequence there is its length; of a set the term that it is, where it is one without a new name.
     """
@@ -65,13 +65,13 @@ class Pointwise:
     term: Callable[[], SmtTerm] | None = None
 
     def says(self, value: SmtTerm) -> SmtTerm:
-        """Whether a value is in a set, or how often it is in a bag."""
+        """The membership of a value in a set, or its count in a bag."""
         found = self.at(value)
         assert isinstance(found, Flat)
         return found.term
 
     def has(self, value: SmtTerm) -> SmtTerm:
-        """Whether a value is in a set or bag."""
+        """The formula that a value is in a set or bag."""
         says = self.says(value)
         return less(number(0), says) if says.sort == INT else says
 
@@ -82,13 +82,13 @@ Collection = t.Seq | t.Set | t.Bag | t.Map
 def members(
     says: Callable[[SmtTerm], SmtTerm], of: t.Set | t.Bag, term: Callable[[], SmtTerm] | None = None
 ) -> Pointwise:
-    """A set or bag by its answer for each value: whether it is in there, or how often."""
+    """The set or bag with this membership or count for each value."""
     return Pointwise(lambda x: flat(says(x)), of, term=term)
 
 
 @frozen(eq=False)
 class SmtParts:
-    """A record or tuple that is kept as its parts, since some of them are not flat."""
+    """A record or tuple kept as its parts, some of which are no single terms."""
 
     parts: tuple[SmtShape, ...]
     type: t.Record | t.Tuple
@@ -96,7 +96,7 @@ class SmtParts:
 
 @frozen(eq=False)
 class Subsets:
-    """All subsets of a set: where a set may be chosen from, and nothing else."""
+    """The set of all subsets of a set, usable only as the domain of a choice."""
 
     of: Pointwise
     type: t.Set
@@ -119,7 +119,7 @@ TAKEN = re.compile(
 
 
 class SmtShapes:
-    """Builds, compares and merges values."""
+    """Builds, compares and merges the shapes of values."""
 
     def __init__(self, types: Types) -> None:
         self.types = types
@@ -130,26 +130,26 @@ class SmtShapes:
     # ---------------------------------------------------------------- quantifiers
 
     def bind(self, sort: str) -> SmtTerm:
-        """A new name for a quantifier to bind."""
+        """A new bound variable of a sort, for a quantifier."""
         self._bound += 1
         return bound(f"{'xyz'[self._bound % 3]}{self._bound}", sort)
 
     def any_of(self, of: t.Type) -> SmtTerm:
-        """A new name for a value of a type, for a quantifier to bind."""
+        """A new bound variable of a type, for a quantifier."""
         return self.bind(BOOL if isinstance(of, t.UnknownType) else self.types.sort(of))
 
     def one(self, sort: str) -> SmtTerm:
-        """A new symbol for one value, the same at every place."""
+        """A new constant symbol of a sort."""
         self._bound += 1
         return apply(f"|one {self._bound}|", (), sort)
 
     def each_index(self, length: SmtTerm, body: Callable[[SmtTerm], SmtTerm]) -> SmtTerm:
-        """Whether a body is true for each index below a length."""
+        """The formula that the body is true for each index below a length."""
         at = self.bind(INT)
         return quantified("forall", [at], implication(is_index(at, length), body(at)))
 
     def each_place(self, whole: Pointwise, body: Callable[[SmtTerm], SmtTerm]) -> SmtTerm:
-        """Whether a body is true for each index of a sequence, each key of a map, or each value there is."""
+        """The formula that the body is true for each index, key or value of a collection."""
         match whole.type:
             case t.Seq():
                 return self.each_index(whole.length, body)
@@ -163,13 +163,13 @@ class SmtShapes:
     # ---------------------------------------------------------------- comparisons
 
     def element(self, value: SmtShape, of: t.Type) -> SmtTerm:
-        """The term of a value that is in a set, a bag, or a key of a map."""
+        """The single term of a value, as it occurs in a set, bag, option or key."""
         if isinstance(value, Flat) and self.types.whole(value.type) == self.types.whole(of):
             return value.term
         return self._packed(self.fitted(value, of), of)
 
     def _packed(self, value: SmtShape, of: t.Type) -> SmtTerm:
-        """One term for a value, with names for the sets in it that are none."""
+        """One term for a value; sets in it get names where they have none."""
         match value, self.types.whole(of):
             case Flat(term), _:
                 return term
@@ -183,11 +183,12 @@ class SmtShapes:
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
 
     def _made(self, parts: Sequence[SmtShape], of: t.Type, case: int | None) -> Flat:
+        """A value of a datatype from its parts, each as one term."""
         pairs = zip(parts, kinds(of, case), strict=True)
         return self.types.made([Flat(self._packed(part, kind), kind) for part, kind in pairs], of, case)
 
     def _named_set(self, of: Pointwise, inner: t.Type) -> SmtTerm:
-        """A set by a name of its own, the same for sets with the same definition."""
+        """A term for a set: a new symbol with an axiom, shared by sets of the same definition."""
         member = self.bind(self.types.sort(inner))
         body, sort = of.says(member), self.types.sort(t.Set(inner))
         params, says = abstracted(body, member)
@@ -201,19 +202,19 @@ class SmtShapes:
         return apply(f"|{self._named[key]}|", params, sort)
 
     def seen(self, value: Flat) -> SmtShape:
-        """A value taken out of another: of a set, what is in it."""
+        """The shape of a term taken out of a datatype: an array becomes a set."""
         if not isinstance(value.type, t.Set):
             return value
         return members(lambda x: in_array(value.term, x), value.type, lambda: value.term)
 
     def parts(self, value: Flat | SmtParts, case: int | None = None) -> Sequence[SmtShape]:
-        """What the parts of a record or tuple are, or of a case of what has several."""
+        """The shapes of the parts of a record or tuple, or of a case of a union."""
         if isinstance(value, SmtParts):
             return value.parts
         return [self.seen(part) for part in self.types.parts(value, case)]
 
     def fitted(self, value: SmtShape, of: t.Type) -> SmtShape:  # noqa: C901 - by type
-        """A value as one of a type that it fits: as an option, or `[]`, `{}` and `none` of anything."""
+        """The value converted to a wider type: to an option, or `[]`, `{}` and `none` to a full type."""
         of = self.types.whole(of)
         match value, of:
             case _, t.UnknownType():
@@ -246,7 +247,7 @@ class SmtShapes:
                 return value
 
     def narrowed(self, value: SmtShape, of: t.Type) -> tuple[SmtTerm, SmtShape]:
-        """When a value is one of a narrower type, and what it is then: an option where it has a value."""
+        """The condition that a value is one of a narrower type, and the converted value."""
         match value, self.types.whole(of):
             case _, t.Option():
                 return TRUE, value
@@ -262,12 +263,12 @@ class SmtShapes:
                 return TRUE, value
 
     def _require_alike(self, value: SmtShape, inner: t.Type, of: t.Option | t.Set | t.Bag) -> None:
-        """That what is in a value is held as it is in a type."""
+        """Raise Inexpressible unless members have the same sort in the value and in the type."""
         if self.types.sort(inner) != self.types.sort(of.of):
             raise Inexpressible(f"{value.type} where {of} is wanted")
 
     def together(self, parts: Sequence[SmtShape], of: t.Type, case: int | None) -> SmtShape:
-        """A record, tuple or case of a union, from parts that fit."""
+        """The record, tuple or case of a union with these parts."""
         whole = self.types.whole(of)
         fitted = tuple(self.fitted(part, kind) for part, kind in zip(parts, kinds(whole, case), strict=True))
         if self.types.is_flat(whole):
@@ -277,13 +278,13 @@ class SmtShapes:
         raise Inexpressible(f"a collection inside {of}")
 
     def _alike(self, left: SmtShape, right: SmtShape) -> tuple[SmtShape, SmtShape]:
-        """Two values as ones of the same type."""
+        """Two values converted to the same type."""
         if isinstance(left, Flat) and isinstance(right, Flat) and left.type == right.type:
             return left, right
         return self.fitted(left, right.type), self.fitted(right, left.type)
 
     def equal(self, left: SmtShape, right: SmtShape) -> SmtTerm:
-        """Whether two values are the same."""
+        """The formula that two values are equal."""
         left, right = self._alike(left, right)
         match left, right:
             case (Nowhere(), _) | (_, Nowhere()):
@@ -299,7 +300,7 @@ class SmtShapes:
                 raise Inexpressible(f"{left.type} compared with {right.type}")
 
     def merged(self, test: SmtTerm, then: SmtShape, other: SmtShape) -> SmtShape:
-        """The first value where the test is true, the second where it is not."""
+        """The value `then` where `test` is true, else `other`."""
         if test in {TRUE, FALSE}:
             return then if test == TRUE else other
         then, other = self._alike(then, other)
@@ -323,7 +324,7 @@ class SmtShapes:
                 raise Inexpressible(f"{then.type} or {other.type}")
 
     def below(self, left: SmtShape, right: SmtShape, *, or_equal: bool) -> SmtTerm:
-        """Whether one value is before another, in the order of its type."""
+        """The formula that a value is less than another (or equal) in the order of its type."""
         if not (isinstance(left, Flat) and isinstance(right, Flat)):
             raise Inexpressible(f"an order of {left.type}")
         match self.types.whole(left.type):
@@ -340,12 +341,14 @@ class SmtShapes:
                 raise Inexpressible(f"an order of {left.type}")
 
     def _rank(self, value: Flat, count: int) -> SmtTerm:
+        """The index of an enum's value, as a number."""
         rank = number(count - 1)
         for at in reversed(range(count - 1)):
             rank = choice(self.types.case_test(value, at), number(at), rank)
         return rank
 
     def _lexicographic(self, left: Flat, right: Flat, *, or_equal: bool) -> SmtTerm:
+        """The formula that a tuple is less than another (or equal)."""
         found = TRUE if or_equal else FALSE
         pairs = list(zip(self.types.parts(left), self.types.parts(right), strict=True))
         for a, b in reversed(pairs):
@@ -356,7 +359,7 @@ class SmtShapes:
     # ------------------------------------------------------------------- values
 
     def constant(self, of: t.Type, value: ir.Value) -> SmtShape:
-        """A value that is written in the text, or that a check gives to a switch."""
+        """The shape of a constant of a type."""
         match self.types.whole(of):
             case t.Bool():
                 return Flat(TRUE if value else FALSE, of)
@@ -388,13 +391,13 @@ class SmtShapes:
                 raise Inexpressible(f"a constant of {of}")
 
     def written(self, entries: Sequence[SmtShape], of: t.Seq | t.Set | t.Bag) -> Pointwise:
-        """A collection that is written out."""
+        """The shape of a collection literal."""
         if isinstance(of, t.Seq):
             places = [(number(place), self.fitted(entry, of.of)) for place, entry in enumerate(entries)]
             return Pointwise(lambda index: self._entry(places, index), of, number(len(entries)))
         terms = [self.element(each, of.of) for each in entries]
         if isinstance(of, t.Bag):
-            return members(lambda x: how_many(equality(x, each) for each in terms), of)
+            return members(lambda x: count_true(equality(x, each) for each in terms), of)
         return members(
             lambda x: disjunction([equality(x, each) for each in terms]),
             of,
@@ -402,13 +405,14 @@ class SmtShapes:
         )
 
     def _entry(self, places: Sequence[tuple[SmtTerm, SmtShape]], index: SmtTerm) -> SmtShape:
+        """The value at an index of a sequence literal."""
         found: SmtShape = Nowhere()
         for place, entry in reversed(places):
             found = self.merged(equality(index, place), entry, found)
         return found
 
     def unknown(self, of: t.Type, name: str, args: tuple[SmtTerm, ...] = ()) -> SmtShape:
-        """Any value of a type, as symbols of that name on some arguments."""
+        """An arbitrary value of a type, as symbols of that name applied to `args`."""
         of = self.types.whole(of)
         if self.types.is_flat(of):
             whole = f"{name} of" if _may_be_a_function_of_solvers(name, args) else name
@@ -431,7 +435,7 @@ class SmtShapes:
                 raise Inexpressible(f"a variable of {of}")
 
     def within(self, value: SmtShape) -> SmtTerm:
-        """What every value of the type that is in some scope keeps to: its numbers are in their ranges."""
+        """The formula that the numbers in a value are in the ranges of their types."""
         match value:
             case Flat(term, of):
                 return self.within_flat(term, of)
@@ -444,6 +448,7 @@ class SmtShapes:
                 return TRUE
 
     def _within_at(self, whole: Pointwise, place: SmtTerm) -> SmtTerm:
+        """The formula that the entry of a collection at a place is within its type."""
         match whole.type:
             case t.Seq() | t.Map():
                 return self.within(whole.at(place))
@@ -454,7 +459,7 @@ class SmtShapes:
                 return conjunction([least, implication(whole.has(place), self.within_flat(place, inner))])
 
     def within_flat(self, term: SmtTerm, of: t.Type) -> SmtTerm:
-        """What every term of a flat type that is in some scope keeps to."""
+        """The formula that a term's numbers are in the ranges of the type."""
         whole = self.types.whole(of)
         value = Flat(term, whole)
         match whole:
@@ -480,16 +485,17 @@ class SmtShapes:
                 return TRUE
 
     def _within_parts(self, value: Flat, case: int | None) -> SmtTerm:
+        """The formula that the parts of a value are within their types."""
         return conjunction([self.within_flat(part.term, part.type) for part in self.types.parts(value, case)])
 
 
 def symbol(name: str) -> str:
-    """What a variable or choice of the model is called: as there, unless something else is called so."""
+    """The SMT-LIB symbol for a variable or choice of the model, renamed if solvers reserve the name."""
     return f"{name} of the model" if TAKEN.fullmatch(name) else name
 
 
 def _may_be_a_function_of_solvers(name: str, args: Sequence[SmtTerm]) -> bool:
-    """Whether a solver may have a function of that name: `sin` and `let` of anything, `str.at` of numbers.
+    """Whether a solver may define a function of that name for such arguments.
 
     What else it has of that name it has not for members of a model's sorts.
     """
@@ -497,36 +503,37 @@ def _may_be_a_function_of_solvers(name: str, args: Sequence[SmtTerm]) -> bool:
 
 
 def is_index(at: SmtTerm, length: SmtTerm) -> SmtTerm:
-    """Whether a number is an index of a sequence of a length."""
+    """The formula that a number is an index of a sequence."""
     return conjunction([at_most(number(0), at), less(at, length)])
 
 
-def how_many(tests: Iterable[SmtTerm]) -> SmtTerm:
-    """How many conditions are true."""
+def count_true(tests: Iterable[SmtTerm]) -> SmtTerm:
+    """The number of conditions that are true."""
     return reduce(add, (one_if(test) for test in tests), number(0))
 
 
 def one_if(test: SmtTerm) -> SmtTerm:
-    """1 where a condition is true, 0 where it is not."""
+    """The number 1 if a condition is true, else 0."""
     return choice(test, number(1), number(0))
 
 
 def _length_within(length: SmtTerm, of: Collection) -> list[SmtTerm]:
-    """What the length of a sequence keeps to."""
+    """The formulas that the length of a sequence is within its limit."""
     if not isinstance(of, t.Seq):
         return []
     return [at_most(number(0), length), *([] if of.limit is None else [at_most(length, limit_of(of.limit))])]
 
 
 def _below_bool(left: SmtTerm, right: SmtTerm) -> SmtTerm:
+    """The formula that a Boolean is less than another."""
     return conjunction([negation(left), right])
 
 
 def bound_of(name: str) -> SmtTerm:
-    """How far a nat goes: any number, the same in one run."""
+    """The bound of a nat: an unknown number, the same throughout a run."""
     return apply(f"|most {name}|", (), INT)
 
 
 def limit_of(limit: t.Limit) -> SmtTerm:
-    """How many elements a limit allows."""
+    """The number of elements that a limit allows."""
     return number(limit.of) if isinstance(limit.of, int) else bound_of(limit.of)

@@ -27,19 +27,19 @@ DEFINED = frozenset(  # the sorts that SMT-LIB and Z3 define
 
 @frozen(eq=False)
 class Flat:
-    """A value that is one term."""
+    """A value that is a single term, with its type."""
 
     term: SmtTerm
     type: t.Type
 
 
 def sort_named(name: str) -> str:
-    """The sort for a type that a model calls so: of that name, unless solvers have one."""
+    """The SMT-LIB sort for a type of the model, renamed if solvers reserve the name."""
     return f"|{name} of the model|" if name in DEFINED else f"|{name}|"
 
 
 def flat(term: SmtTerm) -> Flat:
-    """A truth value or a number."""
+    """A Boolean or number as a value."""
     return Flat(term, t.BOOL if term.sort == BOOL else t.INT)
 
 
@@ -48,7 +48,7 @@ WithDatatype = t.Enum | t.Option | t.Record | t.Tuple | t.Union
 
 @frozen
 class Maker:
-    """A constructor of a datatype, with the name and the type of each part."""
+    """A constructor of an SMT-LIB datatype, with the name and the type of each part."""
 
     name: str
     parts: tuple[tuple[str, t.Type], ...]
@@ -56,14 +56,14 @@ class Maker:
 
 @frozen
 class Datatype:
-    """How a type is declared: its sort, and its constructors."""
+    """An SMT-LIB datatype: its sort and its constructors."""
 
     sort: str
     makers: tuple[Maker, ...]
 
 
 class Types:
-    """The sorts of flat types, and the datatypes that they need, as a model declares them."""
+    """The sorts of flat types, and the datatypes declared for them."""
 
     def __init__(self, model: ir.Model) -> None:
         self._unions = {union.name: union for union in model.unions}
@@ -77,7 +77,7 @@ class Types:
         return tuple(self._datatypes.values())
 
     def selectors(self) -> frozenset[str]:
-        """The symbols that take parts out of datatypes."""
+        """The selector symbols of the datatypes."""
         return frozenset(self._selectors)
 
     def is_endless(self, sort: str) -> bool:
@@ -89,18 +89,18 @@ class Types:
         return self._unions[of.union] if isinstance(of, t.Case) else of
 
     def is_flat(self, of: t.Type) -> bool:
-        """Whether a value of the type is one term at every place."""
+        """Whether every value of the type is kept as a single term."""
         whole = self.whole(of)
         if isinstance(whole, t.Record | t.Tuple):
             return all(map(self.is_flat, t.parts(whole)))
         return not isinstance(whole, t.Set) and self.is_element(whole)
 
     def has_numbers(self, of: t.Type) -> bool:
-        """Whether there are numbers in the values of a type."""
+        """Whether values of a type contain numbers."""
         return any(isinstance(part, t.Int | t.Range | t.Nat) for part in t.walk_type(self.whole(of)))
 
     def is_element(self, of: t.Type) -> bool:
-        """Whether a value of the type is one term inside a set, an option or a message."""
+        """Whether a value of the type can be a single term as an element of a set, option or message."""
         match self.whole(of):
             case t.Option(t.UnknownType()):
                 return True
@@ -112,7 +112,7 @@ class Types:
                 return all(map(self.is_element, t.parts(whole)))
 
     def sort(self, of: t.Type) -> str:
-        """The sort of the terms of a type that can be an element; its datatype is declared if it is new."""
+        """The sort of the terms of an element type; its datatype is declared if it is new."""
         match self.whole(of):
             case t.Bool():
                 return BOOL
@@ -151,6 +151,7 @@ class Types:
         return found
 
     def _declare(self, name: str, datatype: Datatype) -> None:
+        """Declare a datatype."""
         makers = datatype.makers
         cases = [(maker.name, [(part, self.sort(kind)) for part, kind in maker.parts]) for maker in makers]
         each = [
@@ -162,6 +163,7 @@ class Types:
         self._datatypes[name] = f"(declare-datatypes (({datatype.sort} 0)) (({' '.join(each)})))"
 
     def _name(self, of: WithDatatype) -> str:
+        """The name of a type's datatype."""
         match of:
             case t.Option(t.UnknownType()):
                 raise Inexpressible(f"{of} inside a set, bag, option or message")
@@ -175,34 +177,34 @@ class Types:
     # ------------------------------------------------------------------- values
 
     def made(self, parts: Sequence[Flat], of: t.Type, case: int | None = None) -> Flat:
-        """A value of a datatype from its parts: a record or tuple, or the case of one that has several."""
+        """A record, tuple or case of a union from its parts."""
         whole = self.whole(of)
         datatype = self._datatype(whole)
         maker = datatype.makers[case or 0].name
         return Flat(made(maker, [part.term for part in parts], datatype.sort), whole)
 
     def some(self, value: Flat, of: t.Option) -> Flat:
-        """An option with a value."""
+        """The option with this value."""
         return self.made([value], of, 1)
 
     def none(self, of: t.Option) -> Flat:
-        """An option without one."""
+        """The option without a value."""
         return self.made([], of, 0)
 
     def is_some(self, option: Flat) -> SmtTerm:
-        """Whether an option has a value."""
+        """The formula that an option has a value."""
         return self.case_test(option, 1)
 
     def the(self, option: Flat) -> Flat:
-        """The value of an option that has one."""
+        """The value of an option, which must have one."""
         return self.part(option, 0, 1)
 
     def case_test(self, of: Flat, case: int) -> SmtTerm:
-        """Whether a value is made as a case of its type."""
+        """The formula that a value is of a case of its union."""
         return tested(of.term, self._datatype(self.whole(of.type)).makers[case].name)
 
     def part(self, of: Flat, index: int, case: int | None) -> Flat:
-        """A part of a record or tuple, or of a case of what has several (of any, for None)."""
+        """A part of a record or tuple, or of a case of a union (of any case if None)."""
         whole = self.whole(of.type)
         if isinstance(whole, t.Union) and case is None:
             return self._of_any_case(of, whole, index)
@@ -211,6 +213,7 @@ class Types:
         return Flat(selected(of.term, maker.name, name, index, self.sort(kind)), kind)
 
     def _of_any_case(self, of: Flat, union: t.Union, index: int) -> Flat:
+        """The part at an index of a union's value, selected by a chain of tests for its case."""
         *others, last = [self.part(of, index, case) for case in range(len(union.cases))]
         term = last.term
         for case, other in reversed(list(enumerate(others))):
@@ -218,12 +221,12 @@ class Types:
         return Flat(term, last.type)
 
     def parts(self, of: Flat, case: int | None = None) -> list[Flat]:
-        """All parts of a record or tuple, or of a case of what has several."""
+        """All parts of a record or tuple, or of a case of a union."""
         return [self.part(of, index, case) for index in range(len(kinds(self.whole(of.type), case)))]
 
 
 def kinds(of: t.Type, case: int | None) -> tuple[t.Type, ...]:
-    """The types of the parts of a record or tuple, or of a case of what has several."""
+    """The types of the parts of a record or tuple, or of a case of a union."""
     match of:
         case t.Union(_, cases) if case is not None:
             return t.parts(cases[case])
@@ -234,7 +237,7 @@ def kinds(of: t.Type, case: int | None) -> tuple[t.Type, ...]:
 
 
 def _constructors(name: str, of: WithDatatype) -> list[Maker]:
-    """One for each case, and for none and some."""
+    """The constructors of a datatype: one for each case; for an option, none and some."""
     match of:
         case t.Enum(_, members):
             return [Maker(f"{name}.{member}", ()) for member in members]
@@ -251,4 +254,5 @@ def _constructors(name: str, of: WithDatatype) -> list[Maker]:
 
 
 def _with_fields(name: str, fields: Sequence[t.Field]) -> Maker:
+    """The constructor of a record or case."""
     return Maker(name, tuple((f"{name}.{field.name}", field.type) for field in fields))

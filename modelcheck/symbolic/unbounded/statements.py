@@ -29,14 +29,14 @@ from spec.model.walk import children, expressions, walk_statements
 
 @frozen
 class Asserted:
-    """A condition that an `assert` of that name makes of a step."""
+    """A condition of an `assert` in a step, with its name."""
 
     name: str
     says: SmtTerm
 
 
 class Statements:
-    """Runs statements; a step's needs besides its guards are in `assumed`, what it asserts in `asserted`."""
+    """Executes statements symbolically; `assumed` collects conditions of choices, `asserted` of asserts."""
 
     def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable]) -> None:
         self.expressions = expressions
@@ -46,13 +46,13 @@ class Statements:
         self._choices = 0
 
     def run(self, body: Sequence[ir.Stmt], env: SmtEnv, way: SmtTerm = TRUE) -> SmtEnv:
-        """The state and names after statements; `way` is when they are run at all."""
+        """The context after the statements; `way` is the condition under which they run."""
         for statement in body:
             env = self._one(statement, env, way)
         return env
 
     def choose(self, name: str, domain: ir.Expr, case: int | None, env: SmtEnv) -> tuple[SmtTerm, SmtShape]:
-        """A value from a domain, as symbols of its own, and that it is in there."""
+        """The condition that a choice is possible, and the chosen value, as new symbols."""
         whole = self.expressions.of(domain, env)
         if isinstance(whole, Subsets):
             self._choices += 1
@@ -62,6 +62,7 @@ class Statements:
         return item.inside, item.value
 
     def _one(self, statement: ir.Stmt, env: SmtEnv, way: SmtTerm) -> SmtEnv:
+        """The context after one statement."""
         match statement:
             case ir.Assign():
                 return self._assign(statement, env)
@@ -86,6 +87,7 @@ class Statements:
                 assert_never(statement)
 
     def _branch(self, statement: ir.Branch, env: SmtEnv, way: SmtTerm) -> SmtEnv:
+        """The context after an `if`, merged from both branches."""
         test = self.expressions.truth(statement.test, env)
         then = self.run(statement.then, env, conjunction([way, test]))
         other = self.run(statement.other, env, conjunction([way, negation(test)]))
@@ -98,11 +100,13 @@ class Statements:
     # ------------------------------------------------------------------ assignment
 
     def _assign(self, statement: ir.Assign, env: SmtEnv) -> SmtEnv:
+        """The context after an assignment."""
         value = self.expressions.of(statement.value, env)
         with Placed(statement.span):
             return self._assigned(statement, value, env)
 
     def _assigned(self, statement: ir.Assign, value: SmtShape, env: SmtEnv) -> SmtEnv:
+        """The context with a new value at the target of an assignment."""
         index = statement.var
         fitting = self.expressions.shapes.fitted(value, statement.value.type)
         changed = self._changed(env.state[index], statement.path, fitting, env)
@@ -112,7 +116,7 @@ class Statements:
     def _changed(
         self, whole: SmtShape, path: Sequence[ir.Key | ir.At], value: SmtShape, env: SmtEnv
     ) -> SmtShape:
-        """A value with another one at a path."""
+        """The value with the part at a path replaced."""
         if not path:
             return value
         shapes = self.expressions.shapes
@@ -131,7 +135,7 @@ class Statements:
     # ----------------------------------------------------------------------- loops
 
     def _each(self, statement: ir.Each, env: SmtEnv) -> SmtEnv:
-        """Each member's own entries changed at once; other loops are refused."""
+        """The context after a `for` that changes only its member's own entries; others are refused."""
         changed = _own_entries(statement)
         domain = self.expressions.of(statement.domain, env)
         if (
@@ -148,12 +152,13 @@ class Statements:
         return replace(env, state=tuple(state))
 
     def _entry(self, statement: ir.Each, env: SmtEnv, member: SmtTerm) -> SmtEnv:
+        """The context after the body of a `for` for one member."""
         assert isinstance(statement.domain.type, t.Set)
         each = self.expressions.shapes.seen(Flat(member, statement.domain.type.of))
         return self.run(statement.body, env.bind(statement.slot, each))
 
     def _looped(self, statement: ir.Each, env: SmtEnv, domain: Pointwise, index: int) -> Pointwise:
-        """A map after a loop: at the members what the body makes of it, elsewhere what was there."""
+        """The map after a `for`: changed at the members of the domain."""
         before = env.state[index]
         assert isinstance(before, Pointwise)
 
@@ -166,10 +171,10 @@ class Statements:
 
 
 class PossibleChoices(Statements):
-    """Runs statements to state that their choices can be made: what is chosen has names to bind.
+    """Executes the start to state that its choices are possible, with bound names for them.
 
-    A subset is no value that a name can have, so each is taken to be the `whole` set, or
-    else the empty one; `chose_subset` if there was any.
+    A subset cannot be such a name, so each is taken to be the `whole` set, or else the empty one;
+    `chose_subset` if there was any.
     """
 
     def __init__(self, expressions: SmtExpressions, types: Sequence[ir.Variable], *, whole: bool) -> None:
@@ -185,7 +190,7 @@ class PossibleChoices(Statements):
         case: int | None,
         env: SmtEnv,
     ) -> tuple[SmtTerm, SmtShape]:
-        """A value from a domain, as names to bind, and that it is in there."""
+        """The condition that a choice is possible, and the chosen value, as bound names."""
         whole = self.expressions.of(domain, env)
         if isinstance(whole, Subsets):
             self.chose_subset = True
@@ -197,12 +202,12 @@ class PossibleChoices(Statements):
 
     @property
     def are_possible(self) -> SmtTerm:
-        """That there are values for all choices that were made."""
+        """The formula that all choices have values."""
         return quantified("exists", self._names, conjunction(self.assumed))
 
 
 def _own_entries(loop: ir.Each) -> tuple[int, ...]:
-    """The maps that a loop changes, when it changes and reads of them only its member's own entries."""
+    """The maps that a loop changes, if it reads and writes only its member's own entries of them."""
     changed = tuple(dict.fromkeys(_assigned(loop.body, loop.slot)))
     evaluated = (expr for each in walk_statements(loop.body) for expr in expressions(each))
     for read in (read for expr in evaluated for read in _reads(expr, loop.slot)):
@@ -212,7 +217,7 @@ def _own_entries(loop: ir.Each) -> tuple[int, ...]:
 
 
 def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
-    """The variables that a loop's body changes, in the order of the text."""
+    """The variables that a loop's body assigns, in textual order."""
     for statement in body:
         match statement:
             case ir.Assign(var=index, path=(ir.Key(ir.Local(slot=key)), *_)) if key == slot:
@@ -228,7 +233,7 @@ def _assigned(body: Sequence[ir.Stmt], slot: int) -> Iterator[int]:
 
 
 def _reads(expr: ir.Expr, slot: int) -> Iterator[ir.Var]:
-    """Every variable that is read otherwise than at the loop's own member."""
+    """The variables that are read other than at the loop's own member."""
     match expr:
         case ir.Apply(op=Op.LOOKUP, args=(ir.Var(), ir.Local(slot=key))) if key == slot:
             return

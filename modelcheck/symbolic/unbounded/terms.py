@@ -37,7 +37,7 @@ class SmtTerm:
 
     @property
     def free_names(self) -> tuple[SmtTerm, ...]:
-        """The bound names that are free in it, in the order of the text."""
+        """The bound names that are free in the term, in textual order."""
         found = self._free
         if found is None:
             found = self._free_names()
@@ -45,10 +45,11 @@ class SmtTerm:
         return found
 
     def on(self, args: Sequence[SmtTerm]) -> SmtTerm:
-        """The same symbol, or quantifier, with other terms in place of its own."""
+        """The same symbol or quantifier applied to other arguments."""
         return SmtTerm(self.op, tuple(args), self.sort, self.binds, self.is_bound, self.is_made)
 
     def _free_names(self) -> tuple[SmtTerm, ...]:
+        """The free names, computed from those of the arguments."""
         if not self.args:
             return (self,) if self.is_bound else ()
         names = dict.fromkeys(name for arg in self.args for name in arg.free_names)
@@ -68,13 +69,13 @@ TRUE, FALSE = SmtTerm("true", (), BOOL), SmtTerm("false", (), BOOL)
 
 
 def number(value: int) -> SmtTerm:
-    """A whole number."""
+    """The term of an integer constant."""
     literal = SmtTerm(str(abs(value)), (), INT)
     return literal if value >= 0 else SmtTerm("-", (literal,), INT)
 
 
 def value_of(term: SmtTerm) -> int | None:
-    """The number that a term is written as, if it is."""
+    """The integer that a constant term denotes; None for another term."""
     if term.sort != INT:
         return None
     if not term.args and term.op.isdigit():
@@ -87,17 +88,17 @@ def value_of(term: SmtTerm) -> int | None:
 
 
 def apply(op: str, args: Sequence[SmtTerm], sort: str) -> SmtTerm:
-    """A symbol applied to terms."""
+    """A function symbol applied to arguments."""
     return SmtTerm(op, tuple(args), sort)
 
 
 def made(maker: str, args: Sequence[SmtTerm], sort: str) -> SmtTerm:
-    """A constructor of a datatype applied to the parts."""
+    """A datatype constructor applied to its parts."""
     return SmtTerm(f"|{maker}|", tuple(args), sort, is_made=True)
 
 
 def tested(term: SmtTerm, maker: str) -> SmtTerm:
-    """Whether a term of a datatype was made by a constructor; known at once where it is written so."""
+    """The formula that a term was made by a constructor, simplified if its constructor is visible."""
     if term.is_made:
         return TRUE if term.op == f"|{maker}|" else FALSE
     if term.op == "ite" and any(arg.is_made for arg in term.args[1:]):
@@ -106,7 +107,7 @@ def tested(term: SmtTerm, maker: str) -> SmtTerm:
 
 
 def selected(term: SmtTerm, maker: str, part: str, index: int, sort: str) -> SmtTerm:
-    """A part of a term of a datatype; taken out at once where it is written there."""
+    """A part of a datatype term, simplified if its constructor is visible."""
     if term.op == f"|{maker}|":
         return term.args[index]
     if term.op == "ite" and any(arg.op == f"|{maker}|" for arg in term.args[1:]):
@@ -117,17 +118,17 @@ def selected(term: SmtTerm, maker: str, part: str, index: int, sort: str) -> Smt
 
 
 def empty_array(sort: str) -> SmtTerm:
-    """An array with false for all values."""
+    """The array that is false everywhere."""
     return SmtTerm(f"((as const {sort}) false)", (), sort)
 
 
 def with_value(array: SmtTerm, value: SmtTerm) -> SmtTerm:
-    """An array that has true for one more value."""
+    """The array that is also true at one more value."""
     return SmtTerm("store", (array, value, TRUE), array.sort)
 
 
 def in_array(array: SmtTerm, value: SmtTerm) -> SmtTerm:
-    """Whether an array of truth values has true for a value; known at once where it is written out."""
+    """The formula that an array of Booleans is true at a value, simplified if its values are visible."""
     if array == empty_array(array.sort):
         return FALSE
     if array.op == "store":
@@ -136,12 +137,12 @@ def in_array(array: SmtTerm, value: SmtTerm) -> SmtTerm:
 
 
 def is_of_arrays(term: SmtTerm) -> bool:
-    """Whether a term is made by the theory of arrays."""
+    """Whether a term is of the theory of arrays."""
     return term.op in {"select", "store"} or term.op.startswith("((as const")
 
 
 def bound(name: str, sort: str) -> SmtTerm:
-    """A name for a quantifier to bind."""
+    """A variable that a quantifier binds."""
     return SmtTerm(name, (), sort, is_bound=True)
 
 
@@ -149,17 +150,20 @@ def bound(name: str, sort: str) -> SmtTerm:
 
 
 def conjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
-    """True when all parts are."""
+    """The conjunction of the parts."""
     return _joined("and", parts, TRUE, FALSE)
 
 
 def disjunction(parts: Sequence[SmtTerm]) -> SmtTerm:
-    """True when some part is."""
+    """The disjunction of the parts."""
     return _joined("or", parts, FALSE, TRUE)
 
 
 def _joined(op: str, parts: Sequence[SmtTerm], neutral: SmtTerm, decisive: SmtTerm) -> SmtTerm:
-    """The parts that are not trivial, each once; one that is `decisive` settles it."""
+    """The conjunction or disjunction of the parts, without repeated and `neutral` ones.
+
+    The part `decisive`, if present, is the result.
+    """
     flat = [p for part in parts for p in (part.args if part.op == op else (part,)) if p != neutral]
     if decisive in flat:
         return decisive
@@ -168,14 +172,14 @@ def _joined(op: str, parts: Sequence[SmtTerm], neutral: SmtTerm, decisive: SmtTe
 
 
 def negation(part: SmtTerm) -> SmtTerm:
-    """True when the part is not."""
+    """The negation of a formula."""
     if part in {TRUE, FALSE}:
         return FALSE if part == TRUE else TRUE
     return part.args[0] if part.op == "not" else SmtTerm("not", (part,), BOOL)
 
 
 def implication(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """False only when the left is true and the right is not."""
+    """The implication from left to right."""
     if TRUE in {left, right}:
         return right
     if left == FALSE:
@@ -184,7 +188,7 @@ def implication(left: SmtTerm, right: SmtTerm) -> SmtTerm:
 
 
 def equality(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """Whether two terms are equal; known at once for the same term and for different constants."""
+    """The equation of two terms, simplified for identical terms and for distinct constants."""
     if left.sort != right.sort:
         raise TypeError(f"{left.sort} is never {right.sort}")
     if left == right:
@@ -207,7 +211,7 @@ def equality(left: SmtTerm, right: SmtTerm) -> SmtTerm:
 
 
 def choice(test: SmtTerm, then: SmtTerm, other: SmtTerm) -> SmtTerm:
-    """One of two terms."""
+    """The term `then` if `test` is true, else `other`."""
     if test in {TRUE, FALSE} or then == other:
         return then if test != FALSE else other
     if then.sort == BOOL:
@@ -225,7 +229,7 @@ def choice(test: SmtTerm, then: SmtTerm, other: SmtTerm) -> SmtTerm:
 def quantified(
     quantifier: str, binds: Sequence[SmtTerm], body: SmtTerm, triggers: Sequence[SmtTerm] = ()
 ) -> SmtTerm:
-    """A body for all, or for some, values of the names that are in it.
+    """The formula that the body is true for all, or some, values of those names that occur in it.
 
     Where all `triggers` occur somewhere a solver is to look at the body for their
     values; this guides it and means nothing.
@@ -245,7 +249,7 @@ MOST_WAYS = 16  # in which one implication may come about before it is left as i
 
 
 def split(term: SmtTerm) -> tuple[SmtTerm, ...]:
-    """Smaller terms that together are equivalent: a solver sees more easily what each is good for.
+    """Formulas whose conjunction is equivalent to the term, as smaller units for the solver.
 
     But not where a smaller one would only count with what a quantifier binds: then a
     solver would not know for which values to look at it.
@@ -271,7 +275,7 @@ def split(term: SmtTerm) -> tuple[SmtTerm, ...]:
 
 
 def _is_looked_at(term: SmtTerm, name: SmtTerm) -> bool:
-    """Whether a name is in an equation, or under a symbol that is no number's."""
+    """Whether a name occurs in an equation, or under a function symbol that is not arithmetic."""
     if term.op == "=" and name in term.args:
         return True
     if term.op[0] == "|" or term.op == "select":
@@ -280,14 +284,14 @@ def _is_looked_at(term: SmtTerm, name: SmtTerm) -> bool:
 
 
 def _implied(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """An implication, with all that it needs on its left."""
+    """The implication from left to right, with nested premises moved to the left."""
     if right.op == "=>":
         return _implied(conjunction([left, right.args[0]]), right.args[1])
     return implication(left, right)
 
 
 def opened(goal: SmtTerm, name: Callable[[str], SmtTerm]) -> tuple[tuple[SmtTerm, ...], SmtTerm]:
-    """What may be assumed to prove a goal, and what is left of it, with names for any values."""
+    """The assumptions and the remaining goal of a goal, with constants for universally bound names."""
     match goal:
         case SmtTerm(op="forall", args=(body,)):
             names = {SmtTerm(old, (), sort, is_bound=True): name(sort) for old, sort in goal.binds}
@@ -306,7 +310,7 @@ def opened(goal: SmtTerm, name: Callable[[str], SmtTerm]) -> tuple[tuple[SmtTerm
 
 
 def ground(term: SmtTerm) -> Iterator[SmtTerm]:
-    """Every part of a term without names that quantifiers bind."""
+    """Every subterm without bound variables."""
     if not any(part.is_bound for part in symbols(term)):
         yield from symbols(term)
     else:
@@ -315,7 +319,7 @@ def ground(term: SmtTerm) -> Iterator[SmtTerm]:
 
 
 def _disjuncts(term: SmtTerm) -> tuple[SmtTerm, ...]:
-    """The ways in which a condition can be true."""
+    """The disjuncts of a formula."""
     match term:
         case SmtTerm(op="or", args=parts):
             return tuple(each for part in parts for each in _disjuncts(part))
@@ -329,7 +333,7 @@ def _disjuncts(term: SmtTerm) -> tuple[SmtTerm, ...]:
 
 
 def add(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """A sum."""
+    """The term left + right."""
     a, b = value_of(left), value_of(right)
     if a is not None and b is not None:
         return number(a + b)
@@ -344,11 +348,12 @@ def add(left: SmtTerm, right: SmtTerm) -> SmtTerm:
 
 
 def _moved(base: SmtTerm, by: int) -> SmtTerm:
+    """The term base + by."""
     return subtract(base, number(-by)) if by < 0 else add(base, number(by))
 
 
 def subtract(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """A difference."""
+    """The term left - right."""
     a, b = value_of(left), value_of(right)
     if a is not None and b is not None:
         return number(a - b)
@@ -360,16 +365,17 @@ def subtract(left: SmtTerm, right: SmtTerm) -> SmtTerm:
 
 
 def at_most(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """Whether the first number is not above the second."""
+    """The formula left <= right."""
     return _in_order("<=", left, right, or_equal=True)
 
 
 def less(left: SmtTerm, right: SmtTerm) -> SmtTerm:
-    """Whether the first number is below the second."""
+    """The formula left < right."""
     return _in_order("<", left, right, or_equal=False)
 
 
 def _in_order(op: str, left: SmtTerm, right: SmtTerm, *, or_equal: bool) -> SmtTerm:
+    """The comparison by `op`, or its value for constants."""
     a, b = value_of(left), value_of(right)
     if left == right:
         return TRUE if or_equal else FALSE
@@ -382,14 +388,14 @@ def _in_order(op: str, left: SmtTerm, right: SmtTerm, *, or_equal: bool) -> SmtT
 
 
 def substituted(term: SmtTerm, names: Mapping[SmtTerm, SmtTerm]) -> SmtTerm:
-    """A term with other terms in place of some names."""
+    """The term with the names replaced by other terms."""
     if names.keys().isdisjoint(term.free_names):
         return term
     return names[term] if term.is_bound else term.on([substituted(arg, names) for arg in term.args])
 
 
 def renamed(term: SmtTerm) -> SmtTerm:
-    """A term with all names that are ever bound numbered as they come, to compare it with others."""
+    """The term with bound names numbered in order of occurrence, equal for equivalent terms."""
     names: dict[str, str] = {}
 
     def name(old: str) -> str:
@@ -404,13 +410,13 @@ def renamed(term: SmtTerm) -> SmtTerm:
 
 
 def abstracted(body: SmtTerm, name: SmtTerm) -> tuple[tuple[SmtTerm, ...], SmtTerm]:
-    """The names besides one that a term depends on, and a form that all terms with the same meaning share."""
+    """The names other than `name` that a term depends on, and its form with them numbered."""
     params = tuple(each for each in body.free_names if each != name)
     return params, renamed(apply("", [*params, name, body], BOOL))
 
 
 def symbols(term: SmtTerm) -> Iterator[SmtTerm]:
-    """Every part of a term."""
+    """Every subterm of a term."""
     yield term
     for arg in term.args:
         yield from symbols(arg)

@@ -24,7 +24,7 @@ from itertools import islice, permutations, product
 import spec.model.ir as ir
 import spec.model.types as t
 from modelcheck.contract.inexpressible import Inexpressible
-from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtShape, SmtShapes, bound_of, how_many
+from modelcheck.symbolic.unbounded.shapes import Pointwise, SmtShape, SmtShapes, bound_of, count_true
 from modelcheck.symbolic.unbounded.sorts import Flat
 from modelcheck.symbolic.unbounded.terms import (
     BOOL,
@@ -54,7 +54,7 @@ MOST_NAMED = 36  # sets of one name
 
 @frozen
 class Sized:
-    """A set with a name: on which values it depends, and what its members are."""
+    """A set whose size is used: its parameters, and the predicate of its members."""
 
     name: str
     params: tuple[SmtTerm, ...]
@@ -62,17 +62,17 @@ class Sized:
     of: t.Type
 
     def has(self, params: tuple[SmtTerm, ...], member: SmtTerm) -> SmtTerm:
-        """Whether a value is in it."""
+        """The formula that a value is in the set."""
         return apply(f"|{self.name} has|", (*params, member), BOOL)
 
     def size(self, params: tuple[SmtTerm, ...]) -> SmtTerm:
-        """How many are in it."""
+        """The term of the set's size."""
         return apply(f"|{self.name} size|", params, INT)
 
 
 @frozen
 class Small:
-    """A scope in which everything is finite: the members of each sort, and how far each nat goes.
+    """The bounds of a finite scope: the number of members of each sort, and the bound of each nat.
 
     `messages` is how many there may be in a network that is a set, None for any number.
     """
@@ -87,7 +87,7 @@ class Small:
 
     @property
     def scope(self) -> ir.Scope:
-        """The same as a check would give it."""
+        """The description of the scope, as in a check."""
         return ir.Scope({sort: self.members(sort) for sort in self.sorts}, self.nats, {}, {})
 
 
@@ -104,19 +104,19 @@ class Theory:
     # ------------------------------------------------------------------- sizes
 
     def all_of(self, sort: str) -> SmtTerm:
-        """How many members a sort has."""
+        """The number of members of a sort."""
         if self.small is not None:
             return number(self.small.sorts[sort])
         return apply(f"|size {sort}|", (), INT)
 
     def size(self, of: Pointwise) -> SmtTerm:
-        """How many members a set has."""
+        """The number of members of a set."""
         assert isinstance(of.type, t.Set)
         inner = of.type.of
         if isinstance(inner, t.UnknownType):
             return number(0)
         if self.small is not None:
-            return how_many(of.has(each) for each in self.listed(inner, self.small))
+            return count_true(of.has(each) for each in self.listed(inner, self.small))
         member = self.shapes.bind(self.shapes.types.sort(inner))
         body = of.has(member)
         params, says = abstracted(body, member)
@@ -128,7 +128,7 @@ class Theory:
         return self._sized[key].size(params)
 
     def listed(self, of: t.Type, small: Small) -> Iterator[SmtTerm]:
-        """All values of a scalar type in a small scope."""
+        """The terms of all values of a scalar type in a small scope."""
         if not t.is_scalar(of):
             raise Inexpressible(f"the size of a set of {of}")
         for value in members(of, small.scope):
@@ -137,7 +137,7 @@ class Theory:
             yield found.term
 
     def axioms(self, about: Sequence[SmtTerm]) -> tuple[SmtTerm, ...]:
-        """All that is assumed along with a formula; `about` are its parts that speak of single values."""
+        """The axioms for the sizes and choices in a formula; `about` are its ground terms."""
         sized = [*self._sized.values()]
         pairs = [(a, b) for a in sized for b in sized if a.of == b.of]
         return (
@@ -145,12 +145,12 @@ class Theory:
             *self._axioms,
             *(axiom for each in sized for axiom in self._of_one(each)),
             *(axiom for a, b in pairs for axiom in self._of_two(a, b)),
-            *(axiom for a, b in pairs if a is not b for axiom in self._beside(a, b)),
+            *(axiom for a, b in pairs if a is not b for axiom in self._with_trigger(a, b)),
             *(axiom for each in sized for axiom in _named(each, about)),
         )
 
     def _of_one(self, one: Sized) -> Iterator[SmtTerm]:
-        """Axioms of one size: it is 0 for the empty set alone, and that of all members for the full set."""
+        """The axioms on one size: it is 0 only for the empty set, and the sort's size for the full set."""
         size, member = one.size(one.params), one.member
         has = one.has(one.params, member)
         for_all = [*one.params]
@@ -164,7 +164,7 @@ class Theory:
             yield quantified("forall", for_all, equality(equality(size, most), whole), (size,))
 
     def _of_two(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
-        """Axioms of two sizes: a subset is no larger, one member more counts one, large sets intersect."""
+        """The axioms on two sizes: of subsets, sets that differ by a member, and large sets."""
         left = tuple(self.shapes.bind(each.sort) for each in one.params)
         right = tuple(self.shapes.bind(each.sort) for each in other.params)
         member, extra = self.shapes.bind(one.member.sort), self.shapes.bind(one.member.sort)
@@ -186,8 +186,8 @@ class Theory:
             many = less(self.all_of(one.of.name), add(*sizes))
             yield quantified("forall", both, implication(many, quantified("exists", [member], shared)), sizes)
 
-    def _beside(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
-        """That a size is not below 0, stated again where the solver looks at another set for the same values.
+    def _with_trigger(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
+        """The axiom that a size is not negative, triggered where another set's size occurs.
 
         So the solver instantiates the set before a step when it is asked about the set after it.
         """
@@ -201,7 +201,7 @@ class Theory:
     def chosen(
         self, of: t.Type, says: Callable[[Flat], SmtTerm], finite: Callable[[], SmtTerm] | None = None
     ) -> Flat:
-        """A value that satisfies a formula which some value satisfies (a Skolem term).
+        """A new symbol for some value that satisfies a formula (a Skolem term).
 
         With `finite` one does where that is true, which it is of all that a state has.
         """
@@ -221,7 +221,7 @@ class Theory:
     def common(
         self, left: Callable[[SmtTerm], SmtShape], right: Callable[[SmtTerm], SmtShape], most: SmtTerm
     ) -> Flat:
-        """The length of the common prefix of two sequences, at most `most`."""
+        """The length of the longest common prefix of two sequences, at most `most`."""
 
         def says(it: Flat) -> SmtTerm:
             at = it.term
@@ -234,14 +234,14 @@ class Theory:
 
 
 def _named(one: Sized, about: Sequence[SmtTerm]) -> Iterator[SmtTerm]:
-    """That a size is not below 0, for the values that a formula is about: so a solver looks at it."""
+    """The axioms that a size is not negative for ground parameters, so that the solver considers it."""
     values = [[each for each in about if each.sort == param.sort][:MOST_VALUES] for param in one.params]
     for params in islice(product(*values), MOST_NAMED):
         yield at_most(number(0), one.size(params))
 
 
 def sizes_of(sorts: tuple[t.Sort, ...], nats: tuple[t.Nat, ...], small: Small | None) -> Iterator[SmtTerm]:
-    """What is known of the sizes of the scope itself."""
+    """The facts about the sizes of sorts and the bounds of nats."""
     for nat in nats:
         if small is None:
             yield at_most(number(0), bound_of(nat.name))

@@ -31,7 +31,7 @@ from spec.model.values import ModelError
 
 @frozen
 class GradeItem:
-    """One point: what was asked, whether it was met (None: not looked at), and the hint where it was not.
+    """One point: the question, whether it is met (None: not examined), and a hint if not.
 
     `note` is a remark on the submission.  `story` is the run that shows why,
     where the student's parts do not fit the model itself; of a mutant it would give the mutant away.
@@ -47,7 +47,7 @@ class GradeItem:
 
 @frozen
 class Grade:
-    """The grade of a submission: its points, in order; `ended` is the limit that cut it short."""
+    """The grade of a submission: its points; `ended` is the limit that cut grading short."""
 
     exercise: str
     title: str
@@ -57,17 +57,17 @@ class Grade:
 
     @property
     def points(self) -> int:
-        """How many points were reached."""
+        """The number of points reached."""
         return sum(item.met is True for item in self.items)
 
     @property
     def of(self) -> int:
-        """How many points there are."""
+        """The number of possible points."""
         return len(self.items)
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What to think about: a hint for each point that was missed."""
+        """The hints of missed points."""
         missed = (item for item in self.items if item.met is False)
         return tuple(": ".join(filter(None, (item.asked, item.hint, item.note))) for item in missed)
 
@@ -77,19 +77,19 @@ class Grade:
 
     @property
     def exit(self) -> Exit:
-        """0 with all points, 1 with fewer, 3 where a limit ended the grading."""
+        """The exit code: 0 with all points, 1 with fewer, 3 if a limit ended grading."""
         if self.points == self.of:
             return Exit.EXPECTED
         return Exit.UNKNOWN if self.ended else Exit.VIOLATED
 
 
 def empty(exercise: Exercise) -> Grade:
-    """The grade before anything was looked at."""
+    """The grade before anything is examined."""
     return Grade(exercise.name, exercise.title, tuple(GradeItem(name, None) for name in _names(exercise)))
 
 
 def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int | None) -> Iterator[GradeItem]:
-    """The points as they are found, in order, up to where a limit or NOTE(points) ends it.
+    """The points as they are examined, in order, until a limit or NOTE(points).
 
     Takes as long as the searches, up to the limits.
     """
@@ -109,7 +109,7 @@ def judged(exercise: Exercise, handed: Submission, seconds: float, memory: int |
 
 
 def _names(exercise: Exercise) -> Iterator[str]:
-    """What each point is called; the names of variants would give away what is wrong with them."""
+    """The names of the points, which do not reveal mutants."""
     other = "mutant" if exercise.is_about_properties else "question"
     checks = [item for item in exercise.tree.items if isinstance(item, s.CheckDecl) and item.of is not None]
     own = [check for check in checks if _is_own(check)]
@@ -120,13 +120,14 @@ def _names(exercise: Exercise) -> Iterator[str]:
 
 
 def _is_own(check: s.CheckDecl) -> bool:
+    """Whether a check is of the student's own properties."""
     return check.of is not None and check.of.text == SOLVED
 
 
 def _judged(
     name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool
 ) -> GradeItem:
-    """A point; whether it is met is None where a limit ended the search, and the note names it."""
+    """A point; undecided if a limit ended the search."""
     hint = check.says or ""
     try:
         outcome = run_check(model, check, limits=limits, threads=1)
@@ -144,12 +145,12 @@ def _judged(
 
 
 def _scope(outcome: Outcome) -> str:
-    """What a point is for; without the names of the variant and the check, which would give away too much."""
+    """What a point covers, without names of variants and checks."""
     return scope_of(outcome).partition(": ")[2]
 
 
 def _broken(outcome: Outcome) -> str:
-    """What is not so, in the words of the exercise."""
+    """The violated expectations, in the exercise's words."""
     found = [result for result in outcome.findings.results if isinstance(result.verdict, Violated)]
     says = {each.name: "".join(map(str, each.says or (each.name,))) for each in outcome.model.properties}
     never = {True: "never so", False: "not always so"}
@@ -157,18 +158,18 @@ def _broken(outcome: Outcome) -> str:
 
 
 def _wrong(outcome: Outcome) -> Iterator[Trace]:
-    """The runs to an error, and to what is broken."""
+    """The runs to errors and violations."""
     runs = [outcome.findings.error, *(outcome.trace(result.property) for result in surprises(outcome))]
     yield from (run for run in runs if run is not None)
 
 
 def _story(run: Trace) -> str:
-    """The story of a run without places, which are those of a text that the student has never seen."""
+    """The story of a run without places in the hidden text."""
     return re.sub(rf" *{re.escape(run.model.source.name)}:\d+:\d+", "", run_text(run))
 
 
 def _error(outcome: Outcome) -> str:
-    """The words for an error that the model makes with the student's parts."""
+    """An error of the model in words."""
     error = outcome.findings.error
     if error is None or not isinstance(error.ending, Erred):
         return ""

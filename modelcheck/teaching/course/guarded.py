@@ -37,7 +37,7 @@ LATE = "the time is over"
 
 @frozen
 class _GradingOrder:
-    """What the other process is to grade."""
+    """A message: what the grading process is to grade."""
 
     exercise: str
     source: Source
@@ -47,21 +47,21 @@ class _GradingOrder:
 
 @frozen
 class _Changed:
-    """The submission was read; these declarations of it are not the exercise's."""
+    """A message: the submission is valid; these declarations differ from the exercise's."""
 
     names: tuple[str, ...]
 
 
 @frozen
 class _Wrong:
-    """The submission is wrong."""
+    """A message: the submission is invalid."""
 
     diagnostics: tuple[Diagnostic, ...]
 
 
 @frozen
 class _Ended:
-    """That was all; `why`, where a limit ended it, and `bug`, where it is one of ours."""
+    """A message: grading ended; `why` if by a limit, `bug` if by a bug of ours."""
 
     why: str = ""
     bug: str = ""
@@ -78,7 +78,7 @@ def graded(
     memory: int = MEMORY,
     tell: Callable[[Grade], None] = lambda _: None,
 ) -> Grade:
-    """The grade of a student's text in the exercise of that name; `tell` is given it as it grows.
+    """The grade of a submission, in a limited process; `tell` receives it as it grows.
 
     Takes up to `seconds` and a little more, and up to `memory` bytes in another process; what a limit
     leaves undone is worth nothing, and reported, as after a request to end.  Raises SpecError for what is
@@ -115,7 +115,7 @@ def graded(
 
 
 def _serve(pipe: Connection) -> None:
-    """In the new process: grade, and send each point as it is found."""
+    """The grading process: grade, and send each point."""
     order: _GradingOrder = pipe.recv()
     try:
         _bound(order.memory)
@@ -128,6 +128,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _graded(order: _GradingOrder) -> Iterator[_Message]:
+    """The messages of grading."""
     asked, began = exercise(order.exercise), monotonic()
     try:
         handed = submission(asked, order.source)
@@ -143,7 +144,7 @@ def _graded(order: _GradingOrder) -> Iterator[_Message]:
 
 
 def _bound(memory: int) -> None:
-    """Let the system refuse this process more memory than that from now on, where it can."""
+    """Limit this process's memory, where the system can."""
     if STATM.exists():
         reserved = int(bytes_of(STATM, 1000).split()[0]) * resource.getpagesize()
         most = reserved + ROOM + memory

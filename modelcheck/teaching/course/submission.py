@@ -38,14 +38,14 @@ AGAIN = "`modelcheck library grade --exercise {} --begin FILE` writes the file t
 
 @frozen
 class Submission:
-    """The exercise with a student's parts in it, as models; and what else the student changed."""
+    """The exercise with the student's parts, as models, and the student's other changes."""
 
     models: tuple[Model, ...]
     changed: tuple[str, ...]
 
 
 def submission(exercise: Exercise, source: Source) -> Submission:
-    """A student's text in its exercise. Raises SpecError for what is wrong with it."""
+    """The submission in a student's text. Raises SpecError."""
     if goes_on(source.text):
         help_ = "write the model out, as the file of the exercise does"
         raise _unfit(source, None, "a submission must not import another file", help_)
@@ -72,7 +72,7 @@ def submission(exercise: Exercise, source: Source) -> Submission:
 
 
 def _put(exercise: Exercise, source: Source, tree: s.Protocol) -> str:
-    """The text of the exercise with the student's parts in place of the solution."""
+    """The exercise's text with the student's parts in place of the solution."""
     parts = [_written(exercise, part, source, tree) for part in exercise.parts]
     parts += [source.at(item.span) for item in _helpers(exercise, tree)]
     span, base = exercise.solved.span, exercise.solved.base.text
@@ -82,7 +82,7 @@ def _put(exercise: Exercise, source: Source, tree: s.Protocol) -> str:
 
 
 def _written(exercise: Exercise, part: ExercisePart, source: Source, tree: s.Protocol) -> str:
-    """A part as the student wrote it, as a change of the exercise's model."""
+    """A student's part as a change of the exercise's model."""
     match part:
         case DeclaredPart():
             found = _declared(tree, part)
@@ -102,29 +102,32 @@ def _written(exercise: Exercise, part: ExercisePart, source: Source, tree: s.Pro
 
 
 def _declared(tree: s.Protocol, part: DeclaredPart) -> s.PropertyDecl | s.FunDecl | None:
+    """The declaration of a part in the student's text."""
     items = (item for item in tree.items if isinstance(item, s.PropertyDecl | s.FunDecl))
     return next((i for i in items if (kind_of(i), i.name.text) == (part.kind, part.name)), None)
 
 
 def _guard(tree: s.Protocol, part: GuardPart) -> s.Require | None:
+    """The guard of a part in the student's text."""
     actions = (i for i in tree.items if isinstance(i, s.ActionDecl) and i.name.text == part.action)
     statements = (each for action in actions for each in action.body)
     return next((each for each in statements if isinstance(each, s.Require) and _is_named(each, part)), None)
 
 
 def _is_named(statement: s.Stmt, part: GuardPart) -> bool:
+    """Whether a statement is the guard of a part."""
     name = statement.name if isinstance(statement, s.Require) else None
     return name is not None and name.text == part.name
 
 
 def _helpers(exercise: Exercise, tree: s.Protocol) -> Iterator[s.FunDecl]:
-    """Functions that the student added; a function can only be looked at."""
+    """The functions that the student added."""
     own = {item.name.text for item in exercise.tree.items if isinstance(item, s.FunDecl)}
     yield from (i for i in tree.items if isinstance(i, s.FunDecl) and i.name.text not in own)
 
 
 def _keeps_shape(exercise: Exercise, whole: s.Protocol) -> bool:
-    """Whether only the solution is another one, and whether it is of the kinds that are allowed."""
+    """Whether only the solution's parts differ, and are of the allowed kinds."""
     ours, theirs = exercise.tree, whole
     rest = [item for item in ours.items if item != solved(ours)] == [
         item for item in theirs.items if item != solved(theirs)
@@ -134,7 +137,7 @@ def _keeps_shape(exercise: Exercise, whole: s.Protocol) -> bool:
 
 
 def _changed(exercise: Exercise, tree: s.Protocol) -> Iterator[str]:
-    """What the student's file declares otherwise than the exercise, outside its parts: that is not graded."""
+    """The names of declarations that the student changed outside the parts."""
     begin = parsed(Source(exercise.name, exercise.source.text.partition(MARK)[0]))
     kept = (s.CheckDecl, s.PropertyDecl, s.DisplayDecl)  # students may ask their own questions
     theirs = [_blank(exercise, item) for item in tree.items if not isinstance(item, kept)]
@@ -144,7 +147,7 @@ def _changed(exercise: Exercise, tree: s.Protocol) -> Iterator[str]:
 
 
 def _blank(exercise: Exercise, item: s.Item) -> s.Item:
-    """A declaration without the guards that are asked for; a function that is asked for, without its body."""
+    """The declaration without requested guards, or a requested function without its body."""
     match item:
         case s.ActionDecl():
             asked = [
@@ -161,7 +164,7 @@ def _blank(exercise: Exercise, item: s.Item) -> s.Item:
 
 
 def _called(item: s.Item) -> str:
-    """What a declaration is called by."""
+    """The name of a declaration."""
     match item:
         case s.StateDecl():
             return "ghost" if item.ghost else "state"
@@ -178,8 +181,10 @@ def _called(item: s.Item) -> str:
 
 
 def _how_to_begin_again(exercise: Exercise) -> str:
+    """Advice on how to get the original text."""
     return AGAIN.format(exercise.name)
 
 
 def _unfit(source: Source, span: Span | None, what: str, help_: str) -> SpecError:
+    """The error about a submission."""
     return SpecError([Diagnostic(UNFIT, source, span, what, help=help_)])

@@ -16,7 +16,7 @@ SIGNS: Mapping[bool | None, Piece] = {
 
 
 def grade_lines(grade: Grade, width: int) -> Iterator[Line]:
-    """The points, each with its hint where it was missed."""
+    """The lines of a grade: points, with hints for missed ones."""
     points = f"{grade.points} of {count(grade.of, 'point')}"
     yield from wrapped(line(Piece(f"{grade.exercise}  ", Role.STRONG)), f"{points} · {grade.title}", width)
     for item in grade.items:
@@ -30,7 +30,7 @@ def grade_lines(grade: Grade, width: int) -> Iterator[Line]:
 
 
 def as_json(grade: Grade) -> dict[str, object]:
-    """A grade as plain values."""
+    """A grade as JSON data."""
     return {
         "exercise": grade.exercise,
         "title": grade.title,
@@ -54,7 +54,7 @@ def as_json(grade: Grade) -> dict[str, object]:
 
 
 def exercise_lines(exercises: Sequence[Exercise], width: int) -> Iterator[Line]:
-    """Every exercise: what it is about, what is asked for, and what it is worth."""
+    """The lines on every exercise: subject, task and points."""
     longest = max(len(each.name) for each in exercises)
     for each in exercises:
         label = line(Piece(f"{each.name:<{longest}}  ", Role.STRONG))
@@ -63,6 +63,7 @@ def exercise_lines(exercises: Sequence[Exercise], width: int) -> Iterator[Line]:
 
 
 def _item(item: GradeItem, width: int) -> Iterator[Line]:
+    """The lines of one point."""
     words = item.asked + (f": {item.hint}" if item.hint else "")
     if item.met is None and not item.note:
         words += ": not looked at"

@@ -12,7 +12,7 @@ Place = tuple[str, str, Overrides]  # a protocol, one of its checks, and what is
 
 
 class Bearing(Enum):
-    """What an answer means for the claim for which it was asked."""
+    """What an answer means for the claim: supports it, refutes it, or leaves it open."""
 
     FOR = "bears it out"
     AGAINST = "refutes it"
@@ -21,7 +21,7 @@ class Bearing(Enum):
 
 @frozen
 class PropertyQuestion:
-    """The property of a check, with settings in place of its own, and whether it `must` hold or fail."""
+    """A property of a check with changed settings, which `must` hold or fail."""
 
     model: str
     check: str
@@ -30,11 +30,11 @@ class PropertyQuestion:
     settings: Overrides = Overrides()
 
     def place(self) -> Place:
-        """The search that answers it; others may be answered by the same one."""
+        """The search that answers the question, perhaps with others."""
         return self.model, self.check, self.settings
 
     def bearing(self, found: Verdict | None) -> Bearing:
-        """The bearing of the verdict on the property; None where there is no verdict."""
+        """What the verdict means for the claim; open without one."""
         match found:
             case None | Unknown():
                 return Bearing.OPEN

@@ -12,7 +12,7 @@ from spec.reading import resource
 
 
 class ClaimJudgement(Enum):
-    """The judgement on a sentence by all its cases."""
+    """The judgement on a claim over all its cases."""
 
     TRUE = "true"
     CONDITIONAL = "true under a condition"
@@ -22,7 +22,7 @@ class ClaimJudgement(Enum):
 
 @frozen
 class ClaimCase:
-    """A sentence under some circumstances: what is asked there, and the expected bearing of the answer."""
+    """A claim under some circumstances: the questions, and the expected result."""
 
     when: str
     asked: PropertyQuestion
@@ -31,7 +31,7 @@ class ClaimCase:
 
 @frozen
 class Claim:
-    """A sentence, its subject, its source, and its cases.
+    """A textbook claim: sentence, subject, source and cases.
 
     It is claimed under the `condition`, which the cases meet that are expected to bear it
     out; without a condition (empty), it is true everywhere or false.
@@ -45,7 +45,7 @@ class Claim:
     cases: tuple[ClaimCase, ...]
 
     def judged(self, bearings: Sequence[Bearing]) -> ClaimJudgement:
-        """Whether it is true, by the bearing of its cases, in their order."""
+        """The judgement, by the results of the cases in order."""
         if Bearing.OPEN in bearings:
             return ClaimJudgement.OPEN
         if Bearing.AGAINST not in bearings:
@@ -55,33 +55,35 @@ class Claim:
         return ClaimJudgement.CONDITIONAL if is_met else ClaimJudgement.FALSE
 
     def words(self, judged: ClaimJudgement) -> str:
-        """A judgement of it, with its condition where there is one."""
+        """A judgement in words, with its condition if there is one."""
         return f"true if {self.condition}" if judged is ClaimJudgement.CONDITIONAL else judged.value
 
     @property
     def expected(self) -> ClaimJudgement:
-        """What it is expected to be."""
+        """The expected judgement."""
         return self.judged([case.expected for case in self.cases])
 
 
 def _meets(case: ClaimCase) -> bool:
-    """Whether the condition is met in a case."""
+    """Whether a case meets the claim's condition."""
     return case.expected is Bearing.FOR
 
 
 def claims() -> tuple[Claim, ...]:
-    """All of them, in the order of the file. Raises KeyError for an entry that lacks something."""
+    """All claims in the order of the file. Raises KeyError for an incomplete entry."""
     text = resource("spec", "protocols", "claims.toml")
     return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
 
 
 def _claim(entry: dict[str, object]) -> Claim:
+    """The claim in an entry of the file."""
     cases = entry.pop("case")
     assert isinstance(cases, list)
     return Claim(**{"condition": "", **entry}, cases=tuple(map(_case, cases)))  # type: ignore[arg-type]
 
 
 def _case(entry: dict[str, object]) -> ClaimCase:
+    """The case in an entry of the file."""
     expected = Bearing.AGAINST if entry.pop("against", False) else Bearing.FOR
     when = str(entry.pop("when"))
     asked = PropertyQuestion(**entry)  # type: ignore[arg-type]

@@ -22,28 +22,28 @@ from spec.frozen import frozen
 
 @frozen
 class Weighed:
-    """A possible answer, and what was found of all that it asks."""
+    """A possible answer with the results of its questions."""
 
     possible: Possible
     found: tuple[SearchedCheck, ...]
 
     @property
     def bearing(self) -> Bearing:
-        """Whether it is borne out: by all, or refuted by one."""
+        """Whether the answer is supported by all results, or refuted by one."""
         bearings = {each.bearing for each in self.found}
         return next((each for each in (Bearing.AGAINST, Bearing.OPEN) if each in bearings), Bearing.FOR)
 
 
 @frozen
 class AnsweredCell:
-    """A cell and what was found for each of its possible answers; computed from nothing else."""
+    """A cell of the comparison with the results for each possible answer."""
 
     cell: ComparisonCell
     weighed: tuple[Weighed, ...]
 
     @property
     def words(self) -> str | None:
-        """The answer: the first that is borne out, if all before it are refuted; None where one is open."""
+        """The first supported answer, if all before it are refuted; None if one is open."""
         if self.cell.silent:
             return None
         for each in self.weighed:
@@ -58,16 +58,16 @@ class AnsweredCell:
 
     @property
     def is_open(self) -> bool:
-        """Whether it could be known, and is not."""
+        """Whether the answer is unknown although the model has one."""
         return self.words is None and not self.cell.silent
 
     def of(self, words: str) -> Weighed | None:
-        """What was found for an answer, if it is a possible one."""
+        """The results for an answer."""
         return next((each for each in self.weighed if each.possible.words == words), None)
 
     @property
     def states(self) -> int:
-        """How many states its searches met; one that answers several things counts once."""
+        """The number of states visited, each search counted once."""
         found = [one for each in self.weighed for one in each.found]
         outcomes = {each.asked.place(): each.outcome for each in found if each.outcome is not None}
         return sum(outcome.findings.stats.states for outcome in outcomes.values())
@@ -75,7 +75,7 @@ class AnsweredCell:
 
 @frozen
 class Side:
-    """One of two that differ: its answer, the search that shows it, and the run."""
+    """One of two columns that differ: its answer, and the run that shows it."""
 
     column: Column
     words: str
@@ -85,7 +85,7 @@ class Side:
 
 @frozen
 class Apart:
-    """A question on which two differ: is the answer `words`? One run is against it, one for it."""
+    """A question that separates two columns: a run refutes `words` in one and supports it in the other."""
 
     question: ComparisonQuestion
     words: str
@@ -95,7 +95,7 @@ class Apart:
 
 @frozen
 class Compared:
-    """All answers: by the names of the question and the column."""
+    """All answers, by question and column."""
 
     comparison: Comparison
     answers: Mapping[tuple[str, str], AnsweredCell]
@@ -106,12 +106,12 @@ class Compared:
 
     @property
     def open(self) -> int:
-        """How many answers are not known, and could be."""
+        """The number of unknown answers."""
         return sum(each.is_open for each in self.answers.values())
 
     @property
     def pairs(self) -> Iterator[tuple[Column, Column, Apart | None]]:
-        """Every two columns, and where they differ with the fewest faults and then the fewest steps."""
+        """Every two columns with the cheapest runs that separate them, if any."""
         for first, second in combinations(self.comparison.columns, 2):
             found = [*self._apart(first, second), *self._apart(second, first)]
             order = list(self.comparison.questions)
@@ -130,7 +130,7 @@ class Compared:
             )
 
     def differ(self, first: Column, second: Column) -> list[ComparisonQuestion]:
-        """The questions to which two have different answers."""
+        """The questions that two columns answer differently."""
         return [
             question
             for question in self.both(first, second)
@@ -138,7 +138,7 @@ class Compared:
         ]
 
     def both(self, first: Column, second: Column) -> list[ComparisonQuestion]:
-        """The questions to which two have answers."""
+        """The questions that two columns answer."""
         return [
             question
             for question in self.comparison.questions
@@ -146,7 +146,7 @@ class Compared:
         ]
 
     def _apart(self, fails: Column, holds: Column) -> Iterator[Apart]:
-        """The questions of which a run shows that what is so of one is not so of the other."""
+        """The questions that runs separate: false in one column and true in the other."""
         for question in self.differ(fails, holds):
             here, there = self.answer(question, fails), self.answer(question, holds)
             words = there.words or ""
@@ -163,7 +163,7 @@ class Compared:
 def compared(
     asked: Comparison, orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
 ) -> Compared:
-    """The answers of all columns to all questions; where it is interrupted, those that are known by then.
+    """The answers of all columns; after an interrupt those known by then.
 
     Costs a search for each check that is asked about, on all cores: some seconds for all of it.
     """
@@ -180,6 +180,7 @@ def compared(
 
 
 def _answered(cell: ComparisonCell, known: Known) -> AnsweredCell:
+    """A cell with its results."""
     return AnsweredCell(
         cell,
         tuple(Weighed(each, tuple(found_of(asked, known) for asked in each.asked)) for each in cell.possible),

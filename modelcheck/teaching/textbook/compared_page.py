@@ -24,7 +24,7 @@ WIDE = 10_000  # columns: the browser breaks the lines
 
 
 def page(found: Compared) -> str:
-    """The page; the same findings give the same bytes.
+    """The HTML page of the comparison; equal findings give equal bytes.
 
     Costs the explanation of each run, up to some thousand states, and its pictures.
     """
@@ -44,6 +44,7 @@ def page(found: Compared) -> str:
 
 
 def _pairs(found: Compared) -> Iterator[Pair]:
+    """The compared pairs for the page."""
     for first, second, apart in found.pairs:
         title, words = f"{first.title} and {second.title}", differences(found, first, second)
         if apart is None:
@@ -54,5 +55,6 @@ def _pairs(found: Compared) -> Iterator[Pair]:
 
 
 def _scene(side: Side) -> QuestionScene:
+    """The run of a side for the page."""
     explained = explain(side.run, LOOKED_AT)
     return QuestionScene(f"{side.column.title}: {side.words}", side.run, explained, again(side.found.asked))

@@ -16,7 +16,7 @@ from spec.reading import resource
 
 @frozen
 class Column:
-    """One that is compared: a protocol, or one under other settings; `about` describes the settings."""
+    """A column of the comparison: a protocol with settings that `about` describes."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Column:
 
 @frozen
 class Possible:
-    """An answer, in words, and the conditions under which it is given."""
+    """A possible answer in words, with the questions that support it."""
 
     words: str
     asked: tuple[PropertyQuestion, ...]
@@ -33,7 +33,7 @@ class Possible:
 
 @frozen
 class ComparisonCell:
-    """The answers that one may give to a question: the first that is borne out, and else `otherwise`.
+    """The possible answers to a question: the first supported one counts, else `otherwise`.
 
     Where nothing can be asked of it, `silent` is why.
     """
@@ -45,7 +45,7 @@ class ComparisonCell:
 
 @frozen
 class ComparisonQuestion:
-    """What is asked of all, about runs with bounded faults; `source` is where the answer is published."""
+    """A row of the comparison; `source` is where the answer is published."""
 
     name: str
     text: str
@@ -55,20 +55,20 @@ class ComparisonQuestion:
 
 @frozen
 class Comparison:
-    """Columns and questions, in the order of the file."""
+    """The columns and questions in the order of the file."""
 
     columns: tuple[Column, ...]
     questions: tuple[ComparisonQuestion, ...]
 
     def of(self, names: Sequence[str], faults: int) -> Comparison:
-        """Only some columns, in the order of their names, and questions about no more faults."""
+        """The comparison with only some columns, and questions up to a number of faults."""
         by_name = {column.name: column for column in self.columns}
         kept = tuple(question for question in self.questions if question.faults <= faults)
         return Comparison(tuple(by_name[name] for name in names), kept)
 
     @property
     def asked(self) -> Iterator[PropertyQuestion]:
-        """All that has to be found out."""
+        """All questions to search."""
         for question in self.questions:
             for column in self.columns:
                 for possible in question.cells[column.name].possible:
@@ -76,12 +76,12 @@ class Comparison:
 
     @property
     def most_faults(self) -> int:
-        """How many faults the questions are about at most."""
+        """The greatest number of faults in the questions."""
         return max((question.faults for question in self.questions), default=0)
 
 
 def comparison() -> Comparison:
-    """All of it. Raises KeyError or ValueError for an entry that lacks something, or has too much."""
+    """The comparison in the file. Raises KeyError or ValueError for an invalid entry."""
     text = resource("spec", "protocols", "comparison.toml")
     data = tomllib.loads(text)
     return Comparison(
@@ -91,6 +91,7 @@ def comparison() -> Comparison:
 
 
 def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> ComparisonQuestion:
+    """The question in an entry of the file."""
     given = {cell["of"]: _cell(cell) for cell in entry["cell"]}
     cells = {}
     for column in columns:
@@ -102,7 +103,7 @@ def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) ->
 
 
 def _like(cell: ComparisonCell, model: str, config: Sequence[str]) -> ComparisonCell:
-    """The cell of another column, with other settings of its protocol, in whichever file it is asked of."""
+    """The cell of another column, with other settings."""
 
     def set_(asked: PropertyQuestion) -> PropertyQuestion:
         settings = replace(asked.settings, config=(*asked.settings.config, *config))
@@ -113,6 +114,7 @@ def _like(cell: ComparisonCell, model: str, config: Sequence[str]) -> Comparison
 
 
 def _cell(entry: Mapping[str, Any]) -> ComparisonCell:
+    """The cell in an entry of the file."""
     if "silent" in entry:
         return ComparisonCell(silent=entry["silent"])
     possible = tuple(Possible(each["words"], tuple(_asked(entry, each))) for each in entry["possible"])
@@ -120,7 +122,7 @@ def _cell(entry: Mapping[str, Any]) -> ComparisonCell:
 
 
 def _asked(cell: Mapping[str, Any], possible: Mapping[str, Any]) -> Iterator[PropertyQuestion]:
-    """What one answer asks: properties that must hold or fail, of a check that it names, or its cell."""
+    """The questions of a possible answer."""
     entry = {**cell, **possible}
     settings = Overrides(
         scope=(*cell.get("scope", ()), *possible.get("scope", ())),

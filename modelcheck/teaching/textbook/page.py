@@ -28,7 +28,7 @@ OF = {Bearing.FOR: Role.GOOD, Bearing.AGAINST: Role.BAD, Bearing.OPEN: Role.UNSU
 
 
 def claims_page(found: Sequence[DecidedClaim]) -> str:
-    """The page; the same findings give the same bytes.
+    """The HTML page of claims; equal findings give equal bytes.
 
     Costs the explanation of each run, up to some thousand states, and its pictures.
     """
@@ -36,6 +36,7 @@ def claims_page(found: Sequence[DecidedClaim]) -> str:
 
 
 def _question(found: DecidedClaim) -> PageQuestion:
+    """A claim for the page."""
     claim, answer = found.claim, verdict(found)
     return PageQuestion(
         claim.name,
@@ -52,13 +53,14 @@ def _question(found: DecidedClaim) -> PageQuestion:
 
 
 def _ground(shown: CaseResult) -> Ground:
-    """A case as a ground of the answer: when it applies, its bearing, and the check that found it."""
+    """A case as a reason for the answer."""
     asked = shown.found.asked
     found = f"{asked.model}, check {asked.check}: {found_words(shown.found)}"
     return Ground(shown.case.when, OF[shown.bearing], found, " · ".join(extent(shown.found)))
 
 
 def _scenes(found: DecidedClaim) -> Iterator[QuestionScene]:
+    """The runs of a claim for the page."""
     for shown, trace in found.runs:
         words = caption(shown)
         yield QuestionScene(

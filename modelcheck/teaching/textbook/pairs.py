@@ -16,7 +16,7 @@ LEAST = 38  # columns of a diagram; where there are fewer, the second is below t
 
 
 def pairs(found: Compared, width: int) -> Iterator[Line]:
-    """Every two columns: where they differ, and the shortest scenario that shows one difference."""
+    """The lines on every two columns: their differences, and the runs that show one."""
     for first, second, apart in found.pairs:
         yield ()
         yield from wrapped((), f"{first.name} and {second.name}", width, Role.STRONG)
@@ -26,7 +26,7 @@ def pairs(found: Compared, width: int) -> Iterator[Line]:
 
 
 def differences(found: Compared, first: Column, second: Column) -> str:
-    """In how many of the answers that both have they differ."""
+    """The number of different answers, in words."""
     both, differ = found.both(first, second), found.differ(first, second)
     if not both:
         return "no answer is known of both"
@@ -36,6 +36,7 @@ def differences(found: Compared, first: Column, second: Column) -> str:
 
 
 def _diagrams(apart: Apart, width: int) -> Iterator[Line]:
+    """The runs of both sides next to each other."""
     yield from wrapped((), f"{apart.question.text} {sides_in_words(apart)}", width)
     yield ()
     half = (width - BETWEEN) // 2
@@ -48,10 +49,11 @@ def _diagrams(apart: Apart, width: int) -> Iterator[Line]:
 
 
 def sides_in_words(apart: Apart) -> str:
-    """The answers of both."""
+    """The answers of both sides in words."""
     return f"{apart.fails.column.name}: {apart.fails.words}. {apart.holds.column.name}: {apart.holds.words}."
 
 
 def _diagram(side: Side, width: int) -> Iterator[Line]:
+    """The run of a side."""
     yield from wrapped((), f"{side.column.title}: {side.words}", width, Role.STRONG)
     yield from compact(picture(side.run), width=width)

@@ -15,47 +15,47 @@ from spec.frozen import frozen
 
 @frozen
 class CaseResult:
-    """A case and what was found."""
+    """A case with its result."""
 
     case: ClaimCase
     found: SearchedCheck
 
     @property
     def bearing(self) -> Bearing:
-        """What that means for the sentence."""
+        """What the result means for the claim."""
         return self.found.bearing
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether it is as expected in the data; where nothing was decided, nothing is contradicted."""
+        """Whether the result is as expected; also if it is undecided."""
         return self.bearing in {self.case.expected, Bearing.OPEN}
 
 
 @frozen
 class DecidedClaim:
-    """A claim with what was found in each of its cases."""
+    """A claim with the result of each case."""
 
     claim: Claim
     shown: tuple[CaseResult, ...]
 
     @property
     def judgement(self) -> ClaimJudgement:
-        """Whether the sentence is true; computed from what was found, and from nothing else."""
+        """The judgement, from the results alone."""
         return self.claim.judged([each.bearing for each in self.shown])
 
     @property
     def surprises(self) -> tuple[CaseResult, ...]:
-        """The cases whose result is not the expected one of the data."""
+        """The cases with unexpected results."""
         return tuple(each for each in self.shown if not each.is_as_expected)
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the sentence is judged as expected in the data, or nothing is decided."""
+        """Whether the judgement is as expected, or undecided."""
         return self.judgement in {self.claim.expected, ClaimJudgement.OPEN}
 
     @property
     def runs(self) -> tuple[tuple[CaseResult, Trace], ...]:
-        """The cases that refute the sentence by a run; where none does, those that bear it out by one."""
+        """The cases that refute the claim by a run, else those that support it by one."""
         shown = [(each, each.found.run) for each in self.shown]
         for bearing in (Bearing.AGAINST, Bearing.FOR):
             found = [(each, run) for each, run in shown if each.bearing is bearing and run is not None]
@@ -67,7 +67,7 @@ class DecidedClaim:
 def decided(
     claims: Sequence[Claim], orders: Orders, *, crew: Crew | None = None, reporter: Reporter | None = None
 ) -> Iterator[DecidedClaim]:
-    """The claims as they are decided, in their order; a check that several name is searched once.
+    """The claims as they are decided, in order; a shared check is searched once.
 
     Costs a search for each check, on all cores: some twenty seconds for all that are shipped.  Where
     it is interrupted, the cases that were not answered are marked as such.
@@ -84,4 +84,5 @@ def decided(
 
 
 def _decided(claim: Claim, known: Known) -> DecidedClaim:
+    """A claim with the results known."""
     return DecidedClaim(claim, tuple(CaseResult(case, found_of(case.asked, known)) for case in claim.cases))

@@ -21,7 +21,7 @@ UNANSWERED = SweepAnswer(None, "not answered")
 
 @frozen
 class SearchedCheck:
-    """What was asked and what was found: the outcome of its check, or why there is none."""
+    """A question with its outcome, or why there is none."""
 
     asked: PropertyQuestion
     outcome: Outcome | None
@@ -29,12 +29,12 @@ class SearchedCheck:
 
     @property
     def result(self) -> Result | None:
-        """What was found of the property."""
+        """The result for the property."""
         return None if self.outcome is None else self.outcome.result(self.asked.property)
 
     @property
     def run(self) -> Trace | None:
-        """The run that breaks the property, where there is one."""
+        """The run that violates the property, if any."""
         match self.result:
             case Result(verdict=Violated(trace=trace)):
                 return trace
@@ -43,7 +43,7 @@ class SearchedCheck:
 
     @property
     def example(self) -> Trace | None:
-        """The run that reaches what is to be reached, where there is one."""
+        """The run that reaches the property, if any."""
         match self.result:
             case Result(verdict=Holds(example=trace)):
                 return trace
@@ -52,7 +52,7 @@ class SearchedCheck:
 
     @property
     def bearing(self) -> Bearing:
-        """The bearing of its answer on the claim."""
+        """What the result means for the claim."""
         return self.asked.bearing(None if self.result is None else self.result.verdict)
 
 
@@ -60,7 +60,7 @@ Known = Mapping[Place, SweepAnswer]
 
 
 def found_of(asked: PropertyQuestion, known: Known) -> SearchedCheck:
-    """What is known of it so far."""
+    """The outcome of a question, as far as known."""
     answer = known.get(asked.place(), UNANSWERED)
     return SearchedCheck(asked, answer.outcome, answer.problem)
 
@@ -72,7 +72,7 @@ def searched(
     crew: Crew | None = None,
     reporter: Reporter | None = None,
 ) -> Iterator[Known]:
-    """All that is known, after each search anew; nothing more comes where it is interrupted.
+    """All results so far, after each search.
 
     Costs a search for each place, on all cores.
     """
@@ -93,7 +93,7 @@ def searched(
 
 
 def _wanted(asked: Iterable[PropertyQuestion]) -> dict[Place, list[str]]:
-    """The properties that are asked about, by search, in the order of asking."""
+    """The properties to check, by search."""
     wanted: dict[Place, list[str]] = {}
     for each in asked:
         names = wanted.setdefault(each.place(), [])
@@ -102,7 +102,7 @@ def _wanted(asked: Iterable[PropertyQuestion]) -> dict[Place, list[str]]:
 
 
 def _points(wanted: Mapping[Place, Sequence[str]]) -> list[SweepPoint]:
-    """The questions to the engine: checks of the library, with what is changed, of these properties alone."""
+    """The searches: shipped checks with changes, restricted to the properties asked about."""
     names = dict.fromkeys(protocol for protocol, _, _ in wanted)
     protocols = {name: loads(library.text(name), name) for name in names}
     made = []

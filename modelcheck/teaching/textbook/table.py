@@ -22,14 +22,14 @@ LEAST = 9  # columns of an answer; where there are fewer, answers are below each
 
 
 def cell(answered: AnsweredCell) -> Piece:
-    """An answer as shown in a table."""
+    """An answer as a table cell."""
     if answered.cell.silent:
         return Piece(SILENT, Role.DIM)
     return Piece(OPEN, Role.UNSURE) if answered.words is None else Piece(answered.words)
 
 
 def table(found: Compared, width: int) -> Iterator[Line]:
-    """The answers, a question in each row, and what the columns are."""
+    """The lines of the table, with descriptions of the columns."""
     columns = found.comparison.columns
     first = max(28, width * 2 // 5 - 4 * len(columns))
     each = (width - first - 2 * len(columns)) // max(1, len(columns))
@@ -49,6 +49,7 @@ def table(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator[Line]:
+    """The lines of a row."""
     columns = [
         (piece, size, textwrap.wrap(piece.text, size)) for piece, size in _sized(head, cells, first, each)
     ]
@@ -60,10 +61,12 @@ def _row(head: Piece, cells: Sequence[Piece], first: int, each: int) -> Iterator
 
 
 def _sized(head: Piece, cells: Sequence[Piece], first: int, each: int) -> list[tuple[Piece, int]]:
+    """The cells of a row with widths."""
     return [(head, first), *((piece, each) for piece in cells)]
 
 
 def _below_each_other(found: Compared, width: int) -> Iterator[Line]:
+    """The lines of the answers as a list, for narrow terminals."""
     for question in found.comparison.questions:
         yield from wrapped((), question.text, width, Role.STRONG)
         for column in found.comparison.columns:
@@ -72,7 +75,7 @@ def _below_each_other(found: Compared, width: int) -> Iterator[Line]:
 
 
 def notes(found: Compared, width: int) -> Iterator[Line]:
-    """Why some cells have no answer."""
+    """The lines on cells without an answer."""
     cells = ((column, found.answer(question, column).cell) for question, column in _cells(found))
     for name, why in dict.fromkeys((column.name, cell.silent) for column, cell in cells if cell.silent):
         yield from wrapped(line(f"{SILENT} "), f"{name}, not modelled: {why}", width, Role.DIM)
@@ -81,11 +84,12 @@ def notes(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _cells(found: Compared) -> Iterator[tuple[ComparisonQuestion, Column]]:
+    """All cells."""
     yield from product(found.comparison.questions, found.comparison.columns)
 
 
 def evidence(found: Compared, width: int) -> Iterator[Line]:
-    """What each answer rests on: the checks, what they came to, and how far they looked."""
+    """The lines on the searches behind each answer."""
     for question in found.comparison.questions:
         yield ()
         yield from wrapped((), question.text, width, Role.STRONG)
@@ -98,7 +102,7 @@ def evidence(found: Compared, width: int) -> Iterator[Line]:
 
 
 def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
-    """The possible answers up to the one that is given."""
+    """The possible answers up to the one given."""
     for weighed in answered.weighed:
         yield weighed
         if weighed.possible.words == answered.words:
@@ -106,6 +110,7 @@ def _looked_at(answered: AnsweredCell) -> Iterator[Weighed]:
 
 
 def _weighed(weighed: Weighed, width: int) -> Iterator[Line]:
+    """The lines on a possible answer, with its searches."""
     for found in weighed.found:
         label = line("    ", SIGNS[found.bearing], f"“{weighed.possible.words}”: ")
         words = f"{check_words(found.asked)}: {found_words(found)} ({' · '.join(extent(found))})"
@@ -116,7 +121,7 @@ def _weighed(weighed: Weighed, width: int) -> Iterator[Line]:
 
 
 def markdown(found: Compared) -> str:
-    """The table for a document."""
+    """The table in Markdown."""
     columns = found.comparison.columns
     rows = [["", *(column.title for column in columns)], ["---"] * (len(columns) + 1)]
     rows += [
@@ -127,7 +132,7 @@ def markdown(found: Compared) -> str:
 
 
 def as_csv(found: Compared) -> str:
-    """A line for each cell; `answer` is empty where there is none, and then `why` has the reason."""
+    """The answers as CSV, a line for each cell; `why` has the reason for a missing answer."""
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["question", "text", "faults", "protocol", "answer", "why", "checks", "states"])
@@ -141,11 +146,12 @@ def as_csv(found: Compared) -> str:
 
 
 def _why(answered: AnsweredCell) -> str:
+    """Why a cell has no answer."""
     return answered.cell.silent or ("not decided" if answered.is_open else "")
 
 
 def as_json(found: Compared) -> Json:
-    """All of it as plain values, with what each answer rests on."""
+    """The comparison as JSON data, with the searches behind each answer."""
     columns = found.comparison.columns
     return {
         "format": FORMAT,
@@ -166,6 +172,7 @@ def as_json(found: Compared) -> Json:
 
 
 def _question_json(found: Compared, question: ComparisonQuestion, columns: Sequence[Column]) -> Json:
+    """A row as JSON data."""
     answers = {column.name: found.answer(question, column) for column in columns}
     return {
         "name": question.name,
@@ -176,6 +183,7 @@ def _question_json(found: Compared, question: ComparisonQuestion, columns: Seque
 
 
 def _answer_json(answered: AnsweredCell) -> Json:
+    """A cell as JSON data."""
     return {
         "answer": answered.words,
         "why": _why(answered) or None,
@@ -191,6 +199,7 @@ def _answer_json(answered: AnsweredCell) -> Json:
 
 
 def _apart_json(apart: Apart) -> Json:
+    """The runs that separate two columns as JSON data."""
     return {
         "question": apart.question.name,
         "asked_for": apart.words,
@@ -200,6 +209,7 @@ def _apart_json(apart: Apart) -> Json:
 
 
 def _side_json(side: Side) -> Json:
+    """One side of them as JSON data."""
     asked = side.found.asked
     return {
         "protocol": side.column.name,

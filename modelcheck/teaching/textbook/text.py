@@ -22,7 +22,7 @@ ROLES = {
 
 
 def judgement_lines(found: DecidedClaim, width: int) -> Iterator[Line]:
-    """The sentence, whether it is true, and each case with what its check came to and how far it looked."""
+    """The lines on a claim: sentence, judgement, and each case with its result and extent."""
     claim, judged = found.claim, found.judgement
     yield ()
     yield from wrapped(line(Piece(f"{claim.name:<4} ", Role.STRONG)), claim.sentence, width)
@@ -34,11 +34,12 @@ def judgement_lines(found: DecidedClaim, width: int) -> Iterator[Line]:
 
 
 def verdict(found: DecidedClaim) -> str:
-    """Whether the sentence is true, with its condition where there is one."""
+    """The judgement in words, with its condition if there is one."""
     return found.claim.words(found.judgement)
 
 
 def _case(shown: CaseResult, width: int) -> Iterator[Line]:
+    """The lines on a case."""
     found = shown.found
     yield from wrapped(line("     ", SIGNS[shown.bearing]), shown.case.when, width)
     yield from wrapped(line("       "), f"{check_words(found.asked)}: {found_words(found)}", width, Role.DIM)
@@ -47,12 +48,13 @@ def _case(shown: CaseResult, width: int) -> Iterator[Line]:
 
 
 def _surprises(found: DecidedClaim, width: int) -> Iterator[Line]:
+    """The lines on unexpected results."""
     for words in surprise_words(found):
         yield from wrapped(line("     "), f"NOT AS EXPECTED: {words}", width, Role.BAD)
 
 
 def surprise_words(found: DecidedClaim) -> Iterator[str]:
-    """The results that differ from the claim's expectations."""
+    """The unexpected results in sentences."""
     for each in found.surprises:
         yield f"the case “{each.case.when}” {each.bearing.value}"
     if not found.is_as_expected:
@@ -60,7 +62,7 @@ def surprise_words(found: DecidedClaim) -> Iterator[str]:
 
 
 def stories(found: DecidedClaim, width: int) -> Iterator[Line]:
-    """The story of each run that refutes the sentence, or that bears it out where none does."""
+    """The stories of the runs that refute the claim, or else support it."""
     for each, trace in found.runs:
         yield ()
         yield from wrapped((), f"{found.claim.name}, {caption(each)}", width, Role.STRONG)
@@ -69,12 +71,12 @@ def stories(found: DecidedClaim, width: int) -> Iterator[Line]:
 
 
 def caption(shown: CaseResult) -> str:
-    """What the run of a case is there for."""
+    """The heading of a case's run."""
     return f"{'refuted' if shown.bearing is Bearing.AGAINST else 'borne out'}: {shown.case.when}"
 
 
 def summary(found: Sequence[DecidedClaim]) -> str:
-    """How many sentences have each judgement."""
+    """The number of claims with each judgement, in words."""
     judged = [each.judgement for each in found]
     parts = [f"{judged.count(kind)} {kind.value}" for kind in ClaimJudgement if kind in judged]
     wrong = sum(bool(each.surprises or not each.is_as_expected) for each in found)
@@ -83,7 +85,7 @@ def summary(found: Sequence[DecidedClaim]) -> str:
 
 
 def as_json(found: DecidedClaim) -> Json:
-    """A claim and its cases as plain values."""
+    """A claim and its cases as JSON data."""
     claim = found.claim
     return {
         "name": claim.name,
@@ -98,5 +100,6 @@ def as_json(found: DecidedClaim) -> Json:
 
 
 def _case_json(shown: CaseResult) -> Json:
+    """A case as JSON data."""
     found = {"when": shown.case.when, **found_json(shown.found)}
     return {**found, "expected": shown.case.expected.value}

@@ -18,12 +18,12 @@ SIGNS = {
 
 
 def check_words(asked: PropertyQuestion) -> str:
-    """Which check of which protocol it is."""
+    """The check and protocol of a question, in words."""
     return f"{asked.model}, {asked.check}"
 
 
 def found_words(found: SearchedCheck) -> str:
-    """What was found of the property, and that it was to fail, where it was."""
+    """The result for the property, in words."""
     if found.outcome is None or found.result is None:
         return found.problem
     words = verdict_words(found.outcome.model, found.result)
@@ -31,11 +31,12 @@ def found_words(found: SearchedCheck) -> str:
 
 
 def _fails_rightly(found: SearchedCheck) -> bool:
+    """Whether the property is violated, as the question requires."""
     return found.asked.must == "fail" and found.bearing is Bearing.FOR
 
 
 def extent(found: SearchedCheck) -> list[str]:
-    """How far it was looked: the scope, the faults, the engine and how many states it met."""
+    """The extent of the search: scope, faults, engine and states, in words."""
     outcome = found.outcome
     if outcome is None:
         return []
@@ -45,7 +46,7 @@ def extent(found: SearchedCheck) -> list[str]:
 
 
 def again(asked: PropertyQuestion) -> str:
-    """The command that asks the same again, and shows the run."""
+    """The command line that repeats the search and shows the run."""
     words = ["modelcheck", "check", asked.model, "--check", asked.check, "--property", asked.property]
     for option, values in (("--scope", asked.settings.scope), ("--config", asked.settings.config)):
         words += [option, ",".join(values)] if values else []
@@ -54,7 +55,7 @@ def again(asked: PropertyQuestion) -> str:
 
 
 def found_json(found: SearchedCheck) -> dict[str, object]:
-    """What was asked and found as plain values."""
+    """A question and its result as JSON data."""
     asked = found.asked
     return {
         "protocol": asked.model,

@@ -394,7 +394,7 @@ def test_the_things_in_a_bag_are_there_as_often_as_it_has_them(name: str) -> Non
     bench, of = Bench(), TYPES[name]
     for held in every_held(bench, of):
         assert isinstance(held.shape, shapes.Heap | shapes.Listed)
-        things = listed.things(bench.shapes, held.shape)
+        things = listed.possible_members(bench.shapes, held.shape)
         for (value,), under in ways(bench, held):
             found = Counter(decoded(item, under) for has, item in things if term_value(has, under))
 

@@ -18,7 +18,7 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.frontier.configurations import Base, _alike, _jobs, _readings, _release, grid
 from modelcheck.kafka.frontier.findings import Frontier, words
-from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, different
+from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, distinct_jobs
 from modelcheck.kafka.frontier.limits import FaultLimits
 from modelcheck.kafka.frontier.search import Answered, FrontierAnswer, answered, answers_of
 from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed
@@ -88,7 +88,7 @@ def test_a_configuration_has_the_answers_of_its_review(asking: Asking, acks: str
 @pytest.mark.parametrize("texts", [SMALL, LARGE], ids=["few", "all"])
 def test_what_is_not_searched_would_have_come_to_the_same(asking: Asking, texts: tuple[str, ...]) -> None:
     """NOTE(needless)."""
-    jobs = different(of(*texts, faults=2).asked).values()
+    jobs = distinct_jobs(of(*texts, faults=2).asked).values()
     spared = 0
     for job in jobs:
         thrifty, whole = (tuple(answers_of(asking, job, thrifty=each)) for each in (True, False))
@@ -114,7 +114,7 @@ def test_what_is_taken_for_alike_has_the_same_answers(asking: Asking, acks: str,
 
 
 def test_more_faults_never_make_it_safer(asking: Asking) -> None:
-    jobs = {n: different(of(*SMALL, faults=n).asked).values() for n in (0, 1, 2)}
+    jobs = {n: distinct_jobs(of(*SMALL, faults=n).asked).values() for n in (0, 1, 2)}
     assert len({len(each) for each in jobs.values()}) == 1
     for same in zip(*jobs.values(), strict=True):
         least: Mapping[tuple[str, str], int | None] = {}
@@ -132,7 +132,7 @@ def test_a_run_is_told_with_the_configuration_that_it_is_of() -> None:
     found = Frontier(asked, answered(asked, Effort(), lambda *_: None))
     runs = [line.answer(DURABLE) for line in found.lines]
 
-    assert len(different(asked.asked)) == 1
+    assert len(distinct_jobs(asked.asked)) == 1
     assert [run.loss.scope.config["min_isr"] for run in runs if run and run.loss] == [1, 2]
 
 

@@ -26,7 +26,7 @@ Change = tuple[tuple[int, int], tuple[int, int], str]
 
 @dataclass(slots=True, eq=False)
 class Buffer:
-    """An open text: its address, the name that diagnostics call it, and what is known of its current state.
+    """An open document: its URI, its name in diagnostics, and its analysis.
 
     `before` is what was known of an earlier state of it, for who cannot wait.
     """
@@ -43,18 +43,19 @@ class Buffer:
     _tree: tuple[str, s.Protocol | s.GoesOn | None] | None = None
 
     def names(self, known: Understood) -> SymbolTable:
-        """What its names mean; computed once."""
+        """The symbol table, computed once."""
         if self._names is None or self._names[0] is not known:
             self._names = (known, known.names())
         return self._names[1]
 
     def tree(self) -> s.Protocol | s.GoesOn | None:
-        """The tree of the text alone; where it does not parse, of the parts without the mistake."""
+        """The syntax tree of the document alone; without broken parts if it does not parse."""
         if self._tree is None or self._tree[0] is not self.text:
             self._tree = (self.text, self._parsed())
         return self._tree[1]
 
     def _parsed(self) -> s.Protocol | s.GoesOn | None:
+        """The syntax tree, or None."""
         if self.known is not None and self.known.start == 0 and self.known.protocol is not None:
             return self.known.protocol
         try:
@@ -64,7 +65,7 @@ class Buffer:
 
 
 class Buffers:
-    """All that is open, and how other files are read: an open one with its unsaved changes."""
+    """All open documents; imports read open files with unsaved changes."""
 
     def __init__(self, unit: Unit, path_of: Callable[[str], str | None]) -> None:
         self.unit = unit
@@ -72,14 +73,14 @@ class Buffers:
         self._open: dict[str, Buffer] = {}
 
     def open(self, uri: str, text: str, version: int) -> Buffer:
-        """A text that is opened; what was known with its file in place of it is forgotten."""
+        """Open a document; analyses with its file's old content are dropped."""
         name = self._path_of(uri) or uri
         found = self._open[uri] = Buffer(uri, name, text, version, Lines(text, self.unit))
         self._forget(found)
         return found
 
     def change(self, uri: str, version: int, changes: list[Change | str]) -> Buffer | None:
-        """A text after changes: of places, or of all of it; None where it is not open."""
+        """Apply changes to a document; None if it is not open."""
         buffer = self._open.get(uri)
         if buffer is None:
             return None
@@ -95,27 +96,27 @@ class Buffers:
         return buffer
 
     def close(self, uri: str) -> Buffer | None:
-        """Forget a text that is closed: from now on its file counts."""
+        """Close a document: from now on its file counts."""
         buffer = self._open.pop(uri, None)
         if buffer is not None:
             self._forget(buffer)
         return buffer
 
     def get(self, uri: str) -> Buffer | None:
-        """An open text."""
+        """An open document."""
         return self._open.get(uri)
 
     def every(self) -> tuple[Buffer, ...]:
-        """All that is open."""
+        """All open documents."""
         return tuple(self._open.values())
 
     def named(self, name: str) -> Buffer | None:
-        """The open text of a file or of a protocol that comes with the package."""
+        """The open document of a file or shipped protocol."""
         path = path_of_name(name)
         return next((each for each in self.every() if each.name in {name, path}), None)
 
     def on(self, buffer: Buffer) -> tuple[Buffer, ...]:
-        """The open texts that import one, itself among them."""
+        """The open documents that import one, itself included."""
         found = []
         for each in self.every():
             known = each.known or each.before
@@ -125,19 +126,19 @@ class Buffers:
         return tuple(found)
 
     def read(self, name: str) -> str:
-        """The text of a file, from the editor where it is open. Raises SpecError."""
+        """The text of a file, or of its open document. Raises SpecError."""
         buffer = self.named(name)
         return load.read(name) if buffer is None else buffer.text
 
     def stages(self, buffer: Buffer) -> Iterator[Understood]:
-        """What is known of a text, step by step, kept as it comes."""
+        """The analyses of a document, each more complete, kept as they come."""
         for known in understand(Source(buffer.name, buffer.text), self.read, buffer.near):
             if known.judged or known.diagnostics:
                 buffer.known = buffer.before = known
             yield known
 
     def known(self, buffer: Buffer, *, whole: bool = False) -> Understood:
-        """What is known of a text now: with `whole`, of all its models, else of one at least."""
+        """The current analysis: with `whole` of all models, else of at least one."""
         if buffer.known is None or (whole and not buffer.known.is_last):
             for known in self.stages(buffer):
                 if buffer.known is not None and (known.is_last or not whole):
@@ -146,6 +147,7 @@ class Buffers:
         return buffer.known
 
     def _forget(self, buffer: Buffer) -> None:
+        """Drop the analyses that depend on a document."""
         for each in self.on(buffer):
             each.known = None
 
@@ -158,7 +160,7 @@ def path_of_name(name: str) -> str:
 
 
 def is_shipped(name: str) -> bool:
-    """Whether a file comes with the package where it is installed, and is not to be changed."""
+    """Whether a file belongs to the installed package, and must not be changed."""
     return library.is_meant(name)
 
 

@@ -16,7 +16,7 @@ BACKGROUND = ("smallest", "all", "none")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument(
         "--background",
         choices=BACKGROUND,
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, _: Output) -> int:
-    """Answer an editor until it leaves."""
+    """Run the language server until the editor exits."""
     with needing("lsp", "modelcheck serve lsp"):
         from modelcheck.commands.serve.lsp.server import serve  # noqa: PLC0415 - it needs what is not always there
 

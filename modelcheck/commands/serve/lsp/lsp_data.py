@@ -61,7 +61,7 @@ ITEMS: Mapping[SymbolKind, lsp.CompletionItemKind] = {
 
 
 def range_of(lines: Lines, span: Span) -> lsp.Range:
-    """A place of a text."""
+    """A span as an LSP range."""
     start, end = (lsp.Position(*lines.position(offset)) for offset in (span.start, span.end))
     return lsp.Range(start, end)
 
@@ -70,7 +70,7 @@ def range_of(lines: Lines, span: Span) -> lsp.Range:
 
 
 def diagnostics(known: Understood, lines: Lines, others: LinesOf) -> Iterator[lsp.Diagnostic]:
-    """Every mistake at its place; one in an imported file is at the `import`."""
+    """The mistakes as LSP diagnostics; one in an imported file is at the `import`."""
     for each in known.diagnostics:
         span = known.reported_at(each)
         related = list(_related(known, each, others, is_far=span is None))
@@ -85,13 +85,14 @@ def diagnostics(known: Understood, lines: Lines, others: LinesOf) -> Iterator[ls
 
 
 def _message(diagnostic: Diagnostic) -> str:
+    """The message of a diagnostic with its advice."""
     label = f" ({diagnostic.label})" if diagnostic.label else ""
     help_ = f"\n{diagnostic.help}" if diagnostic.help else ""
     return diagnostic.message + label + help_
 
 
 def _head(text: str) -> Span:
-    """The first word that is no comment: where a mistake of the whole text is reported."""
+    """The span of the first word outside comments, for mistakes of the whole document."""
     at = 0
     for line in text.splitlines(keepends=True):
         if line.strip() and not line.lstrip().startswith("//"):
@@ -104,6 +105,7 @@ def _head(text: str) -> Span:
 def _related(
     known: Understood, diagnostic: Diagnostic, others: LinesOf, *, is_far: bool
 ) -> Iterator[lsp.DiagnosticRelatedInformation]:
+    """The notes of a diagnostic as related information."""
     places = [(note.source.text, note.source.name, note.span, note.message) for note in diagnostic.notes]
     if is_far and diagnostic.span is not None:
         places.insert(0, (diagnostic.source.text, diagnostic.source.name, diagnostic.span, "here"))
@@ -116,7 +118,7 @@ def _related(
 
 
 def warnings(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.Diagnostic]:
-    """What is not as a check expects."""
+    """The unmet expectations as LSP diagnostics."""
     for mark in marks:
         if mark.is_wrong:
             severity = lsp.DiagnosticSeverity.Warning
@@ -127,7 +129,7 @@ def warnings(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.Diagnostic
 
 
 def completions(found: Completion, lines: Lines) -> Iterator[lsp.CompletionItem]:
-    """What can be written at a place, names before words."""
+    """The completions as LSP items, names before keywords."""
     place = range_of(lines, found.span)
     for number, each in enumerate(found.suggestions):
         yield lsp.CompletionItem(
@@ -141,6 +143,7 @@ def completions(found: Completion, lines: Lines) -> Iterator[lsp.CompletionItem]
 
 
 def _item_kind(each: Suggestion) -> lsp.CompletionItemKind:
+    """The LSP kind of a completion."""
     if isinstance(each.what, SymbolKind):
         return ITEMS.get(each.what, lsp.CompletionItemKind.Variable)
     is_function = each.what == "function of the language"
@@ -148,6 +151,7 @@ def _item_kind(each: Suggestion) -> lsp.CompletionItemKind:
 
 
 def _documentation(each: Suggestion, known: Understood | None) -> lsp.MarkupContent | None:
+    """The documentation of a completion."""
     if each.symbol is not None and known is not None:
         text = "\n\n".join(about(known, each.symbol))
     else:
@@ -156,7 +160,7 @@ def _documentation(each: Suggestion, known: Understood | None) -> lsp.MarkupCont
 
 
 def symbols(entries: Iterable[OutlineEntry], lines: Lines) -> list[lsp.DocumentSymbol]:
-    """Declarations as a tree."""
+    """The declarations as LSP symbols."""
     return [
         lsp.DocumentSymbol(
             each.name,
@@ -174,7 +178,7 @@ def symbols(entries: Iterable[OutlineEntry], lines: Lines) -> list[lsp.DocumentS
 
 
 def edits(lines: Lines, new: str) -> list[lsp.TextEdit]:
-    """The changes that make one text of another, by lines, so that what stays keeps its place."""
+    """The line edits from the document's text to a new one."""
     old, made = lines.text.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in old:
@@ -188,12 +192,12 @@ def edits(lines: Lines, new: str) -> list[lsp.TextEdit]:
 
 
 def hints(marks: Iterable[TextMark], lines: Lines) -> Iterator[lsp.InlayHint]:
-    """A sign behind what was looked at."""
+    """The marks as LSP inlay hints."""
     for mark in marks:
         place = lsp.Position(*lines.position(mark.span.end))
         yield lsp.InlayHint(place, mark.sign, tooltip=mark.says, padding_left=True)
 
 
 def explained_code(code: str) -> lsp.MarkupContent:
-    """What is known of a code."""
+    """The explanation of a diagnostic code as LSP markup."""
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, explained(code))

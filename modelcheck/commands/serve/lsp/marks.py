@@ -21,7 +21,7 @@ States = Mapping[str, State | None]
 
 @frozen
 class TextMark:
-    """A sign behind a place of the text, what it says, and whether it is a warning."""
+    """A mark at a place in the text, with its explanation; perhaps a warning."""
 
     span: Span
     sign: str
@@ -30,14 +30,14 @@ class TextMark:
 
 
 def expects(check: s.CheckDecl) -> str:
-    """What a check expects, in a few words."""
+    """A check's expectations in a few words."""
     parts = [wished(each) for each in _expectations(check).values()]
     text = "; ".join(parts) or "nothing"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def verdict(state: State) -> str:
-    """What a check came to: its verdict, states and seconds."""
+    """A check's result in a few words: verdict, states and seconds."""
     match state:
         case Waits():
             return "running …"
@@ -57,7 +57,7 @@ def verdict(state: State) -> str:
 
 
 def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[TextMark]:
-    """A mark behind every expectation of the checks that were answered, and behind their properties."""
+    """A mark for each expectation of answered checks, and for each of their properties."""
     by_property: dict[str, list[tuple[str, str, str]]] = {}
     for item in tree.items:
         state = states.get(item.name.text) if isinstance(item, s.CheckDecl) else None
@@ -75,11 +75,13 @@ def marks(tree: s.Protocol | s.GoesOn, states: States) -> Iterator[TextMark]:
 
 
 def _expectations(check: s.CheckDecl) -> dict[Span, ir.Expect]:
+    """The expectations of a check by their spans."""
     clauses = (clause for clause in check.clauses if isinstance(clause, s.ExpectClause))
     return {item.span: expectation(item) for clause in clauses for item in clause.items}
 
 
 def _of_expectation(span: Span, wish: ir.Expect, answer: CheckAnswer) -> TextMark:
+    """The mark for an expectation."""
     mismatch = next((m for m in answer.data["mismatches"] if m["expected"] == wished(wish)), None)
     if mismatch is None:
         return TextMark(span, SIGNS[Exit.EXPECTED], "as expected")
@@ -91,7 +93,7 @@ def _of_expectation(span: Span, wish: ir.Expect, answer: CheckAnswer) -> TextMar
 
 
 def _sign(result: Mapping[str, str | bool | None]) -> str:
-    """Whether a property is as it should be: as expected, or else not violated."""
+    """The sign whether a property is as expected, or without expectation not violated."""
     if result["verdict"] == "unknown":
         return SIGNS[Exit.UNKNOWN]
     is_right = result["verdict"] != "violated" if result["expected"] is None else result["expected"]
@@ -99,7 +101,7 @@ def _sign(result: Mapping[str, str | bool | None]) -> str:
 
 
 def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> TextMark:
-    """The worst of the answers to a property, and all of them."""
+    """The mark for a property with all its results, by the worst."""
     found = {sign for sign, _, _ in answers}
     by_weight = (SIGNS[Exit.VIOLATED], SIGNS[Exit.UNKNOWN], SIGNS[Exit.EXPECTED])
     worst = next(sign for sign in by_weight if sign in found)
@@ -107,6 +109,7 @@ def _of_property(span: Span, answers: list[tuple[str, str, str]]) -> TextMark:
 
 
 def _properties(tree: s.Protocol | s.GoesOn) -> Iterator[s.PropertyDecl]:
+    """The declarations of properties."""
     for item in tree.items:
         match item:
             case s.PropertyDecl():

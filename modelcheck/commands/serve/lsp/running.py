@@ -26,19 +26,19 @@ Json = dict[str, Any]
 
 @frozen
 class Waits:
-    """A check that runs, or will when others have ended."""
+    """The state of a check that is running, or queued."""
 
 
 @frozen
 class Failed:
-    """A check without an answer, and why."""
+    """The state of a check that failed, with the reason."""
 
     why: str
 
 
 @frozen
 class CheckAnswer:
-    """The answer to a check: an exit code, the card with the runs as text, and the data of both."""
+    """The result of a check: exit code, card and runs as text, and data."""
 
     exit: int
     says: str
@@ -50,14 +50,14 @@ State = Waits | Failed | CheckAnswer
 
 @dataclass(slots=True, eq=False)
 class TextChecks:
-    """What is asked of one text: the state of each check by its name, and the tasks that work on it."""
+    """The checks of one document: their states by name, and running tasks."""
 
     states: dict[str, State] = field(default_factory=dict)
     tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
 class CheckRuns:
-    """The checks of all open texts; `changed` is called with each text that has something new."""
+    """Runs the checks of all documents; calls `changed` with a document that has news."""
 
     def __init__(self, seconds: float, memory: int | None, changed: Callable[[str], None]) -> None:
         self._seconds, self._memory, self._changed = seconds, memory, changed
@@ -65,16 +65,16 @@ class CheckRuns:
         self._turn = asyncio.Lock()
 
     def state(self, uri: str, check: str) -> State | None:
-        """What is known of a check; None where it was not asked."""
+        """The state of a check; None if it was not run."""
         return self._texts.get(uri, TextChecks()).states.get(check)
 
     def forget(self, uri: str) -> None:
-        """End what runs for a text, and forget what was found."""
+        """Stop a document's checks, and drop their results."""
         for task in self._texts.pop(uri, TextChecks()).tasks.values():
             task.cancel()
 
     def start(self, uri: str, known: Understood, check: str) -> asyncio.Task[None]:
-        """Ask a check, unless it is asked already."""
+        """Start a check, unless it is running."""
         text = self._texts.setdefault(uri, TextChecks())
         running = text.tasks.get(check)
         if running is not None and not running.done():
@@ -87,7 +87,7 @@ class CheckRuns:
         return task
 
     def stop(self, uri: str, check: str) -> None:
-        """End a check that runs."""
+        """Stop a running check."""
         text = self._texts.get(uri, TextChecks())
         task = text.tasks.get(check)
         if task is not None and not task.done():
@@ -96,23 +96,25 @@ class CheckRuns:
             self._changed(uri)
 
     async def page(self, known: Understood, check: str) -> str | None:
-        """The runs of a check as a page, for which it is searched again; None where there is none."""
+        """The runs of a check as an HTML page, for which it is run again; None without runs."""
         found = await self._answer(known.whole.text, check, page=True)
         return None if isinstance(found, Failed) else found.data.get("page")
 
     async def end(self) -> None:
-        """End everything, and wait until it has ended."""
+        """Stop everything, and wait for it."""
         tasks = [task for text in self._texts.values() for task in text.tasks.values()]
         for uri in list(self._texts):
             self.forget(uri)
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self, uri: str, text: TextChecks, model: str, check: str) -> None:
+        """Run a check and store its result."""
         found = await self._answer(model, check, page=False)
         text.states[check] = found
         self._changed(uri)
 
     async def _answer(self, model: str, check: str, *, page: bool) -> Failed | CheckAnswer:
+        """The result of a check, from a process of its own."""
         request = {"tool": "check", "file": OWN, "check": check, "seconds": self._seconds, "page": page}
         request |= {} if self._memory is None else {"memory": self._memory}
         async with self._turn:
@@ -128,7 +130,7 @@ class CheckRuns:
 
 
 def in_background(models: Sequence[ir.Model], which: str) -> Iterator[str]:
-    """The checks that run automatically, the smallest scope first: of each model one, or all, or none."""
+    """The checks to run automatically, the smallest scope first: per model one, all, or none."""
     pairs = sorted(
         ((weight(model, check), model.name, check.name) for model in models for check in model.checks),
     )

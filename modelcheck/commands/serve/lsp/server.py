@@ -54,7 +54,7 @@ LANGUAGE = "rsm"
 
 
 def serve(background: str, seconds: float, memory: int | None) -> None:
-    """Answer an editor on the standard streams until it leaves."""
+    """Run the language server on the standard streams until the editor exits."""
     told = logging.StreamHandler()
     told.setFormatter(_Brief())
     logging.getLogger("pygls").addHandler(told)
@@ -63,10 +63,10 @@ def serve(background: str, seconds: float, memory: int | None) -> None:
 
 
 class _Brief(logging.Formatter):
-    """A line for what an editor asks wrongly, such as a new name for a word of the language."""
+    """A log formatter that prints an editor's wrong requests in one line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """With a traceback where there is a bug."""
+        """The record in one line; with a traceback for our bugs."""
         wrong = None if record.exc_info is None else record.exc_info[1]
         return (
             f"modelcheck serve lsp: {wrong}" if isinstance(wrong, ASKED_WRONGLY) else super().format(record)
@@ -74,7 +74,7 @@ class _Brief(logging.Formatter):
 
 
 def made(background: str, seconds: float, memory: int | None) -> LanguageServer:
-    """A server that has not started."""
+    """A language server, not started."""
     server = LanguageServer("modelcheck", VERSION)
     desk = _Desk(server, background, seconds, memory)
     features: dict[str, tuple[Callable[..., Any], Any]] = {
@@ -113,7 +113,7 @@ def made(background: str, seconds: float, memory: int | None) -> LanguageServer:
 
 
 def _function(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method as a function of its own, which pygls writes names on."""
+    """A method as a function, which pygls can set attributes on."""
     if iscoroutinefunction(method):
 
         @wraps(method)
@@ -130,7 +130,7 @@ def _function(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Desk:
-    """What is open in one editor, and the answers to what it asks."""
+    """The handlers of the language server's requests, and its state."""
 
     def __init__(self, server: LanguageServer, background: str, seconds: float, memory: int | None) -> None:
         self._server, self._background = server, background
@@ -142,23 +142,23 @@ class _Desk:
     # -------------------------------------------------------------- texts
 
     def initialize(self, _: lsp.InitializeParams) -> None:
-        """Learn in what columns are counted."""
+        """Negotiate the position encoding."""
         agreed = self._server.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
         self._buffers = Buffers(Unit(lsp.PositionEncodingKind(agreed).value), to_fs_path)
 
     async def shutdown(self, _: None) -> None:
-        """End everything that runs."""
+        """Stop everything that is running."""
         for task in self._looks.values():
             task.cancel()
         await self._runs.end()
 
     def opened(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """A text is opened."""
+        """Handle an opened document."""
         document = params.text_document
         self._renewed(self._buffers.open(document.uri, document.text, document.version))
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        """A text is changed."""
+        """Handle a changed document."""
         changes = [
             (_pair(each.range.start), _pair(each.range.end), each.text)
             if isinstance(each, lsp.TextDocumentContentChangePartial)
@@ -171,7 +171,7 @@ class _Desk:
             self._renewed(buffer)
 
     def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A text is closed: no more is reported of it, and its file counts for others."""
+        """Handle a closed document."""
         buffer = self._buffers.close(params.text_document.uri)
         if buffer is not None:
             self._stop(buffer)
@@ -181,17 +181,19 @@ class _Desk:
                     self._renewed(other)
 
     def _stop(self, buffer: Buffer) -> None:
+        """Cancel the pending analysis of a document."""
         self._runs.forget(buffer.uri)
         if (look := self._looks.pop(buffer.uri, None)) is not None:
             look.cancel()
 
     def _renewed(self, buffer: Buffer) -> None:
-        """Check a text, and all that import it, when typing stops."""
+        """Schedule the analysis of a document, and of those that import it, after typing pauses."""
         for each in self._buffers.on(buffer):
             self._stop(each)
             self._looks[each.uri] = asyncio.get_running_loop().create_task(self._look(each))
 
     async def _look(self, buffer: Buffer) -> None:
+        """Analyse a document, and publish its diagnostics."""
         await asyncio.sleep(PAUSE)
         last = None
         for known in self._buffers.stages(buffer):
@@ -209,22 +211,24 @@ class _Desk:
                 self._runs.start(buffer.uri, last, check)
 
     def _tell(self, buffer: Buffer, known: Understood) -> None:
+        """Publish an analysis, and start background checks."""
         found = list(lsp_data.diagnostics(known, buffer.lines, self._lines_of))
         self._publish(buffer, [*found, *lsp_data.warnings(self._marks(buffer), buffer.lines)])
 
     def _publish(self, buffer: Buffer, found: list[lsp.Diagnostic]) -> None:
+        """Send diagnostics."""
         params = lsp.PublishDiagnosticsParams(buffer.uri, found, buffer.version)
         self._server.text_document_publish_diagnostics(params)
 
     def _found(self, uri: str) -> None:
-        """Something is new about a check."""
+        """Handle news about a document's checks."""
         buffer = self._buffers.get(uri)
         if buffer is not None and buffer.known is not None:
             self._tell(buffer, buffer.known)
             self._refresh()
 
     def _refresh(self) -> None:
-        """Have an editor that can ask again for the marks next to texts."""
+        """Ask the editor to update code lenses and hints."""
         able = self._server.client_capabilities.workspace
         if able is not None and able.code_lens is not None and able.code_lens.refresh_support:
             self._server.workspace_code_lens_refresh(None)
@@ -232,7 +236,7 @@ class _Desk:
             self._server.workspace_inlay_hint_refresh(None)
 
     def _lines_of(self, name: str) -> tuple[str, Lines] | None:
-        """The address of a file, and its text."""
+        """The URI and lines of a file."""
         buffer = self._buffers.named(name)
         if buffer is not None:
             return buffer.uri, buffer.lines
@@ -243,27 +247,28 @@ class _Desk:
             return None
 
     def _files(self) -> tuple[str, ...]:
-        """All model files that are open, or in the folders of the editor."""
+        """The model files that are open or in the workspace folders."""
         uris = [*self._server.workspace.folders, self._server.workspace.root_uri]
         folders = [path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None]
         names = (*(each.name for each in self._buffers.every()), *model_files(folders))
         return tuple(dict.fromkeys(names))
 
     def _others(self) -> Iterator[str]:
-        """The files that import another one."""
+        """The files with imports."""
         for name in self._files():
             with contextlib.suppress(SpecError):
                 if goes_on(self._buffers.read(name)):
                     yield name
 
     def _at(self, uri: str, position: lsp.Position) -> tuple[Buffer, int] | None:
+        """The document and offset of a position."""
         buffer = self._buffers.get(uri)
         return None if buffer is None else (buffer, buffer.lines.offset(*_pair(position)))
 
     # ------------------------------------------------------------- what is at a place
 
     def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        """What is at a place."""
+        """The description at a position."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -275,7 +280,7 @@ class _Desk:
         return lsp.Hover(content, lsp_data.range_of(buffer.lines, found.span))
 
     def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList | None:
-        """What can be written at a place."""
+        """The completions at a position."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -283,7 +288,7 @@ class _Desk:
         return lsp.CompletionList(is_incomplete=False, items=list(lsp_data.completions(found, buffer.lines)))
 
     def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
-        """The declarations of the name at a place; more than one, where a variant declares it again."""
+        """The declarations of the symbol at a position; a variant may declare it again."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -295,7 +300,7 @@ class _Desk:
         return list(self._locations(known.place(each.span) for each in names.declared(found.symbol)))
 
     def references(self, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
-        """Every place with the same symbol, in all files."""
+        """The occurrences of the symbol at a position, in all files."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -303,12 +308,13 @@ class _Desk:
         return list(self._locations((file, span) for file, spans in found.items() for span in spans))
 
     def _locations(self, spans: Iterator[tuple[str, Span]]) -> Iterator[lsp.Location]:
+        """Spans in files as LSP locations."""
         for file, span in spans:
             if (found := self._lines_of(file)) is not None:
                 yield lsp.Location(found[0], lsp_data.range_of(found[1], span))
 
     def document_symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        """The declarations of a text."""
+        """The declarations in a document."""
         buffer = self._buffers.get(params.text_document.uri)
         if buffer is None:
             return []
@@ -317,7 +323,7 @@ class _Desk:
         return [] if tree is None else lsp_data.symbols(outline(tree), buffer.lines)
 
     def workspace_symbols(self, params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
-        """The declarations of all files that have some letters in their name."""
+        """The declarations in all files whose names contain a query."""
         found: list[lsp.WorkspaceSymbol] = []
         for name in self._files():
             with contextlib.suppress(SpecError, RecursionError):
@@ -330,7 +336,7 @@ class _Desk:
         return found[:MOST_SYMBOLS]
 
     def _outline(self, name: str) -> tuple[OutlineEntry, ...]:
-        """The declarations of a file, kept until its text is another."""
+        """The declarations in a file, cached by its text."""
         text = self._buffers.read(name)
         kept = self._outlines.get(name)
         if kept is None or kept[0] != text:
@@ -340,7 +346,7 @@ class _Desk:
     # -------------------------------------------------------------- changes
 
     def prepare_rename(self, params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        """The name that would be changed."""
+        """The range of the name at a position."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -351,7 +357,7 @@ class _Desk:
         return lsp_data.range_of(buffer.lines, found)
 
     def rename(self, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-        """Another name, in all files; refused with a reason where it would change what something means."""
+        """The edits that rename a symbol in all files; an error if that is not possible."""
         if (at := self._at(params.text_document.uri, params.position)) is None:
             return None
         buffer, offset = at
@@ -375,7 +381,7 @@ class _Desk:
         return lsp.WorkspaceEdit(changes)
 
     def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        """The changes to the canonical layout; None where the text does not parse."""
+        """The edits to canonical layout; None if the document does not parse."""
         buffer = self._buffers.get(params.text_document.uri)
         if buffer is None:
             return None
@@ -385,7 +391,7 @@ class _Desk:
             return None
 
     def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        """What diagnostics propose, and what can be done with a check."""
+        """The quick fixes of diagnostics, and commands for checks."""
         buffer = self._buffers.get(params.text_document.uri)
         if buffer is None:
             return []
@@ -412,7 +418,7 @@ class _Desk:
     # -------------------------------------------------------------- checks
 
     def _commands(self, buffer: Buffer) -> Iterator[tuple[s.CheckDecl, lsp.Command]]:
-        """What can be done with each check of a text: run it or stop it, and read its story."""
+        """The commands for each check: run or stop, show its story."""
         for check in _checks(buffer.tree()).values():
             arguments = [buffer.uri, check.name.text]
             state = self._runs.state(buffer.uri, check.name.text)
@@ -433,6 +439,7 @@ class _Desk:
                 yield check, lsp.Command("page", "modelcheck.page", arguments=arguments)
 
     def _marks(self, buffer: Buffer) -> list[TextMark]:
+        """The marks of a document."""
         tree = buffer.tree()
         if tree is None:
             return []
@@ -440,7 +447,7 @@ class _Desk:
         return list(marks(tree, {name: self._runs.state(buffer.uri, name) for name in names}))
 
     def lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        """Above each check: run, what it expects, and what it came to."""
+        """The code lenses above each check: run, expectation, result."""
         buffer = self._buffers.get(params.text_document.uri)
         if buffer is None:
             return []
@@ -450,22 +457,22 @@ class _Desk:
         ]
 
     def hints(self, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        """Behind each expectation and each property: whether it is so."""
+        """The inlay hints at expectations and properties."""
         buffer = self._buffers.get(params.text_document.uri)
         return [] if buffer is None else list(lsp_data.hints(self._marks(buffer), buffer.lines))
 
     def run(self, uri: str, check: str) -> None:
-        """Run a check of an open text."""
+        """Run a check of an open document."""
         buffer = self._buffers.get(uri)
         if buffer is not None:
             self._runs.start(uri, self._buffers.known(buffer), check)
 
     def stop(self, uri: str, check: str) -> None:
-        """End a check that runs."""
+        """Stop a running check."""
         self._runs.stop(uri, check)
 
     async def story(self, uri: str, check: str) -> str | None:
-        """What a check came to, with its runs step by step; it is run where it was not."""
+        """The result of a check with its runs as text; it is run if necessary."""
         buffer = self._buffers.get(uri)
         if buffer is None:
             return None
@@ -483,21 +490,24 @@ class _Desk:
                 return None
 
     async def page(self, uri: str, check: str) -> str | None:
-        """The runs of a check as a page to go through step by step."""
+        """The runs of a check as an HTML page."""
         buffer = self._buffers.get(uri)
         return None if buffer is None else await self._runs.page(self._buffers.known(buffer), check)
 
 
 def _checks(tree: s.Protocol | s.GoesOn | None) -> dict[str, s.CheckDecl]:
+    """The checks in a tree by name."""
     items = () if tree is None else tree.items
     return {item.name.text: item for item in items if isinstance(item, s.CheckDecl)}
 
 
 def _every(entries: tuple[OutlineEntry, ...], within: str) -> Iterator[tuple[OutlineEntry, str]]:
+    """All outline entries, nested ones with their containers' names."""
     for each in entries:
         yield each, within
         yield from _every(each.parts, each.name)
 
 
 def _pair(position: lsp.Position) -> tuple[int, int]:
+    """A position as line and column."""
     return position.line, position.character

@@ -16,11 +16,11 @@ GRACE = 5.0  # seconds more than twice its time, in which a process starts and r
 
 
 class NoAnswer(Exception):  # noqa: N818 - an answer to the user, not a bug
-    """Why a request has no answer."""
+    """Raised if a request has no answer; has the reason."""
 
 
 async def answer(request: Mapping[str, Any], seconds: float, folder: str | None) -> dict[str, Any]:
-    """What `work.py` answers, in a folder; the process is ended when its time is over by far.
+    """The answer of a `work.py` process to a request; it is killed long after its time.
 
     It is ended too when this is cancelled, and ends on its own when this process does.
     Raises NoAnswer where there is none.
@@ -49,7 +49,7 @@ async def answer(request: Mapping[str, Any], seconds: float, folder: str | None)
 
 
 def _told(process: subprocess.Popen[bytes], request: bytes) -> bytes:
-    """All that a process says to a request, after which its input stays open while it lives."""
+    """The output of a process for a request; its input stays open while it runs."""
     assert process.stdin is not None
     assert process.stdout is not None
     with process.stdout, contextlib.suppress(ConnectionError), process.stdin:

@@ -19,7 +19,7 @@ MOST_SECONDS = 600.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the command's arguments and options to its parser."""
     parser.add_argument(
         "folders",
         nargs="*",
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, _: Output) -> int:
-    """Answer requests until the input ends."""
+    """Run the MCP server until its input ends."""
     with needing("mcp", "modelcheck serve mcp"):
         from modelcheck.commands.serve.mcp.server import serve  # noqa: PLC0415 - it needs what is not always there
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, _: Output) -> int:
 
 
 def _folders(given: Sequence[str]) -> tuple[Path, ...]:
-    """Where files may be read. Raises SpecError for what is no folder."""
+    """The folders whose files may be read. Raises SpecError."""
     for name in given:
         if not os.path.isdir(name):  # noqa: PTH112 - which takes names that no file can have
             raise SpecError([Diagnostic("R0904", Source(name, ""), None, "there is no such folder")])

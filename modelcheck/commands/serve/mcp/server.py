@@ -185,6 +185,7 @@ class _Tools:
 
 
 async def _answered(request: Mapping[str, Any], seconds: float, folder: str | None) -> ToolAnswer:
+    """The answer of a work process to a request; if it gives none, one with exit code unknown."""
     try:
         found = await asked.answer(request, seconds, folder)
     except asked.NoAnswer as none:
@@ -193,4 +194,5 @@ async def _answered(request: Mapping[str, Any], seconds: float, folder: str | No
 
 
 def _answer(exit_: Exit, says: str, seconds: float) -> ToolAnswer:
+    """A tool's answer that is only an exit code with a text."""
     return ToolAnswer(int(exit_), MEANINGS[exit_], says, "", seconds, {})

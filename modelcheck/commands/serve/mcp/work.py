@@ -44,7 +44,7 @@ TRACES = ("trace", "not_a_run")
 
 
 def main() -> int:
-    """Answer the request on the input."""
+    """Answer the request on the standard input."""
     request = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_leave_with_input, daemon=True).start()
     sys.stdout.write(json.dumps(answered(request)))
@@ -72,17 +72,19 @@ def answered(request: Mapping[str, Any]) -> Json:
 
 
 def _leave_with_input() -> None:
-    """End this process when the caller ends, since then the answer is not needed."""
+    """Exit when the input closes, since the caller has ended."""
     while os.read(0, 1):
         pass
     os._exit(1)
 
 
 def _answer(exit_: Exit, says: str, scope: str, data: Json) -> Json:
+    """An answer as JSON data."""
     return {"exit": int(exit_), "says": says, "scope": scope, "data": data}
 
 
 def _check(request: Mapping[str, Any]) -> Json:
+    """Answer a request to check."""
     outcome = check(
         request["file"],
         request.get("check"),
@@ -104,7 +106,7 @@ def _check(request: Mapping[str, Any]) -> Json:
 
 
 def _outcome_answer(outcome: Outcome, *, is_whole: bool) -> Json:
-    """The card and the stories; the data without the runs, unless they are asked for."""
+    """The answer with card and stories; the data without runs unless `is_whole`."""
     stories = [run_text(run) for run in traces(outcome.findings)]
     says = "\n".join([plain(card(outcome, width=WIDTH)), *stories])
     data = as_json(outcome)
@@ -112,6 +114,7 @@ def _outcome_answer(outcome: Outcome, *, is_whole: bool) -> Json:
 
 
 def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The data without runs."""
     match value:
         case dict():
             return {key: _without_runs(each) for key, each in value.items() if key not in TRACES}
@@ -122,6 +125,7 @@ def _without_runs(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _explain(request: Mapping[str, Any]) -> Json:
+    """Answer a request to explain a code."""
     code = str(request["code"])
     entry = find(code)
     if entry is None:
@@ -132,16 +136,19 @@ def _explain(request: Mapping[str, Any]) -> Json:
 
 
 def _replay(request: Mapping[str, Any]) -> Json:
+    """Answer a request to replay a trace."""
     run = replay(request["trace"], request["file"], of=request.get("of"), check=request.get("check"))
     data = {"model": run.model.name, "steps": len(run.steps), "faults": run.faults, "property": run.property}
     return _answer(Exit.EXPECTED, run_text(run), _bounds(run), data)
 
 
 def _bounds(run: Trace) -> str:
+    """The scope of a run in words."""
     return f"one run of {run.model.name}: {', '.join(scope_words(run.scope))}"
 
 
 def _certificate(request: Mapping[str, Any]) -> Json:
+    """Answer a request for a certificate."""
     outcome = check(request["file"], request["check"], seconds=request["seconds"], engine="prove")
     text = certificate_of(outcome)
     answer = _outcome_answer(outcome, is_whole=False)
@@ -158,6 +165,7 @@ def _certificate(request: Mapping[str, Any]) -> Json:
 
 
 def _certify(request: Mapping[str, Any]) -> Json:
+    """Answer a request to check a certificate."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     given = {key: request.get(key) for key in ("certificate", "file", "seconds")}
     code = Exit(run_certify(argparse.Namespace(**given), Output(out, err)))

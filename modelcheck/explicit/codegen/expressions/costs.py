@@ -34,7 +34,7 @@ SLOTTED = 12  # the price of one slot, where a set or bag is kept in slots
 
 
 class Costs:
-    """Rough costs of the expressions of a model within a scope, each looked at once."""
+    """Estimated costs of a model's expressions within a scope, in instructions; each is computed once."""
 
     def __init__(self, model: ir.Model, scope: Scope) -> None:
         self.scope = scope
@@ -43,17 +43,17 @@ class Costs:
         self._known: dict[int, tuple[int, ir.Expr]] = {}
 
     def of(self, expr: ir.Expr) -> int:
-        """How many instructions the expression takes, about."""
+        """About how many instructions the code of the expression takes."""
         if id(expr) not in self._known:
-            self._known[id(expr)] = self._made(expr), expr
+            self._known[id(expr)] = self._computed(expr), expr
         return self._known[id(expr)][0]
 
     def is_harmless(self, expr: ir.Expr, most: int) -> bool:
-        """Whether it costs little and makes no error, so that it may be computed without need."""
+        """Whether the expression costs at most `most` and cannot fail, so that it may run speculatively."""
         return self.is_total(expr) and self.of(expr) <= most
 
     def is_total(self, expr: ir.Expr) -> bool:
-        """Whether it makes no error of the model."""
+        """Whether evaluating the expression can never be an error of the model, such as `the {}`."""
         return self._totality.of(expr) and not (self.scope.unbounded and any(map(self.is_next, walk(expr))))
 
     def is_next(self, expr: ir.Expr) -> bool:
@@ -63,7 +63,7 @@ class Costs:
         return is_sum and isinstance(of, t.Nat) and of.name in self.scope.unbounded
 
     def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
-        """About how many instructions some statements are."""
+        """About how many instructions the code of the statements takes."""
         total = 0
         for statement in statements:
             match statement:
@@ -81,7 +81,8 @@ class Costs:
                     total += 20
         return total + 20
 
-    def _made(self, expr: ir.Expr) -> int:
+    def _computed(self, expr: ir.Expr) -> int:
+        """The cost of an expression, computed from those of its parts."""
         match expr:
             case ir.Bind():
                 return self._bind(expr)
@@ -101,10 +102,11 @@ class Costs:
         return own + sum(map(self.of, children(expr)))
 
     def _slots(self, args: tuple[ir.Expr, ...]) -> int:
-        """What it costs more when a collection has to be gone through."""
+        """The extra cost of operands that are kept in slots and have to be scanned."""
         return sum(self._most(arg.type) * SLOTTED for arg in args if isinstance(arg.type, t.Bag | t.Set))
 
     def _most(self, of: t.Type) -> int:
+        """The most members a collection type may have when it is kept in slots (4 if unknown), else 0."""
         match of:
             case t.Set(_, t.Limit() as limit) | t.Bag(_, t.Limit() as limit) | t.Seq(_, t.Limit() as limit):
                 return self.scope.most(limit)
@@ -116,11 +118,12 @@ class Costs:
                 return 0
 
     def _bind(self, expr: ir.Bind) -> int:
+        """The cost of a quantifier: that of its body, times the number of candidates."""
         domain, *parts = children(expr)
         return self.of(domain) + self._count(domain.type) * (sum(map(self.of, parts)) + 5)
 
     def _count(self, of: t.Type) -> int:
-        """How many members a collection of the type may have, or how many values a type has; a guess."""
+        """A guess at how many members a collection of the type has, or how many values a type has."""
         match of:
             case t.Set(inner, None):
                 return self._count(inner)

@@ -62,7 +62,7 @@ from spec.model.values import members
 
 
 class ExpressionWriter:
-    """Writes the expressions of one model within one scope."""
+    """Emits code for the expressions of one model within one scope."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope, parameters: Parameters) -> None:
         self.model = model
@@ -72,16 +72,17 @@ class ExpressionWriter:
         self.costs = Costs(model, scope)
 
     def packing(self, of: t.Type) -> Packing:
-        """The packing of a type that can be stored."""
+        """The packing of values of a type in a state. Raises TooWide for a type that has none."""
         return packing(of, self.scope, self.unions)
 
     def value(self, expr: ir.Expr, at: Scene) -> Live:
-        """The value of an expression; a value where an option is expected is one that has it."""
+        """Emit code for an expression; its value is wrapped as an option where the type is one."""
         live = self._value(expr, at)
         is_bare = isinstance(expr.type, t.Option) and not isinstance(live.packing, Optional | Never)
         return option_of(at.fn, live) if is_bare else live
 
     def _value(self, expr: ir.Expr, at: Scene) -> Live:  # noqa: C901 - a dispatch over a union
+        """Emit code for an expression, whose value may be bare where its type is an option."""
         match expr:
             case ir.Const(type=of, value=given):
                 return known(of_value(of, given, self.scope, self.unions), given)
@@ -132,13 +133,13 @@ class ExpressionWriter:
                 assert_never(expr)
 
     def test(self, expr: ir.Expr, at: Scene) -> V:
-        """The value of a condition."""
+        """Emit code for a condition; the result has one bit."""
         return self.value(expr, at).v
 
     # ------------------------------------------------------------------- places
 
     def place(self, expr: ir.Expr, at: Scene) -> BitPlace | None:
-        """The value's place in the state, if it is a part of a variable."""
+        """The place in the state of a variable, or of a part of one; None for other expressions."""
         match expr:
             case ir.Var(index=index):
                 return at.now.variable(index)
@@ -152,7 +153,7 @@ class ExpressionWriter:
                 return None
 
     def index(self, of: Packing, key: ir.Expr, at: Scene) -> V:
-        """Which item of a map belongs to a key; an error of the model if none does."""
+        """Emit the index of a key in a map; code that finds none jumps to the scene's error block."""
         if not isinstance(of, Array):
             raise TypeError(f"{of} is no map")
         live, fn = self.value(key, at), at.fn
@@ -169,7 +170,7 @@ class ExpressionWriter:
     # -------------------------------------------------------------------- logic
 
     def _junction(self, so_far: V, parts: tuple[ir.Expr, ...], at: Scene, *, ends: V) -> V:
-        """Conditions joined by `and` (`or`), whose value is known where one of them is false (true)."""
+        """Emit `and` or `or` with short circuit: `ends` is the value that decides it, FALSE or TRUE."""
         fn = at.fn
         for part in parts:
             if so_far.const == ends.const:
@@ -185,6 +186,7 @@ class ExpressionWriter:
         return so_far
 
     def _choice(self, expr: ir.If, at: Scene) -> Live:
+        """Emit code for `if`: both branches and a select where they are cheap, else a jump."""
         fn, test = at.fn, self.test(expr.test, at)
         if test.const is not None:
             return self.value(expr.then if test.const else expr.other, at)
@@ -203,7 +205,7 @@ class ExpressionWriter:
         return Live(both, fn.load(cell))
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
-        """The packing that an expression's value will have, found by writing it to a scratch function."""
+        """The packing of an expression's value, found by emitting its code to a scratch function."""
         scratch = Function("scratch", [], "void")
         slots = {slot: Live(live.packing, anything(live)) for slot, live in at.slots.items()}
         now = replace(at.now, fn=scratch)
@@ -212,6 +214,7 @@ class ExpressionWriter:
         return self.value(expr, scene).packing
 
     def _did(self, expr: ir.Did, at: Scene) -> V:
+        """Emit the test whether the step is of the action `expr` names, with these arguments."""
         if expr.action != at.action:
             return FALSE
         fn, holds = at.fn, TRUE
@@ -222,6 +225,7 @@ class ExpressionWriter:
     # --------------------------------------------------------------- operations
 
     def _apply(self, expr: ir.Apply, at: Scene) -> Live:
+        """Emit code for an operator applied to its arguments."""
         if expr.op is Op.LOOKUP:
             whole = self.value(expr.args[0], at)
             if isinstance(whole.packing, Never):
@@ -238,6 +242,7 @@ class ExpressionWriter:
         return found
 
     def _map_of(self, expr: ir.MapOf, at: Scene) -> Live:
+        """Emit code for a map literal `{key: value for …}`, unrolled over all keys."""
         if not isinstance(expr.type, t.Map):
             raise TypeError(f"{expr.type} is no map")
         keys = members(expr.type.key, self.scope)
@@ -249,6 +254,7 @@ class ExpressionWriter:
         return _of_parts(at.fn, made, parts)
 
     def _make(self, expr: ir.Make, at: Scene) -> Live:
+        """Emit code for a literal of a record, tuple, union, set, bag or sequence."""
         fn, parts = at.fn, [self.value(part, at) for part in expr.parts]
         match expr.type:
             case t.Union():
@@ -269,7 +275,7 @@ class ExpressionWriter:
                 return _of_parts(fn, Product(tuple(part.packing for part in parts)), parts)
 
     def _case(self, expr: ir.Make, parts: list[Live], at: Scene) -> Live:
-        """A case of a union; its numbers may be beyond what the union can store, so they have room."""
+        """Emit a case of a union, with room for numbers beyond those a state can store."""
         declared, ordinal = self.packing(expr.type), expr.case
         if not isinstance(declared, TaggedUnion) or ordinal is None:
             raise TypeError(f"{expr.type} has no cases")
@@ -279,6 +285,7 @@ class ExpressionWriter:
         return Live(union, tagged(at.fn, union, ordinal, _of_parts(at.fn, own, parts).v))
 
     def _part(self, expr: ir.Part, at: Scene) -> Live:
+        """Emit reading a field; one of the wrong case of a union is an error of the model."""
         whole, fn = self.value(expr.of, at), at.fn
         match whole.packing:
             case Never():
@@ -302,11 +309,11 @@ class ExpressionWriter:
 
 
 def _of_parts(fn: Function, packing: Product | Array, parts: list[Live]) -> Live:
-    """A record, tuple or map of these parts."""
+    """Emit the value of a record, tuple or map from the values of its parts."""
     placed = [(convert(fn, p, of), at) for p, (of, at) in zip(parts, parts_of(packing), strict=True)]
     return Live(packing, assembled(fn, packing.width, placed))
 
 
 def _part_of(fn: Function, whole: Live, packing: Product, index: int) -> Live:
-    """A part of a record or tuple, or of the case of a union."""
+    """Emit reading part `index` of a record or tuple, or of a case of a union."""
     return cut_out(fn, whole.v, packing.offsets[index], packing.parts[index])

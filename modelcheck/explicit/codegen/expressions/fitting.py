@@ -31,22 +31,22 @@ WRITTEN_OUT = 8  # up to this many members are examined one by one
 
 
 class FitLimit(Enum):
-    """What a value may exceed, in the order in which that is asked: an error counts wherever it is."""
+    """The two kinds of bound on a stored value, in the order of the checks: an error precedes a cut."""
 
     DECLARED = auto()  # by the model: an error
     SCOPE = auto()  # by the check: a cut
 
     @staticmethod
     def of(limit: t.Limit) -> FitLimit:
-        """What a collection with more elements exceeds."""
+        """The kind of a size limit: SCOPE if it is a name whose value the scope gives, else DECLARED."""
         return FitLimit.SCOPE if isinstance(limit.of, str) else FitLimit.DECLARED
 
 
 @frozen
 class Fitting:
-    """Checks what is to be stored: an error where any part of it is one, else a cut where any is.
+    """Emits the check of a value before it is stored: beyond its type is an error, beyond the scope a cut.
 
-    `cut` is where a step goes that would exceed a limit by name.
+    `cut(name)` is the block to jump to if the value exceeds the limit of that name.
     """
 
     fn: Function
@@ -56,14 +56,14 @@ class Fitting:
     cut: Callable[[str], InstructionBlock]
 
     def check(self, live: Live, of: t.Type) -> None:
-        """Leave unless the value can be stored as that type."""
+        """Emit a jump to `error` or a cut block unless the value can be stored as that type."""
         for bound in FitLimit:
-            self._look(live, of, bound)
+            self._check_bound(live, of, bound)
 
-    def _look(  # noqa: C901 - a dispatch over a union
+    def _check_bound(  # noqa: C901 - a dispatch over a union
         self, live: Live, of: t.Type, bound: FitLimit, here: V = TRUE
     ) -> None:
-        """Leave where a value exceeds a bound; asked only where `here`."""
+        """Emit the checks of one kind of bound on a value and its parts, effective only if `here` is true."""
         if always_fits(live.packing, of, self.scope, self.unions, bound):
             return
         fn = self.fn
@@ -71,17 +71,17 @@ class Fitting:
             case t.Range(lo, hi), Number(least, most):
                 inside = TRUE if least >= lo else fn.at_most(i64(lo), live.v)
                 inside = inside if most <= hi else fn.and_(inside, fn.at_most(live.v, i64(hi)))
-                self._leave(here, fn.not_(inside), self.error)
+                self._leave_if_both(here, fn.not_(inside), self.error)
             case t.Nat(name), Number():
                 if bound is FitLimit.SCOPE:
-                    self._leave(here, fn.less(i64(self.scope.limit(name)), live.v), self.cut(name))
+                    self._leave_if_both(here, fn.less(i64(self.scope.limit(name)), live.v), self.cut(name))
                 else:
-                    self._leave(here, fn.less(live.v, i64(0)), self.error)
+                    self._leave_if_both(here, fn.less(live.v, i64(0)), self.error)
             case t.Option(inner), Optional(packed):
                 there = fn.and_(here, fn.is_set(live.v))
-                self._look(some(fn, live, packed), inner, bound, there)
+                self._check_bound(some(fn, live, packed), inner, bound, there)
             case t.Option(inner), _:
-                self._look(live, inner, bound, here)
+                self._check_bound(live, inner, bound, here)
             case t.Map(_, inner), Array(_, count):
                 self._parts(live, [inner] * count, bound, here)
             case _, Product():
@@ -97,20 +97,24 @@ class Fitting:
             case _:
                 raise TypeError(f"{live.packing} is no {of}")
 
-    def _leave(self, here: V, misfit: V, to: InstructionBlock) -> None:
+    def _leave_if_both(self, here: V, misfit: V, to: InstructionBlock) -> None:
+        """Emit a jump to `to` if both `here` and `misfit` are true."""
         self.fn.leave_if(self.fn.and_(here, misfit), to)
 
     def _parts(self, live: Live, types: Iterable[t.Type], bound: FitLimit, here: V) -> None:
+        """Emit the checks of the parts of a record, tuple, map or case, each against its type."""
         for part, of in zip(split(self.fn, live), types, strict=True):
-            self._look(part, of, bound, here)
+            self._check_bound(part, of, bound, here)
 
     def _count(self, live: Live, limit: t.Limit, here: V) -> None:
+        """Emit the check of the number of elements against a limit."""
         most = self.scope.most(limit)
         if collection(live).most > most:
             to = self.cut(limit.of) if isinstance(limit.of, str) else self.error
-            self._leave(here, self.fn.less(i64(most), size(self.fn, live).v), to)
+            self._leave_if_both(here, self.fn.less(i64(most), size(self.fn, live).v), to)
 
     def _members(self, live: Live, inner: t.Type, bound: FitLimit, here: V) -> None:
+        """Emit the checks of each element of a collection or option."""
         fn = self.fn
         walk = walk_of(fn, live, in_order=bound is FitLimit.SCOPE)  # the first that is beyond it is counted
         if always_fits(walk.packing, inner, self.scope, self.unions, bound):
@@ -118,7 +122,7 @@ class Fitting:
 
         def one(index: V) -> None:
             there, member = walk.candidate(index)
-            self._look(member, inner, bound, fn.and_(here, there))
+            self._check_bound(member, inner, bound, fn.and_(here, there))
 
         fn.rounds(walk.count, one, written_out=walk.count <= WRITTEN_OUT, limit=walk.limit)
 
@@ -126,7 +130,7 @@ class Fitting:
 def always_fits(
     packing: Packing, of: t.Type, scope: Scope, unions: dict[str, t.Union], bound: FitLimit
 ) -> bool:
-    """Whether no value of a packing exceeds that bound where it is stored as a type."""
+    """Whether every value of a packing is within that kind of bound of a type, so that no check is needed."""
     if isinstance(packing, Never):
         return True
     match of, packing:

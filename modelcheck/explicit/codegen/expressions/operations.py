@@ -52,14 +52,14 @@ CORE = CoreRewriter(
 
 
 class OperationWriter:
-    """Writes operations; what has no value for its arguments leaves for `error`."""
+    """Emits code for strict operators; arguments without a result jump to the block `error`."""
 
     def __init__(self, fn: Function, error: InstructionBlock) -> None:
         self.fn = fn
         self.error = error
 
     def value(self, expr: ir.Apply, args: list[Live]) -> Live:  # noqa: C901 - a dispatch over an enum
-        """The value of an operation for these arguments."""
+        """Emit code for an operator on arguments that are computed already."""
         fn = self.fn
         if any(isinstance(arg.packing, Never) for arg in args):
             return _anything(expr.type)  # not reached: nothing has such a value
@@ -108,6 +108,7 @@ class OperationWriter:
     # ------------------------------------------------------------------ numbers
 
     def _arithmetic(self, op: Op, a: Live, b: Live) -> Live:
+        """Emit +, -, *, div or mod of numbers, with the bounds of the result."""
         fn, one, other = self.fn, packed_as(a, Number), packed_as(b, Number)
         match op:
             case Op.ADD:
@@ -121,12 +122,13 @@ class OperationWriter:
                 return self._divided(op, a, b, one, other)
 
     def _number(self, v: V, lo: int, hi: int) -> Live:
+        """A number within the bounds `lo` and `hi`. Raises TooWide for bounds beyond 62 bits."""
         if max(abs(lo), abs(hi)) >= MOST:
             raise TooWide("a number that may be beyond 62 bits")
         return number(v, lo, hi)
 
     def _divided(self, op: Op, a: Live, b: Live, of: Number, by: Number) -> Live:
-        """Rounds towards minus infinity; the rest has the sign of the divisor."""
+        """Emit div or mod, rounded towards minus infinity; a divisor of 0 is an error of the model."""
         fn = self.fn
         if by.lo <= 0 <= by.hi:
             fn.leave_if(fn.is_zero(b.v), self.error)
@@ -143,6 +145,7 @@ class OperationWriter:
         return self._number(found, min(0, by.lo + 1), max(0, by.hi - 1))
 
     def _better(self, a: Live, b: Live, *, least: bool) -> Live:
+        """Emit the lesser (`least`) or greater of two values."""
         fn = self.fn
         both = join(a.packing, b.packing)
         x, y = convert(fn, a, both), convert(fn, b, both)
@@ -156,6 +159,7 @@ class OperationWriter:
     # ---------------------------------------------------------------- membership
 
     def _is_in(self, a: Live, b: Live) -> V:
+        """Emit the test whether value `a` is in the collection or option `b`."""
         fn = self.fn
         match b.packing:
             case Optional(Never()):
@@ -168,6 +172,7 @@ class OperationWriter:
                 return has(fn, b, a)
 
     def _count(self, a: Live, bag: Live) -> Live:
+        """Emit how often value `a` is in a bag."""
         fn, packing = self.fn, packed_as(bag, Slots)
         if isinstance(packing.of, Never):
             return number(i64(0), 0, 0)
@@ -175,7 +180,7 @@ class OperationWriter:
         return number(count_of(fn, bag, got, ok), 0, packing.most)
 
     def _member(self, op: Op, a: Live) -> Live:
-        """The only member; or the least or greatest, of an ordered type, so that codes are in order."""
+        """Emit the only, least or greatest member of a set; an error of the model if there is none."""
         fn, only = self.fn, op is Op.THE
         match a.packing:
             case Optional(of):
@@ -193,6 +198,7 @@ class OperationWriter:
     # ---------------------------------------------------------------- sequences
 
     def _of_sequences(self, op: Op, a: Live, b: Live) -> Live:
+        """Emit the concatenation, longest common prefix (its length) or prefix test of sequences."""
         fn, one, other = self.fn, packed_as(a, Sequence), packed_as(b, Sequence)
         of = join(one.of, other.of)
         if isinstance(of, Never):
@@ -218,6 +224,7 @@ class OperationWriter:
         return number(fn.lesser(shorter, alike), 0, least)
 
     def _cut(self, a: Live, n: Live, *, keep_start: bool) -> Live:
+        """Emit the first `n` entries of a sequence (`keep_start`), or those after them."""
         fn, packing, count = self.fn, packed_as(a, Sequence), length(self.fn, a)
         at = fn.lesser(n.v, count)
         if packed_as(n, Number).lo < 0:
@@ -228,15 +235,17 @@ class OperationWriter:
         return with_length(fn, packing, fn.lshr(body(fn, a), bits), fn.sub(count, at))
 
     def _entry(self, a: Live, index: V) -> Live:
+        """Emit the entry at `index`; beyond the end it is an error of the model."""
         self.fn.leave_if(self.fn.not_(self.fn.below(index, length(self.fn, a))), self.error)
         return self._at_index(a, index)
 
     def _at_index(self, a: Live, index: V) -> Live:
-        """An entry that is known to be there; nothing comes here where none can be."""
+        """Emit the entry at an index that is known to be in range."""
         packing = packed_as(a, Entries)
         return entry(self.fn, a, index) if packing.most else known_zero(packing.of)
 
     def _at(self, a: Live, n: Live) -> Live:
+        """Emit the entry at index `n` as an option, none beyond the end."""
         fn, packing = self.fn, packed_as(a, Sequence)
         if packing.most == 0:
             return known_zero(Optional(packing.of))
@@ -246,7 +255,7 @@ class OperationWriter:
 
 
 def is_before(fn: Function, a: Live, b: Live, *, or_same: bool = False) -> V:
-    """Whether one value is before another of the same packing, in the order of their type."""
+    """Emit the comparison a < b (`or_same`: a <= b) of two values of the same ordered packing."""
     if isinstance(a.packing, Number):
         return fn.at_most(a.v, b.v) if or_same else fn.less(a.v, b.v)
     x, y = code(fn, a), code(fn, b)
@@ -254,7 +263,7 @@ def is_before(fn: Function, a: Live, b: Live, *, or_same: bool = False) -> V:
 
 
 def _anything(of: t.Type) -> Live:
-    """A value of a type where it does not matter which."""
+    """Any value of a type, for code that is never reached."""
     match of:
         case t.Bool():
             return truth(FALSE)

@@ -21,7 +21,10 @@ PLACE = "@parameters"
 
 
 class Parameters:
-    """The parameters of a task's family; with `folded` they have the task's own values for good."""
+    """The numbers in which the tasks that share a kernel differ: configuration, faults, properties asked.
+
+    With `folded` the kernel is for this task alone, and they are constants of its code.
+    """
 
     def __init__(self, task: Task, *, folded: bool) -> None:
         self._task = task
@@ -32,11 +35,11 @@ class Parameters:
 
     @property
     def values(self) -> list[int]:
-        """The numbers that the code reads for this task."""
+        """The numbers to pass to the kernel's `configure` for this task."""
         return [self._own.get(name, 0) for name in self._places]
 
     def config(self, fn: Function, expr: ir.Config) -> Live:
-        """The value of a config: where it varies, by its own type, whatever type is asked for there."""
+        """Emit the value of a config: a constant, or, where tasks of the family differ, read from memory."""
         given, unions, scope = self._task.scope.config[expr.name], self._unions, self._task.scope
         place = self._places.get(("config", expr.name))
         if place is None:
@@ -44,15 +47,15 @@ class Parameters:
         return value(fn, packing(self._types[expr.name], scope, unions), fn.read(PLACE, place))
 
     def most(self, fn: Function, action: ir.Action) -> V:
-        """How many faults of a kind there may be: 0 for none, and 1 for any number."""
+        """Emit how many faults of a kind may happen: 0 for none, 1 if they are not counted."""
         return self._number(fn, ("fault", action.name))
 
     def counts(self, fn: Function, action: ir.Action) -> V:
-        """What a fault adds to those of its kind: 1, or 0 where this task does not count them."""
+        """Emit what a fault adds to the count of its kind: 1, or 0 where this task does not count them."""
         return self._number(fn, ("counted", action.name))
 
     def asks(self, fn: Function, prop: ir.Property) -> V:
-        """Whether a property is asked about."""
+        """Emit the test whether this task checks a property."""
         return fn.is_set(self._number(fn, ("property", prop.name)))
 
     def _number(self, fn: Function, name: tuple[str, str]) -> V:
@@ -61,7 +64,7 @@ class Parameters:
         return i64(self._own.get(name, 0)) if place is None else fn.read(PLACE, place)
 
     def functions(self) -> list[Function]:
-        """A function that takes the numbers over, where there are any."""
+        """The LLVM function `configure`, which stores the numbers of a task; none if there are none."""
         if not self._places:
             return []
         fn = Function("configure", [("ptr", "values")], "void")
@@ -71,13 +74,13 @@ class Parameters:
         return [fn]
 
     def declared(self) -> list[str]:
-        """The places of the numbers."""
+        """The LLVM declaration of the array with the numbers; empty if there are none."""
         count = len(self._places)
         return [f"{PLACE} = internal global [{count} x i64] zeroinitializer"] if count else []
 
 
 def _varying(task: Task) -> Iterator[tuple[str, str]]:
-    """The parameters of a family, each by what it is and its name."""
+    """The names of the numbers in which tasks of the family may differ, each with its kind."""
     family, unions = task.family, {union.name: union for union in task.model.unions}
     if family is None:
         return
@@ -90,11 +93,12 @@ def _varying(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _is_plain(packed: Packing) -> bool:
+    """Whether a packing is that of a number or bool, so that one word can hold it."""
     return isinstance(packed, Number | Truth)
 
 
 def _values(task: Task) -> dict[tuple[str, str], int]:
-    """All parameters of a task."""
+    """All numbers of a task, by kind and name."""
     unions = {union.name: union for union in task.model.unions}
     found = {("fault", name): task.budget.counted.get(name, 1) for name in task.faults}
     found |= {("counted", name): 1 for name in task.budget.counted}

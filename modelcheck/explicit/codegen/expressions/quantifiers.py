@@ -41,7 +41,7 @@ UNROLLED = 600  # instructions of a quantifier that are unrolled at most
 
 
 def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
-    """The candidates of a domain, in canonical order where asked."""
+    """The walk over a domain of a quantifier, parameter or choice; `case` keeps one case of a union."""
     match domain:
         case ir.Members(of=of):
             walk = all_of(
@@ -68,7 +68,7 @@ def _each(
     visit: Callable[[Live], None],
     after: InstructionBlock | None = None,
 ) -> None:
-    """Visit each member of a quantifier's domain that passes its condition, in order where that counts."""
+    """Emit `visit` for each member of a quantifier's domain that passes its `where`."""
     walk = candidates(w, expr.domain, expr.case, at, in_order=expr.quantifier in ARGS)
 
     def one(index: V) -> None:
@@ -80,7 +80,7 @@ def _each(
                 visit(member)
 
     cost = w.costs.of(expr.body) + (w.costs.of(expr.where) if expr.where else 0)
-    with at.fn.remembering():  # not every way to `after` comes by all of it
+    with at.fn.local_values():  # not every way to `after` comes by all of it
         rounds(walk, cost, at, one)
     if after is not None:
         at.fn.goto(after)
@@ -88,13 +88,13 @@ def _each(
 
 
 def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
-    """Write a round for each candidate, or a loop over them."""
+    """Emit `one(index)` for each candidate of a walk: unrolled where the body is cheap, else as a loop."""
     written_out = walk.count * (cost + 4) <= UNROLLED
     at.fn.rounds(walk.count, one, written_out=written_out, limit=walk.limit)
 
 
 def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
-    """The value of a quantifier."""
+    """Emit code for a quantifier: forall, exists, sum, set, min, max, argmin or argmax."""
     if expr.quantifier in {Quantifier.FORALL, Quantifier.EXISTS}:
         return truth(_quantified(w, expr, at, exists=expr.quantifier is Quantifier.EXISTS))
     walk = candidates(w, expr.domain, expr.case, at, in_order=False)
@@ -114,7 +114,7 @@ def bind(w: Writer, expr: ir.Bind, at: Scene) -> Live:
 
 
 def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
-    """Whether some member decides it; all are looked at where one may make an error of the model."""
+    """Emit forall or exists; it stops at the deciding member unless a later one may be an error."""
     fn = at.fn
     parts = [expr.body] if expr.where is None else [expr.where, expr.body]
     if all(w.costs.is_harmless(part, SHORT) for part in parts):
@@ -134,7 +134,7 @@ def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
 
 
 def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
-    """All candidates are looked at without a jump."""
+    """Emit forall or exists without branches: every candidate is tested."""
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
     flat = walk.count * (w.costs.of(expr.body) + 4) <= UNROLLED
     found = FALSE
@@ -160,6 +160,7 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
 
 
 def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
+    """Emit the sum of the body over the members."""
     if not isinstance(of, Number):  # there is no candidate, or to ask for its value is an error
         of = Number(0, 0)
     fn = at.fn
@@ -173,13 +174,14 @@ def _sum(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
 
 
 def _set(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
+    """Emit the set of the body's values."""
     found = CollectionCell(at.fn, set_of(of, walk.count))
     _each(w, expr, at, lambda _: found.add(convert(at.fn, w.value(expr.body, at), of)))
     return found.value
 
 
 def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
-    """The packing that has room for the body's value for every candidate."""
+    """The packing that has room for the value of the body for every candidate."""
     if walk.count == 0 or isinstance(walk.packing, Never):
         return Never()
     member = Live(walk.packing, anything(known_zero(walk.packing)))
@@ -187,7 +189,7 @@ def _shape(w: Writer, expr: ir.Bind, walk: Walk, at: Scene) -> Packing:
 
 
 def _extreme(w: Writer, expr: ir.Bind, at: Scene, of: Packing) -> Live:
-    """The greatest or least value of the body; numbers, or tuples of them."""
+    """Emit the greatest or least value of the body; no member is an error of the model."""
     fn = at.fn
     best, any_ = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(1, FALSE)
 
@@ -204,7 +206,7 @@ def _extreme(w: Writer, expr: ir.Bind, at: Scene, of: Packing) -> Live:
 
 
 def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -> Live:
-    """The first member with the best value; on a sort a tie is an error."""
+    """Emit the first member with the greatest or least body; no member, or a tie on a sort, is an error."""
     fn, none = at.fn, known_zero(walk.packing).v
     best, which = fn.cell(known_zero(of).v.bits, known_zero(of).v), fn.cell(none.bits, none)
     any_, tied = fn.cell(1, FALSE), fn.cell(1, FALSE)
@@ -230,6 +232,7 @@ def _arg_extreme(w: Writer, expr: ir.Bind, at: Scene, walk: Walk, of: Packing) -
 
 
 def _is_better(expr: ir.Bind, fn: Function, best: Live, score: Live) -> V:
+    """Emit the test whether `score` is strictly better than `best` for a min or max quantifier."""
     if expr.quantifier in {Quantifier.MIN, Quantifier.ARGMIN}:
         return is_before(fn, score, best)
     return is_before(fn, best, score)

@@ -12,9 +12,9 @@ from modelcheck.explicit.codegen.values.values import Live
 
 @dataclass(slots=True)
 class Scene:
-    """The states an expression may read, its slots, and where an error of the model leads.
+    """What the code of an expression can refer to: the state, its local names, and where errors jump to.
 
-    `before`, `action` and `args` are the step that a `step` property is asked of.
+    `before`, `action` and `args` are the step that a property of steps is checked on.
     """
 
     fn: Function

@@ -16,20 +16,20 @@ SHORT = 24  # instructions that are computed rather than jumped over
 
 
 class Writer(Protocol):
-    """Writes the expressions of one model within one scope."""
+    """The interface of ExpressionWriter that the modules it imports use."""
 
     scope: ir.Scope
     unions: dict[str, t.Union]
     costs: Costs
 
     def value(self, expr: ir.Expr, at: Scene) -> Live:
-        """The value of an expression."""
+        """Emit code for an expression."""
         ...
 
     def test(self, expr: ir.Expr, at: Scene) -> V:
-        """The value of a condition."""
+        """Emit code for a condition; the result has one bit."""
         ...
 
     def shape(self, expr: ir.Expr, at: Scene) -> Packing:
-        """The packing that a value will have: the expression is written once, into nothing, to find it."""
+        """The packing of an expression's value, found by emitting its code to a scratch function."""
         ...

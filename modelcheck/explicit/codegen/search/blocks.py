@@ -23,10 +23,10 @@ TAGS = [("ptr noalias", "tags"), ("i64", "shards")]
 
 
 class Blocks(Runtime):
-    """Writes what is done with blocks."""
+    """Writes the LLVM functions on blocks of states."""
 
     def functions(self) -> list[Function]:
-        """All functions."""
+        """All LLVM functions on blocks."""
         return [
             self._deduplicate(),
             self._merge(),
@@ -41,7 +41,10 @@ class Blocks(Runtime):
     # ------------------------------------------------------------------- tables
 
     def _deduplicate(self) -> Function:
-        """Put successors into a table of all shards; how many are new there, or -1."""
+        """Write `deduplicate`: adds successors to one table for all shards.
+
+        It returns how many are new, or -1 if the table is full.
+        """
         fn = Function("deduplicate", [*TABLE, ("ptr", "entries"), ("i64", "count")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
@@ -59,12 +62,15 @@ class Blocks(Runtime):
         return fn
 
     def _merge(self) -> Function:
-        """Put a block into the table of its shard, what is new with a tag; how many are new, or -1."""
+        """Write `merge`: adds a block to the table of its shard, with a tag on new states.
+
+        It returns how many are new, or -1 if the table is full.
+        """
         fn = Function("merge", [*TABLE, *TAGS, *STATES, ("i8", "tag")], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
             state = fn.at("%states", fn.mul(index, i64(self.words)))
-            own, by_fault = self._own(fn, state)
+            own, by_fault = self._without_waiting_bit(fn, state)
             at, there = self.find_in(fn, own, V(64, "%shards"), full)
             with fn.when(fn.not_(there)):
                 fn.store(new, fn.add(fn.load(new), i64(1)))
@@ -75,18 +81,18 @@ class Blocks(Runtime):
         return fn
 
     def _untag(self) -> Function:
-        """Take the tags of all states of a block away; how many had one."""
+        """Write `untag`: removes the tags of a block's states in a table; returns how many had one."""
         fn = Function("untag", [*TABLE, *TAGS, *STATES], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
-            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            own, _ = self._without_waiting_bit(fn, fn.at("%states", fn.mul(index, i64(self.words))))
             self.untag_one(fn, own, struck, missed)
         fn.end(f"ret {fn.load(struck)}")
         fn.exit(missed, "ret i64 -1")  # a table whose room is full was refused when it was filled
         return fn
 
     def untag_one(self, fn: Function, state: str, struck: Register, missed: InstructionBlock) -> None:
-        """Take the tag of a state away, if it is in the table; count it where it had one."""
+        """Emit removing the tag of a state, if the table has it; `struck` counts those that had one."""
         at, there = self.find_in(fn, state, V(64, "%shards"), missed)
         with fn.when(there):
             had = fn.is_set(fn.read("%tags", at, 8))
@@ -94,7 +100,7 @@ class Blocks(Runtime):
             fn.write("%tags", const(8, 0), at)
 
     def _take_all(self) -> Function:
-        """Make a block of a table of all shards, and empty the table; how many there were."""
+        """Write `take_all`: copies a table of all shards to a block and empties it; returns the size."""
         fn = Function("take_all", [*TABLE, ("ptr noalias", "out")], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with self.states_in(fn, "%table", fn.add(V(64, "%slots"), i64(SPILL))) as (_, slot):
@@ -104,12 +110,12 @@ class Blocks(Runtime):
         return fn
 
     def _take(self) -> Function:
-        """Make a block of what has a tag, and waits or does not; without the bit. How many there are."""
+        """Write `take`: copies the states with a tag that wait (or do not) to a block; returns its size."""
         own = [("i8", "tag"), ("i1", "waiting"), ("ptr noalias", "out")]
         fn = Function("take", [*TABLE, ("ptr noalias", "tags"), *own], "i64")
         many, last = fn.cell(64, i64(0)), fn.cell(64, i64(0))
         with fn.loop(fn.add(V(64, "%slots"), i64(SPILL))) as index:
-            state, waits = self._own(fn, fn.at("%table", fn.mul(index, i64(self.words))))
+            state, waits = self._without_waiting_bit(fn, fn.at("%table", fn.mul(index, i64(self.words))))
             tagged = fn.eq(fn.read("%tags", index, 8), V(8, "%tag"))
             with fn.when(fn.and_(tagged, fn.eq(waits, V(1, "%waiting")))):
                 self._append(fn, state, many, last)
@@ -119,19 +125,21 @@ class Blocks(Runtime):
     # ------------------------------------------------------------------- states
 
     def _tell_shards(self) -> Function:
-        """Add to each shard's number how many states of a block it has."""
+        """Write `tell_shards`: adds the number of a block's states in each shard to `counts`."""
         fn = Function(
             "tell_shards", [*STATES, ("i64", "shards"), ("ptr noalias", "counts")], "void", "nounwind"
         )
         with fn.loop(COUNT) as index:
-            own, _ = self._own(fn, fn.at("%states", fn.mul(index, i64(self.words))))
+            own, _ = self._without_waiting_bit(fn, fn.at("%states", fn.mul(index, i64(self.words))))
             shard = self.shard_among(fn, own)
             fn.write("%counts", fn.add(fn.read("%counts", shard), i64(1)), shard)
         fn.end("ret void")
         return fn
 
     def _ask(self) -> Function:
-        """For each property of states, the place of the first of a block that has it; bit 63 for errors.
+        """Write `ask`: stores for each property the index of the first state that breaks or satisfies it.
+
+        Index 63 is for errors.
 
         The first witness of each condition follows these.
         """
@@ -155,7 +163,7 @@ class Blocks(Runtime):
         return fn
 
     def _lead_to(self) -> Function:
-        """The index of the first entry that is `state`, reached by a fault or not as `fault` is; or -1."""
+        """Write `lead_to`: the index of the first successor equal to `state` and by a fault or not; or -1."""
         params = [("ptr", "entries"), ("i64", "count"), ("ptr", "state"), ("i1", "fault")]
         fn = Function("lead_to", params, "i64")
         with fn.loop(COUNT) as index:
@@ -169,32 +177,32 @@ class Blocks(Runtime):
 
     # -------------------------------------------------------------------- parts
 
-    def _own(self, fn: Function, state: str) -> tuple[str, V]:
-        """A pointer to a copy of a state without the bit for waiting, and whether it had it."""
+    def _without_waiting_bit(self, fn: Function, state: str) -> tuple[str, V]:
+        """Emit a copy of a state without its waiting bit; returns its pointer and whether the bit was set."""
         own = fn.array(self.words)
         self.copy(fn, state, own)
         word, bit = self.layout.mark(WAITS)
         return own, fn.is_set(fn.and_(fn.read(state, word), i64(bit)))
 
     def shard_among(self, fn: Function, state: str) -> V:
-        """Which of `%shards` shards a state belongs to."""
+        """Emit the shard, of `%shards`, that a state belongs to."""
         wide = fn.mul(fn.resize(fn.call(64, "hash", state), 128), fn.resize(V(64, "%shards"), 128))
         return fn.resize(fn.lshr(wide, const(128, 64)), 64)
 
     def prefetch(self, fn: Function, state: str, shards: V) -> None:
-        """Ask for the slot of a state that is needed soon."""
+        """Emit a prefetch of a state's slot."""
         place = self._place(fn, fn.call(64, "hash", state), shards, V(64, "%slots"))
         soon = fn.at("%table", fn.mul(place, i64(self.words)))
         fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
 
     def _place(self, fn: Function, hash_: V, shards: V, slots: V) -> V:
-        """The place of a hash in a table of its shard."""
+        """Emit the index of the slot at which a hash belongs in the table of its shard."""
         wide = fn.mul(fn.resize(hash_, 128), fn.resize(shards, 128))
         rest = fn.resize(fn.resize(wide, 64), 128)
         return fn.resize(fn.lshr(fn.mul(rest, fn.resize(slots, 128)), const(128, 64)), 64)
 
     def find_in(self, fn: Function, state: str, shards: V, full: InstructionBlock) -> tuple[V, V]:
-        """The number of a state's slot, or of the one where it belongs; and whether it is there."""
+        """Emit finding a state in `%table`: the index of its slot or of a free one; whether it is there."""
         slots, last = V(64, "%slots"), self.words - 1
         end = fn.add(slots, i64(SPILL))
         at = fn.cell(64, self._place(fn, fn.call(64, "hash", state), shards, slots))
@@ -206,7 +214,7 @@ class Blocks(Runtime):
         fn.leave_if(fn.eq(now, end), full)
         slot = fn.at("%table", fn.mul(now, i64(self.words)))
         fn.fork(fn.is_zero(fn.read(slot, last)), done, used)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(used)
             fn.fork(self.is_in(fn, slot, state), found, on)
             fn.begin(on)
@@ -219,7 +227,7 @@ class Blocks(Runtime):
         return now, fn.load(there)
 
     def _put(self, fn: Function, at: V, there: V, state: str, by_fault: V) -> None:
-        """Store a state in its slot; it waits there until something else than a fault leads to it."""
+        """Emit storing a state in its slot, waiting until a step other than a fault leads to it."""
         slot = fn.at("%table", fn.mul(at, i64(self.words)))
         word, bit = self.layout.mark(WAITS)
         had = fn.read(slot, word)
@@ -231,8 +239,8 @@ class Blocks(Runtime):
         fn.write(slot, fn.select(there, kept, fn.or_(fn.read(state, word), waits)), word)
 
     def _append(self, fn: Function, state: str, many: Register, last: Register) -> None:
-        """Append a state, or insert it among the last ones, in the order of hashes."""
-        own, _ = self._own(fn, state)
+        """Emit adding a state to the block `%out`, which stays sorted by hash."""
+        own, _ = self._without_waiting_bit(fn, state)
         hash_, place = fn.call(64, "hash", own), fn.cell(64, fn.load(many))
         highest = fn.load(last)
         with fn.when(fn.below(hash_, highest)):
@@ -243,7 +251,7 @@ class Blocks(Runtime):
         fn.store(many, fn.add(fn.load(many), i64(1)))
 
     def _make_room(self, fn: Function, hash_: V, place: Register) -> None:
-        """Move states with a higher hash one on."""
+        """Emit moving the states at the end of `%out` with a higher hash up by one."""
         test, look, move, done = (fn.new(h) for h in ("test", "look", "move", "moved"))
         fn.goto(test)
         fn.begin(test)
@@ -251,7 +259,7 @@ class Blocks(Runtime):
         fn.fork(fn.is_zero(now), done, look)
         fn.begin(look)
         before = fn.at("%out", fn.mul(fn.sub(now, i64(1)), i64(self.words)))
-        own, _ = self._own(fn, before)
+        own, _ = self._without_waiting_bit(fn, before)
         fn.fork(fn.below(hash_, fn.call(64, "hash", own)), move, done)
         fn.begin(move)
         after = fn.at("%out", fn.mul(now, i64(self.words)))

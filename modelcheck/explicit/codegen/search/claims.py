@@ -22,7 +22,10 @@ FAILS = f"ret {const(64, 1 << 63)}"
 
 
 def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
-    """`found`: a bit for each property that a state breaks (a `reachable`: has); bit 63 for an error."""
+    """Write `found`: which properties a state breaks (a `reachable`: satisfies), a bit for each.
+
+    Bit 63 is for an error of the model.
+    """
     properties = (*context.of_states, *context.of_runs)
     if len(context.noted) > MOST:
         raise TooWide(f"{len(context.of_states)} properties of states, more than {MOST}")
@@ -38,7 +41,7 @@ def claims(context: Context, expressions: ExpressionWriter, layout: PackedLayout
 
 
 def _witnessed(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
-    """`witnessed`: of which conditions that are still open a state is a witness, a bit for each.
+    """Write `witnessed`: which of the conditions without a witness a state satisfies, a bit for each.
 
     Its bits are those of `found` that follow the properties of states.  An error is that of the
     property, which reports it.  It is called until each condition has a witness, so it is kept out of
@@ -61,12 +64,12 @@ def _witnessed(context: Context, expressions: ExpressionWriter, layout: PackedLa
 def goals(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`goal`: whether a state is what a `recoverable` asks for, by its number.
+    """Write `goal`: whether a state satisfies the goal of the `recoverable` number `which`.
 
     None of the states makes an error: the search would have ended with it.
     """
     fn = Function("goal", [STATE, ("i64", "which")], "i64")
-    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    scene = Scene(fn, _copy_of_state(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
         if prop.expr is None:
             raise TypeError(f"{prop.name} has no goal")
@@ -79,10 +82,10 @@ def goals(
 
 
 def asks(name: str, expr: Expr, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
-    """A function that returns whether an expression is true of a state; 2 for an error."""
+    """Write the LLVM function `name`: whether an expression is true in a state; 2 for an error."""
     fn = Function(name, [STATE], "i64")
     error = fn.new("error")
-    scene = Scene(fn, _own(fn, layout), error)
+    scene = Scene(fn, _copy_of_state(fn, layout), error)
     holds = expressions.test(expr, scene)
     fn.end(f"ret {fn.resize(holds, 64)}")
     fn.exit(scene.error, "ret i64 2")
@@ -90,7 +93,10 @@ def asks(name: str, expr: Expr, expressions: ExpressionWriter, layout: PackedLay
 
 
 def ends(context: Context, expressions: ExpressionWriter, layout: PackedLayout) -> list[Function]:
-    """`may_end`: whether a state in which nothing can happen is no deadlock, where the model allows some."""
+    """Write `may_end`: whether a state without steps is a permitted end instead of a deadlock.
+
+    Empty if the model declares no such ends.
+    """
     if context.deadlock is None or context.deadlock.expr is None:
         return []
     return [asks(MAY_END, context.deadlock.expr, expressions, layout)]
@@ -99,13 +105,13 @@ def ends(context: Context, expressions: ExpressionWriter, layout: PackedLayout) 
 def awaits(
     properties: Sequence[Property], expressions: ExpressionWriter, layout: PackedLayout
 ) -> list[Function]:
-    """`awaited`: what a state is for a property of fair runs, by its number.
+    """Write `awaited`: classifies a state for the liveness property number `which`.
 
     0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  None of the states
     makes an error: the search would have ended with it.
     """
     fn = Function("awaited", [STATE, ("i64", "which")], "i64")
-    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    scene = Scene(fn, _copy_of_state(fn, layout), fn.new("error"))
     for number, prop in enumerate(properties):
         goal = prop.goal if prop.kind is PropertyKind.LEADSTO else prop.expr
         if goal is None or prop.expr is None:
@@ -122,8 +128,8 @@ def awaits(
     return [fn]
 
 
-def _own(fn: Function, layout: PackedLayout) -> StateBits:
-    """A copy of the state that is asked about."""
+def _copy_of_state(fn: Function, layout: PackedLayout) -> StateBits:
+    """Emit a copy of the state, without the marks of the table."""
     own = StateBits(fn, layout, fn.array(layout.words))
     StateBits(fn, layout, "%state").copy_to(own)
     return own
@@ -138,9 +144,12 @@ def _one(
     name: str = "found",
     error: str = FAILS,
 ) -> Function:
-    """The bit of that number where a property is broken, or a `reachable` is so."""
+    """Write a function that returns bit `number` if a state breaks the property.
+
+    For a `reachable` it is returned if the state satisfies it.
+    """
     fn = Function(f"{name}.{number}", [STATE], "i64")
-    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    scene = Scene(fn, _copy_of_state(fn, layout), fn.new("error"))
     if prop.expr is None:
         raise TypeError(f"{prop.name} is not asked of states")
     holds = expressions.test(prop.expr, scene)
@@ -151,9 +160,9 @@ def _one(
 
 
 def _error(number: int, prop: Property, expressions: ExpressionWriter, layout: PackedLayout) -> Function:
-    """Whether a property of runs makes an error in a state."""
+    """Write a function that sets bit 63 if evaluating a property of runs in a state is an error."""
     fn = Function(f"errs.{number}", [STATE], "i64")
-    scene = Scene(fn, _own(fn, layout), fn.new("error"))
+    scene = Scene(fn, _copy_of_state(fn, layout), fn.new("error"))
     for expr in (prop.expr, prop.goal):
         if expr is not None:
             expressions.test(expr, scene)

@@ -16,11 +16,10 @@ CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step wri
 
 @frozen
 class Context:
-    """The word of each tally.
+    """Where each counter and each first find is in the memory of a search thread, by index of its word.
 
-    The words before `taken`: the address of the next successor, the number of
-    the state whose successors are made, how many it has had, whether anything
-    can happen in it.  A first find is the least number of a state.
+    The words before the first find: the address of the next successor, the number of the expanded state, how
+    many successors it has had, whether it has any step.  A first find is the least number of a state.
     """
 
     actions: tuple[Action, ...]
@@ -35,17 +34,19 @@ class Context:
 
     @property
     def asks_states(self) -> bool:
-        """Whether anything is asked of each new state."""
+        """Whether the search evaluates anything in each new state."""
         return bool(self.of_states or self.of_runs or self.witnesses)
 
     @property
     def noted(self) -> tuple[Property, ...]:
-        """What the first state is noted of that breaks it, or has it."""
+        """The properties and conditions for which the first state that breaks or satisfies them is kept."""
         return (*self.of_states, *self.witnesses)
 
     @property
     def errors(self) -> int:
-        """First finds of an error: in a free step, in a fault, in a property of a free step, of a fault.
+        """The first of four words of first errors.
+
+        They are in a free step, in a fault, in a property of a free step, of a fault.
 
         Asking whether a run may end counts as a free step.
         """
@@ -53,47 +54,50 @@ class Context:
 
     @property
     def dead(self) -> int:
-        """The first find of a deadlock."""
+        """The word of the first deadlock."""
         return ERROR + 4
 
     @property
     def broken(self) -> int:
-        """First finds for each property of steps: by a free step, by a fault."""
+        """The first word of the first violations of properties of steps.
+
+        Each has two: by a free step, by a fault.
+        """
         return self.dead + 1
 
     @property
     def taken(self) -> int:
-        """How often each action was taken."""
+        """The first word of the counters of how often each action was taken."""
         return self.broken + 2 * len(self.of_steps)
 
     @property
     def cut(self) -> int:
-        """How many steps each limit cut: free ones, faults."""
+        """The first word of the counters of steps cut, two for each limit: free steps, faults."""
         return self.taken + len(self.actions)
 
     @property
     def refused(self) -> int:
-        """The guards that were false at some time."""
+        """The first word of the flags of guards, set once a guard was false."""
         return self.cut + 2 * len(self.limits)
 
     @property
     def size(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return self.refused + len(self.guards)
 
     def new(self) -> list[int]:
-        """The words before anything has happened."""
+        """The words at the start of a search."""
         finds = self.finds
         return [NOWHERE if word in finds else 0 for word in range(self.size)]
 
     @property
     def finds(self) -> range:
-        """The words that are NOWHERE at first."""
+        """The words of first finds, which are NOWHERE until there is one."""
         return range(self.errors, self.taken)
 
 
 def context(task: Task) -> Context:
-    """The context of a search that answers a task, or any other of its family."""
+    """The layout of a thread's memory for a task, or any other of its family."""
     model = task.model
     family = task.family or Family(task.properties, task.faults, frozenset(), task.counted, task.witnesses)
     steps = (PropertyKind.STEP, PropertyKind.ASSERT)
@@ -111,21 +115,21 @@ def context(task: Task) -> Context:
 
 
 def _may_fail(prop: Property) -> bool:
-    """Whether a property may make an error of the model."""
+    """Whether evaluating the property may be an error of the model."""
     totality = Totality()
     return not all(totality.of(expr) for expr in (prop.expr, prop.goal) if expr is not None)
 
 
 def recoverable(task: Task) -> list[Property]:
-    """The properties that ask for a way back."""
+    """The `recoverable` properties of a task: those that ask for a way back to a goal."""
     return [prop for prop in task.properties if prop.kind is PropertyKind.RECOVERABLE]
 
 
 def of_fair_runs(task: Task) -> list[Property]:
-    """The properties that are asked of fair runs."""
+    """The properties of a task about fair runs."""
     return [prop for prop in task.properties if prop.kind in OF_FAIR_RUNS]
 
 
 def fair(actions: Sequence[Action]) -> list[Action]:
-    """The actions that fairness is promised of, in their order."""
+    """The actions with a fairness assumption, in order."""
     return [action for action in actions if action.is_fair]

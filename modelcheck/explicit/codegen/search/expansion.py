@@ -21,7 +21,7 @@ from modelcheck.explicit.codegen.states.layout import PackedLayout
 
 
 class Expansion(Runtime):
-    """Writes how states are expanded, and their successors sorted by shard."""
+    """Writes the LLVM functions that expand states and sort their successors by shard."""
 
     def __init__(
         self, layout: PackedLayout, context: Context, parameters: Parameters, *, is_reduced: bool
@@ -65,7 +65,7 @@ class Expansion(Runtime):
     def _expand(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> Function:
-        """Expand states in order while the buffer has room; how many were expanded."""
+        """Write `expand`: expands states in order while the buffer has room; returns how many."""
         params = [
             ("ptr noalias", "ctx"),
             ("ptr", "states"),
@@ -121,7 +121,7 @@ class Expansion(Runtime):
         return fn
 
     def _sort(self) -> Function:
-        """Copy successors into the order of their shards; `offsets` has the start of each, in successors."""
+        """Write `sort`: copies successors to `to`, sorted by shard; `offsets` gets each shard's start."""
         params = [
             ("ptr noalias", "from"),
             ("i64", "count"),
@@ -161,7 +161,7 @@ class Expansion(Runtime):
         return fn
 
     def _expand_round(self) -> Function:
-        """Take chunks of a round until none is left: expand each, and sort what it leads to."""
+        """Write `expand_round`: takes chunks of a round until none is left; expands and sorts each."""
         params = [
             ("ptr noalias", "ctx"),
             ("ptr", "round"),

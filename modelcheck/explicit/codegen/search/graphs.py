@@ -42,31 +42,31 @@ FRAME = ("ptr", "frame")
 
 
 def array(fn: Function, name: int) -> str:
-    """A pointer to an array."""
+    """Emit reading the pointer to an array of the frame."""
     return fn.pointer(fn.read("%frame", name))
 
 
 def get(fn: Function, pointer: str, index: V) -> V:
-    """A number of an array of 32 bits each."""
+    """Emit reading the 32-bit number at `index` of an array."""
     return fn.resize(fn.read(pointer, index, 32), 64)
 
 
 def put(fn: Function, pointer: str, index: V, value: V) -> None:
-    """Put a number into such an array."""
+    """Emit storing the 32-bit number `value` at `index` of an array."""
     fn.write(pointer, fn.resize(value, 32), index)
 
 
 def bit_of(fn: Function, code: V) -> V:
-    """The bit of a fair action; none for 0."""
+    """Emit the bit of the fair action with number `code`, from 1 on; 0 for code 0."""
     return fn.lshr(fn.shl(i64(1), code), i64(1))
 
 
 @contextmanager
 def during(fn: Function, test: Callable[[], V]) -> Iterator[None]:
-    """What is written inside runs as long as the test is true."""
+    """Emit the code of the `with` as a loop that runs while the test is true."""
     again, inside, after = fn.new("again"), fn.new("inside"), fn.new("after")
     fn.goto(again)
-    with fn.remembering():
+    with fn.local_values():
         fn.begin(again)
         fn.fork(test(), inside, after)
         fn.begin(inside)
@@ -77,7 +77,7 @@ def during(fn: Function, test: Callable[[], V]) -> Iterator[None]:
 
 @contextmanager
 def ways_out(fn: Function, starts: str, targets: str, number: V) -> Iterator[tuple[V, V]]:
-    """What is written inside runs for each way out of a state: its place, and the state it leads to."""
+    """Emit the code of the `with` as a loop over a state's edges: the index and the target of each."""
     at, target = fn.cell(64, fn.read(starts, number)), fn.cell(64)
 
     def is_one() -> V:
@@ -91,12 +91,12 @@ def ways_out(fn: Function, starts: str, targets: str, number: V) -> Iterator[tup
 
 
 def graphs() -> list[Function]:
-    """All functions."""
+    """The LLVM functions that find where fair runs can cycle forever."""
     return [_number(), _begin(), _again(), _close(), _Components().fn, _settled(), _way()]
 
 
 def _number() -> Function:
-    """Give the unserved states of some slots numbers, from one on."""
+    """Write `number`: numbers the states without the goal among some slots, from `number` on."""
     fn = Function(
         "number", [FRAME, ("i64", "first"), ("i64", "count"), ("i64", "number")], "void", "nounwind"
     )
@@ -119,7 +119,10 @@ def _number() -> Function:
 
 
 def _begin() -> Function:
-    """Have all states looked at, as one part; how many a run can stay in."""
+    """Write `begin`: initializes the search for components.
+
+    It returns how many states have no fair action possible, so that a run may stay there.
+    """
     fn = Function("begin", [FRAME, ("i64", "count")], "i64")
     count, masks, still = V(64, "%count"), array(fn, MASKS), fn.cell(64, i64(0))
     order, part, circle, active = (array(fn, name) for name in (ORDER, PART, CIRCLE, ACTIVE))
@@ -138,7 +141,7 @@ def _begin() -> Function:
 
 
 def _again() -> Function:
-    """What is left for later is looked at now; how many states these are."""
+    """Write `again`: makes the states put off the active ones; returns how many they are."""
     fn = Function("again", [FRAME], "i64")
     order, later = array(fn, ORDER), array(fn, LATER)
     count = fn.read("%frame", LATER_COUNT)
@@ -155,9 +158,9 @@ def _again() -> Function:
 
 
 class _Components:
-    """Writes the search for components, a number of steps at a time; it returns whether there is more to do.
+    """Writes `components`: runs `most` steps of the search for strongly connected components.
 
-    Tarjan 1972, "Depth-first search and linear graph algorithms".
+    It returns whether there are more.  Tarjan 1972, "Depth-first search and linear graph algorithms".
     """
 
     def __init__(self) -> None:
@@ -170,6 +173,7 @@ class _Components:
         self._write()
 
     def _write(self) -> None:
+        """Emit the loop over the steps."""
         fn = self.fn
         left, more = fn.cell(64, V(64, "%most")), fn.cell(1, TRUE)
         root, here, end, stop = (fn.new(hint) for hint in ("root", "here", "end", "stop"))
@@ -178,13 +182,13 @@ class _Components:
         fn.leave_if(fn.is_zero(fn.load(left)), stop)
         fn.store(left, fn.sub(fn.load(left), i64(1)))
         fn.fork(fn.is_zero(fn.load(self.depth)), root, here)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(root)
             self._begin(end)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(here)
-            self._go_on()
-        with fn.remembering():
+            self._advance()
+        with fn.local_values():
             fn.begin(end)
             fn.store(more, FALSE)
             fn.goto(stop)
@@ -194,7 +198,7 @@ class _Components:
         fn.end(f"ret {fn.load(more)}")
 
     def _begin(self, end: InstructionBlock) -> None:
-        """From the next state that was not seen yet; at the end there is none."""
+        """Emit starting a depth-first search at the next unvisited state; jumps to `end` if there is none."""
         fn = self.fn
         new = fn.new("begin")
         fn.leave_if(fn.eq(fn.load(self.at), fn.read("%frame", ACTIVE_COUNT)), end)
@@ -205,25 +209,25 @@ class _Components:
         self._enter(number)
         fn.goto(self.step)
 
-    def _go_on(self) -> None:
-        """By the next way out of the last state, or back from it."""
+    def _advance(self) -> None:
+        """Emit following the next edge of the state on top of the call stack, or leaving it."""
         fn = self.fn
         leave, follow, new, known = (fn.new(hint) for hint in ("leave", "follow", "new", "known"))
         here = get(fn, self.calls, fn.sub(fn.load(self.depth), i64(1)))
         way = get(fn, self.ahead, here)
         target = get(fn, self.targets, fn.add(fn.read(self.starts, here), way))
         fn.fork(fn.eq(target, i64(NONE)), leave, follow)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(follow)
             put(fn, self.ahead, here, fn.add(way, i64(1)))
             fn.leave_if(fn.ne(get(fn, self.part, target), get(fn, self.part, here)), self.step)
             found = get(fn, self.order, target)
             fn.fork(fn.is_zero(found), new, known)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(new)
                 self._enter(target)
                 fn.goto(self.step)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(known)
                 self._lower(here, found)
                 fn.goto(self.step)
@@ -231,7 +235,7 @@ class _Components:
         self._leave(here)
 
     def _leave(self, here: V) -> None:
-        """All ways out of a state are known; where it is the first of its component, that is."""
+        """Emit leaving a state whose edges are all followed; closes its component if it is the root."""
         fn = self.fn
         self._add(self.depth, -1)
         before, lowest = fn.load(self.depth), get(fn, self.low, here)
@@ -242,6 +246,7 @@ class _Components:
         fn.goto(self.step)
 
     def _enter(self, number: V) -> None:
+        """Emit visiting a state: it gets its order, and is pushed on both stacks."""
         fn = self.fn
         self._add(self.seen, 1)
         place = fn.load(self.seen)
@@ -254,15 +259,17 @@ class _Components:
         self._add(self.depth, 1)
 
     def _lower(self, number: V, other: V) -> None:
+        """Emit low[number] = min(low[number], other)."""
         known = get(self.fn, self.low, number)
         put(self.fn, self.low, number, self.fn.select(self.fn.below(other, known), other, known))
 
     def _add(self, cell: Register, more: int) -> None:
+        """Emit adding a constant to a local variable."""
         self.fn.store(cell, self.fn.add(self.fn.load(cell), i64(more)))
 
 
 def _close() -> Function:
-    """A component is known, by its first state; how many states are open below it.
+    """Write `close`: handles the complete component of `root`; returns the size of the stack below it.
 
     Emerson and Lei 1987, "Modalities for model checking": where it owes a fair action, it is to be
     looked at again without the states where that one is possible; for a weakly fair one these are all.
@@ -323,7 +330,7 @@ def _close() -> Function:
 
 
 def _settled() -> Function:
-    """How many of some nodes are waiting where a run can be for ever; the first to stay in, and to go round.
+    """Write `settled`: how many of some nodes wait where a run can stay or cycle; the first of each.
 
     Nodes from TOTAL on are those that wait.
     """
@@ -348,7 +355,7 @@ def _settled() -> Function:
 
 
 def _way() -> Function:
-    """The shortest way of one step or more within a circle to a wanted step; whether there is one.
+    """Write `way`: finds the shortest path within a cycle to a wanted step; returns whether there is one.
 
     Wanted is a step to `home`, by an owed action, or to where a weakly fair one that is owed is not
     possible.  `came` and `queue` are to be empty before.

@@ -44,15 +44,18 @@ INSERT, REVISIT = "insert", "revisit"
 
 
 class Insertion(Runtime):
-    """Writes how successors get into the tables of their shards."""
+    """Writes the LLVM functions that insert successors into the tables of their shards."""
 
     def functions(self) -> list[Function]:
-        """All functions."""
+        """Write the LLVM functions that insert successors, and the one that enlarges a table."""
         names = (INSERT, REVISIT) if self.layout.marks > 1 else (INSERT,)
         return [*map(self._insert, names), *map(self._round, names), self._rehash()]
 
     def _insert(self, called: str) -> Function:
-        """Insert successors into a shard. A new one by a fault only waits there, until the next layer."""
+        """Write `insert` (or `revisit`): adds successors to the table and frontier of a shard.
+
+        A new state by a fault waits for the next layer.
+        """
         params = [("ptr noalias", "shard"), ("ptr", "entries"), ("i64", "count")]
         fn = Function(called, params, "void")
         word, bit = self.layout.mark(WAITS)
@@ -71,7 +74,7 @@ class Insertion(Runtime):
                 fn.leave_if(fn.not_(there), done)
                 there = self.is_marked(fn, slot, AGAIN)
             fn.fork(there, known, absent)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(known)
                 marked = fn.read(slot, word)
                 waits = fn.is_set(fn.and_(marked, i64(bit)))
@@ -80,7 +83,7 @@ class Insertion(Runtime):
                 fn.begin(wakes)
                 fn.write(slot, fn.and_(marked, i64(~bit)), word)
                 fn.goto(fresh)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(absent)
                 if called == REVISIT:
                     self.put_mark(fn, slot, AGAIN)
@@ -88,12 +91,12 @@ class Insertion(Runtime):
                     self.move(fn, entry, slot)
                 fn.write("%shard", fn.add(fn.read("%shard", COUNT), i64(1)), COUNT)
                 fn.fork(by_fault, wait, fresh)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(wait)
                 self.put_mark(fn, slot, WAITS)
                 self._wait(fn, entry, meta)
                 fn.goto(done)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(fresh)
                 self._number(fn, entry, meta)
                 if called == REVISIT:
@@ -107,7 +110,7 @@ class Insertion(Runtime):
         return fn
 
     def _fetch(self, fn: Function, table: str, slots: V, ahead: V) -> None:
-        """Ask for the place in the table of a successor some way ahead."""
+        """Emit a prefetch of the slot of a successor some places ahead."""
         with fn.when(fn.less(ahead, V(64, "%count"))):
             later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))
             place = self.slot(fn, fn.call(64, "hash", later), slots)
@@ -115,7 +118,7 @@ class Insertion(Runtime):
             fn.emit(f"call void @llvm.prefetch.p0(ptr {soon}, i32 1, i32 3, i32 1)")
 
     def _wait(self, fn: Function, entry: str, meta: V) -> None:
-        """What a fault leads to gets its place among those that wait."""
+        """Emit appending a successor by a fault to the shard's list of waiting states."""
         waiting = fn.read("%shard", WAITING)
         place = fn.at(fn.pointer(fn.read("%shard", PENDING)), fn.mul(waiting, i64(self.entry)))
         self.move(fn, entry, place)
@@ -123,7 +126,7 @@ class Insertion(Runtime):
         fn.write("%shard", fn.add(waiting, i64(1)), WAITING)
 
     def _number(self, fn: Function, entry: str, meta: V) -> None:
-        """A new state gets the next number, its parent and its place in the frontier."""
+        """Emit giving a new state the next number, its parent, and a place in the frontier."""
         local = fn.read("%shard", LOCAL)
         parents = fn.read("%shard", PARENTS)
         with fn.when(fn.is_set(parents)):
@@ -139,7 +142,7 @@ class Insertion(Runtime):
         fn.write("%shard", fn.add(new, i64(1)), NEW)
 
     def _note_found(self, fn: Function, entry: str) -> None:
-        """Ask a new state for the properties, and whether it is a witness for what needs one."""
+        """Emit checking the properties in a new state, and the conditions without a witness."""
         properties = len(self.context.of_states)
         if properties or self.context.of_runs:
             found = fn.call(64, "found", entry)
@@ -153,22 +156,22 @@ class Insertion(Runtime):
                 fn.write("%shard", fn.xor(fn.read("%shard", OPEN), seen), OPEN)
 
     def _note_each(self, fn: Function, found: V, places: Iterable[int]) -> None:
-        """Note a state for each property whose bit is set."""
+        """Emit recording the state for each property whose bit in `found` is set."""
         for place in places:
             self._note(fn, fn.resize(fn.lshr(found, i64(place)), 1), FIRSTS + place)
 
     def _note_trapped(self, fn: Function, slot: str) -> None:
-        """See whether a state has no way back."""
+        """Emit recording the state if it has no way back to a goal."""
         open_ = fn.or_(self.is_marked(fn, slot, FINE), self.is_marked(fn, slot, BEYOND))
         self._note(fn, fn.not_(open_), TRAPPED)
 
     def _note(self, fn: Function, found: V, place: int) -> None:
-        """If something is found for the first time, keep the number of the state."""
+        """Emit storing the state's number in a word of the shard if `found` is true for the first time."""
         with fn.when(fn.and_(found, fn.eq(fn.read("%shard", place), i64(NOWHERE)))):
             fn.write("%shard", fn.add(fn.read("%shard", NUMBER), fn.read("%shard", LOCAL)), place)
 
     def _round(self, called: str) -> Function:
-        """Take shards of a round until none is left: insert what the chunks have for each."""
+        """Write `insert_round`: takes shards of a round until none is left; inserts all chunks' states."""
         fn = Function(f"{called}_round", [("ptr", "round")], "void")
         with self.taken(fn, "shard_next", lambda: i64(SHARDS)) as index:
             size = fn.read("%round", ROUND["shard_size"])
@@ -184,7 +187,7 @@ class Insertion(Runtime):
         return fn
 
     def _rehash(self) -> Function:
-        """Move the states of a table to an empty one of another size."""
+        """Write `rehash`: moves the states of a table to an empty one of another size."""
         params = [("ptr noalias", "old"), ("i64", "size"), ("ptr noalias", "new"), ("i64", "slots")]
         fn = Function("rehash", params, "void")
         own = fn.array(self.words)

@@ -53,7 +53,7 @@ SOME = [("i64", "first"), ("i64", "count")]
 
 
 class Liveness(Runtime):
-    """Writes what is asked of all states about fair runs.
+    """Writes the LLVM functions that build the graph of states without the goal, and the runs into it.
 
     `free` has the names of the functions of actions and repairs, each with the number of the
     fair action that it is, from 1 on; 0 where it is not fair.
@@ -67,7 +67,7 @@ class Liveness(Runtime):
         self._faults = faults
 
     def functions(self) -> list[Function]:
-        """All functions."""
+        """Write the LLVM functions that build the graph of states without the goal, and the runs into it."""
         return [
             self._sort_out(),
             self._link(),
@@ -81,7 +81,7 @@ class Liveness(Runtime):
     # ------------------------------------------------------------------ the graph
 
     def _sort_out(self) -> Function:
-        """What each state of a table is for a property; how many have no goal."""
+        """Write `sort_out`: classifies each state of a table for a property; returns how many lack a goal."""
         params = [("ptr", "table"), ("i64", "slots"), ("i64", "which"), ("ptr noalias", "classes")]
         fn = Function("sort_out", params, "i64")
         own, many = fn.array(self.words), fn.cell(64, i64(0))
@@ -97,7 +97,7 @@ class Liveness(Runtime):
         return fn
 
     def _link(self) -> Function:
-        """Write the edges of some states, and the actions possible there; the end of the edges, or -1.
+        """Write `link`: stores the edges of some states and their possible actions; the edges' end, or -1.
 
         A step that changes nothing is none.  A fair step that leaves the scope is possible.
         """
@@ -144,14 +144,14 @@ class Liveness(Runtime):
     # ------------------------------------------------------------------ waiting
 
     def _enter(self) -> Function:
-        """The place of a state among all slots, or -1."""
+        """Write `enter`: the index of a state's slot among all slots, or -1."""
         fn = Function("enter", [*TABLES[1:], ("ptr", "state")], "i64")
         place, there = self._place(fn, "%state")
         fn.end(f"ret {fn.select(there, place, i64(-1))}")
         return fn
 
     def _reach(self) -> Function:
-        """Mark a node as reached from another; where a wait begins, mark its waiting node too."""
+        """Write `reach`: marks a node as reached; where a wait begins, also its waiting node."""
         fn = Function("reach", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node, total = V(64, "%node"), fn.read("%frame", TOTAL)
         from_, found, numbers, classes = (array(fn, name) for name in (FROM, FOUND, NUMBERS, CLASSES))
@@ -174,7 +174,7 @@ class Liveness(Runtime):
         return fn
 
     def _due(self) -> Function:
-        """A fault leads to a node from another: it is due in the next layer, if nothing gets there before."""
+        """Write `due`: queues a node that a fault leads to for the next layer, if it is not reached yet."""
         fn = Function("due", [FRAME, ("i64", "node"), ("i64", "from")], "void")
         node = V(64, "%node")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
@@ -189,7 +189,7 @@ class Liveness(Runtime):
         return fn
 
     def _wake_due(self) -> Function:
-        """Of what is due, take what nothing has got to without the fault."""
+        """Write `wake_due`: marks the queued nodes as reached that no run without the fault has reached."""
         fn = Function("wake_due", [FRAME, *SOME], "void")
         from_, how, due, sources = (array(fn, name) for name in (FROM, HOW, DUE, DUE_FROM))
         with fn.loop(V(64, "%count")) as index:
@@ -202,7 +202,7 @@ class Liveness(Runtime):
         return fn
 
     def _wander(self) -> Function:
-        """Continue from some nodes that were found, with faults or without; whether all went well.
+        """Write `wander`: marks the successors of some nodes as reached; returns whether all were found.
 
         With `waits` also from those that wait, which continue to states without the goal.
         """
@@ -215,7 +215,7 @@ class Liveness(Runtime):
             node = get(fn, found, fn.add(V(64, "%first"), index))
             plain, waiting, on = fn.new("plain"), fn.new("waiting"), fn.new("on")
             fn.fork(fn.below(node, total), plain, waiting)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(plain)
                 self.copy(fn, self._slot(fn, node), own)
                 self._start(fn)
@@ -229,7 +229,7 @@ class Liveness(Runtime):
                     fn.leave_if(fn.not_(there), wrong)
                     self._come(fn, entry, place, node)
                 fn.goto(on)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(waiting)
                 fn.leave_if(fn.not_(V(1, "%waits")), on)
                 number = fn.sub(node, total)
@@ -253,7 +253,7 @@ class Liveness(Runtime):
         return fn
 
     def _come(self, fn: Function, entry: str, node: V, source: V) -> None:
-        """A successor is a node: it is reached, or due where a fault leads there."""
+        """Emit calling `reach` for a successor, or `due` if it is by a fault."""
         blocks = [fn.new(hint) for hint in ("by_fault", "free", "come")]
         by_fault = fn.is_set(fn.lshr(fn.read(entry, self.words), i64(FAULT)))
         given = f"(ptr %frame, {node}, {source})"
@@ -264,18 +264,18 @@ class Liveness(Runtime):
 
     @property
     def _cuts(self) -> list[int]:
-        """The words that count free steps beyond the scope."""
+        """The words of the thread's memory that count free steps beyond the scope."""
         return [*range(self.context.cut, self.context.refused, 2)]
 
     def _start(self, fn: Function) -> None:
-        """Successors are at the start of the scratch memory, from now on."""
+        """Emit resetting the buffer for successors to the start of the scratch memory."""
         fn.write("%ctx", fn.address("%scratch"), CURSOR)
         fn.write("%ctx", i64(0), ORDINAL)
         fn.write("%ctx", i64(0), PARENT)
 
     @contextmanager
     def _successors(self, fn: Function) -> Iterator[str]:
-        """What is written inside runs for each successor that was made."""
+        """Emit the code of the `with` as a loop over the successors in the scratch memory."""
         size = fn.sub(fn.read("%ctx", CURSOR), fn.address("%scratch"))
         count = fn.udiv(size, i64(8 * self.entry))
         with fn.loop(count) as index:
@@ -288,12 +288,12 @@ class Liveness(Runtime):
             yield fn.at("%scratch", fn.mul(index, i64(self.entry)))
 
     def _of_shard(self, fn: Function, state: str, word: int) -> V:
-        """A word of the shard of a state."""
+        """Emit reading a word of the shard of a state."""
         number = self.shard(fn, fn.call(64, "hash", state))
         return fn.read(fn.at("%shards", fn.mul(number, V(64, "%size"))), word)
 
     def _slot(self, fn: Function, place: V) -> str:
-        """A pointer to the slot with a place among all slots."""
+        """Emit the pointer to the slot with an index among all slots."""
         number: V = i64(0)
         for shard in range(1, SHARDS):
             begins = fn.up_to(fn.read("%frame", BASES + shard), place)
@@ -303,7 +303,7 @@ class Liveness(Runtime):
         return fn.at(table, fn.mul(fn.sub(place, fn.read("%frame", number)), i64(self.words)))
 
     def _place(self, fn: Function, state: str) -> tuple[V, V]:
-        """The place of a state's slot among all slots; and whether it is there."""
+        """Emit the index of a state's slot among all slots, and whether the state is there."""
         number = self.shard(fn, fn.call(64, "hash", state))
         shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
         table = fn.read(shard, TABLE)

@@ -17,7 +17,7 @@ from spec.frozen import frozen
 
 @frozen
 class ActionFunctions:
-    """The names of the functions of actions: free ones, faults, and those that only ask for any step."""
+    """The names of the LLVM functions of free actions, of faults, and of probes (is there any step?)."""
 
     free: Sequence[str]
     faults: Sequence[str]
@@ -33,7 +33,7 @@ def loops(
     *,
     is_reduced: bool,
 ) -> list[Function]:
-    """The functions; `most` bounds the successors of a state."""
+    """The LLVM functions of the search's inner loops; `most` bounds the successors of a state."""
     return [
         Runtime(layout, context).hash(),
         *Expansion(layout, context, parameters, is_reduced=is_reduced).functions(

@@ -15,10 +15,10 @@ LOOK = [("ptr noalias", "ctx"), *SHARDED, *TABLE, ("ptr", "scratch")]
 
 
 class Questions(Runtime):
-    """Writes what is asked of all states at the end of a search."""
+    """Writes the LLVM functions that query all states at the end of a search."""
 
     def functions(self, free: Sequence[str], faults: Sequence[str]) -> list[Function]:
-        """All functions, given the names of the functions of actions."""
+        """Write the LLVM functions that query states, which call those of the actions, given by name."""
         return [
             self._has(),
             self._leads_elsewhere(faults),
@@ -26,7 +26,7 @@ class Questions(Runtime):
         ]
 
     def _has(self) -> Function:
-        """Whether the shards have a state that does not only wait."""
+        """Write `has`: whether a state is in the shards' tables and not only waiting for a fault."""
         fn = Function("has", [*SHARDED, ("ptr", "state")], "i1")
         address, there = self.look(fn, "%state")
         waits = self.is_marked(fn, fn.pointer(address), WAITS)
@@ -34,7 +34,7 @@ class Questions(Runtime):
         return fn
 
     def _leads_elsewhere(self, faults: Sequence[str]) -> Function:
-        """Whether a fault leads from a state of a table to one that no shard has, or makes an error."""
+        """Write `leads_elsewhere`: whether a fault leads from a state to a new one, or to an error."""
         fn = Function("leads_elsewhere", LOOK, "i1")
         yes = fn.new("yes")
         with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):
@@ -53,7 +53,7 @@ class Questions(Runtime):
         return fn
 
     def _recovery(self, free: Sequence[str]) -> list[Function]:
-        """Which states can get to a goal by free steps, and which only beyond the scope."""
+        """The functions that find which states have a way to a goal, and which only out of the scope."""
         return [
             self._goal_marks(),
             self._spread(free, FINE),
@@ -62,7 +62,7 @@ class Questions(Runtime):
         ]
 
     def _goal_marks(self) -> Function:
-        """Mark the states of a table that have reached the goal, and nothing else."""
+        """Write `mark_goal`: marks the goal states of a table, and clears all other marks."""
         fn = Function(
             "mark_goal", [("ptr noalias", "table"), ("i64", "slots"), ("i64", "which")], "void", "nounwind"
         )
@@ -78,7 +78,7 @@ class Questions(Runtime):
         return fn
 
     def _spread(self, free: Sequence[str], mark: int) -> Function:
-        """Mark the states with a step to a marked one (BEYOND: or out of the scope), and count them."""
+        """Write `spread_…`: marks the states with a step to a marked one; returns how many are new."""
         fn = Function("spread_fine" if mark == FINE else "spread_beyond", LOOK, "i64")
         word, bit = self.layout.mark(mark)
         fine_word, fine_bit = self.layout.mark(FINE)
@@ -109,7 +109,7 @@ class Questions(Runtime):
                     there = fn.and_(fn.read(fn.pointer(address), word), i64(bit))
                     fn.leave_if(fn.is_set(there), found)
                 fn.goto(done)
-                with fn.remembering():
+                with fn.local_values():
                     fn.begin(found)
                     fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
                     fn.store(changed, fn.add(fn.load(changed), i64(1)))
@@ -119,7 +119,7 @@ class Questions(Runtime):
         return fn
 
     def _count_marks(self) -> Function:
-        """How many states of a table have no mark, and from bit 32 on how many only get beyond the scope."""
+        """Write `count_marks`: the number of unmarked states; from bit 32 on, of those marked BEYOND only."""
         fn = Function("count_marks", TABLE, "i64")
         found = fn.cell(64, i64(0))
         with self.states_in(fn, "%table", V(64, "%slots")) as (_, slot):

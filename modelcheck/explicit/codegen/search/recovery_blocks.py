@@ -20,10 +20,10 @@ ENTRIES = [("ptr", "entries"), ("i64", "count")]
 
 
 class RecoveryBlocks(Blocks):
-    """Writes what looks for ways back."""
+    """Writes the LLVM functions that find the states of blocks with a way back to a goal."""
 
     def of_recovery(self, free: Sequence[str], most: int) -> list[Function]:
-        """All functions, given the names of the functions of actions and the most successors of a state."""
+        """Write the functions that mark states on blocks; `most` is the most successors of a state."""
         return [
             self._mark_goals(),
             self._look_ahead(free, most),
@@ -35,7 +35,7 @@ class RecoveryBlocks(Blocks):
         ]
 
     def _mark_goals(self) -> Function:
-        """Mark the states of a block that are at the goal."""
+        """Write `mark_goals`: marks the states of a block that are goal states."""
         fn = Function("mark_goals", [*STATES, MARKS, ("i64", "which")], "void")
         with fn.loop(COUNT) as index:
             goal = fn.call(64, "goal", fn.at("%states", fn.mul(index, i64(self.words))), V(64, "%which"))
@@ -46,7 +46,7 @@ class RecoveryBlocks(Blocks):
     # ------------------------------------------------------------------ questions
 
     def _look_ahead(self, free: Sequence[str], most: int) -> Function:
-        """Expand the states without a mark, by free steps, while the buffer has room; how many are done.
+        """Write `look_ahead`: expands states without a mark by free steps; returns how many were done.
 
         A state is marked at once where a step leads to the goal, or with `beyond` out
         of the scope; then none of its successors need be asked about, nor is it ever itself.
@@ -69,7 +69,7 @@ class RecoveryBlocks(Blocks):
         fn.begin(test)
         now = fn.load(index)
         fn.fork(fn.less(now, COUNT), inside, done)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(inside)
             fn.leave_if(fn.is_set(fn.read("%marks", now, 8)), on)
             need = fn.add(fn.read("%ctx", CURSOR), i64(8 * self.entry * most))
@@ -94,11 +94,11 @@ class RecoveryBlocks(Blocks):
                 with fn.when(fn.is_set(self.difference(fn, entry, state))):
                     goal = fn.call(64, "goal", entry, V(64, "%which"))
                     fn.leave_if(fn.is_set(goal), found)
-                    self._move(fn, entry, entries, kept)
+                    self._keep_entry(fn, entry, entries, kept)
             size = fn.mul(fn.load(kept), i64(8 * self.entry))
             fn.write("%ctx", fn.add(start, size), CURSOR)
             fn.goto(on)
-            with fn.remembering():
+            with fn.local_values():
                 fn.begin(found)
                 mark = fn.select(V(1, "%beyond"), const(8, BEYOND), const(8, FINE))
                 fn.write("%marks", mark, now)
@@ -111,15 +111,15 @@ class RecoveryBlocks(Blocks):
             fn.exit(end, f"ret {now}")
         return fn
 
-    def _move(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
-        """Append a successor to those that are kept."""
+    def _keep_entry(self, fn: Function, entry: str, entries: str, kept: Register) -> None:
+        """Emit appending a successor to those that are kept."""
         place = fn.load(kept)
         target = fn.at(entries, fn.mul(place, i64(self.entry)))
         self.move(fn, entry, target, self.entry)
         fn.store(kept, fn.add(place, i64(1)))
 
     def _deal(self) -> Function:
-        """Copy questions into the order of their shards; how many each has, by `counts`; `ends` is for us."""
+        """Write `deal`: copies questions to `out`, sorted by shard; `counts` gets the number for each."""
         params = [
             *ENTRIES,
             ("i64", "shards"),
@@ -150,7 +150,10 @@ class RecoveryBlocks(Blocks):
     # -------------------------------------------------------------------- answers
 
     def _want(self) -> Function:
-        """Put what is asked about into the table of its shard, with a tag; how many are new, or -1."""
+        """Write `want`: adds the states asked about to a table, with a tag on new ones.
+
+        It returns how many are new, or -1 if the table is full.
+        """
         fn = Function("want", [*TABLE, *TAGS, *ENTRIES], "i64")
         full, new = fn.new("full"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index:
@@ -167,7 +170,7 @@ class RecoveryBlocks(Blocks):
         return fn
 
     def _untag_marked(self) -> Function:
-        """Remove the tags of the states of a block that have a mark; how many had one."""
+        """Write `untag_marked`: removes the tags of a block's marked states; returns how many had one."""
         fn = Function("untag_marked", [*TABLE, *TAGS, *STATES, MARKS], "i64")
         missed, struck = fn.new("missed"), fn.cell(64, i64(0))
         with fn.loop(COUNT) as index, fn.when(fn.is_set(fn.read("%marks", index, 8))):
@@ -178,7 +181,7 @@ class RecoveryBlocks(Blocks):
         return fn
 
     def _answer(self) -> Function:
-        """The numbers of the states, once each, that lead to one whose tag is gone; how many they are."""
+        """Write `answer`: lists, once each, states with a step to one without a tag; returns how many."""
         fn = Function("answer", [*TABLE, *TAGS, *ENTRIES, ("ptr noalias", "out")], "i64")
         missed, many, last = fn.new("missed"), fn.cell(64, i64(0)), fn.cell(32, const(32, -1))
         with fn.loop(COUNT) as index:
@@ -196,7 +199,7 @@ class RecoveryBlocks(Blocks):
         return fn
 
     def _put_marks(self) -> Function:
-        """Mark the states with some numbers."""
+        """Write `put_marks`: marks the states of a block with these indices."""
         params = [MARKS, ("ptr", "numbers"), ("i64", "count"), ("i8", "mark")]
         fn = Function("put_marks", params, "void")
         with fn.loop(COUNT) as index:
@@ -206,7 +209,7 @@ class RecoveryBlocks(Blocks):
         return fn
 
     def _fetch(self, fn: Function, index: V) -> None:
-        """Ask for the place in the table of a question some way ahead."""
+        """Emit a prefetch of the slot of a question some places ahead."""
         ahead = fn.add(index, i64(AHEAD))
         with fn.when(fn.less(ahead, COUNT)):
             later = fn.at("%entries", fn.mul(ahead, i64(self.entry)))

@@ -43,7 +43,7 @@ TRAPPED, FAILED, FIRSTS = range(12, 15)  # first finds: without a way back, of a
 
 
 class Round(ctypes.Structure):
-    """A round: its chunks and the shards, and which of each is taken next."""
+    """The memory that the threads of a round share: its chunks and shards, and the next of each to take."""
 
     next: int
     chunks: int
@@ -56,7 +56,7 @@ class Round(ctypes.Structure):
 
 
 class Chunk(ctypes.Structure):
-    """States to expand, how many of them are, and where the successors of each shard begin, from `out`."""
+    """A batch of states to expand: how many are done, and where each shard's successors begin in `out`."""
 
     states: int
     first: int
@@ -71,7 +71,7 @@ class Chunk(ctypes.Structure):
 
 
 def places(of: type[ctypes.Structure]) -> dict[str, int]:
-    """Where the words of a structure are, for machine code that reads and writes them."""
+    """The index of the word of each field of a structure, for the code that accesses it."""
     return {name: getattr(of, name).offset // 8 for name, *_ in of._fields_}
 
 
@@ -80,12 +80,12 @@ CHUNK_SIZE = ctypes.sizeof(Chunk) // 8
 
 
 def _odd(name: str) -> int:
-    """A number for a name, the same in each run."""
+    """An odd 64-bit number derived from a name, the same in every run."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) | 1
 
 
 class Runtime:
-    """What the functions of the search share: the size of a state, and how it is found in a table."""
+    """The base of the classes that write the search: finding, copying and comparing states in tables."""
 
     def __init__(self, layout: PackedLayout, context: Context) -> None:
         self.layout = layout
@@ -94,7 +94,7 @@ class Runtime:
         self.entry = self.words + ENTRY_META
 
     def hash(self) -> Function:
-        """A function: the hash of a state; its highest bits are its best.
+        """Write `hash`: the hash of a state, whose highest bits are the best mixed.
 
         That of a state in which nothing was spent does not depend on what is counted, nor
         does the order of the search: a check alone and one of a family show the same runs.
@@ -114,7 +114,7 @@ class Runtime:
         return fn
 
     def _word(self, fn: Function, plain: PackedLayout, place: int) -> V:
-        """A word of a state as it is where nothing is counted."""
+        """Emit reading a word of a state, with the counters of faults cleared."""
         word = fn.read("%words", place)
         if not self.layout.counters:
             return word
@@ -123,16 +123,16 @@ class Runtime:
         return fn.or_(fn.and_(word, i64(own)), i64(always))
 
     def shard(self, fn: Function, hash_: V) -> V:
-        """The shard of a hash."""
+        """Emit the shard of a hash: its highest bits."""
         return fn.lshr(hash_, i64(WORD - SHARD_BITS))
 
     def slot(self, fn: Function, hash_: V, slots: V) -> V:
-        """The place in a table that a hash says: the table is filled in the order of the hashes."""
+        """Emit the index of the slot at which a hash belongs; it is monotone in the hash."""
         high = fn.resize(fn.shl(hash_, i64(SHARD_BITS)), 128)
         return fn.resize(fn.lshr(fn.mul(high, fn.resize(slots, 128)), const(128, 64)), 64)
 
     def find(self, fn: Function, table: str, slots: V, state: str) -> tuple[V, V]:
-        """The address of a state's slot, or of the one where it belongs; and whether it is there."""
+        """Emit finding a state in a table: the address of its slot or of a free one; whether it is there."""
         last = self.words - 1
         at = fn.cell(64, self.slot(fn, fn.call(64, "hash", state), slots))
         there = fn.cell(1, FALSE)
@@ -155,13 +155,13 @@ class Runtime:
         return fn.address(fn.at(table, fn.mul(fn.load(at), i64(self.words)))), fn.load(there)
 
     def look(self, fn: Function, state: str) -> tuple[V, V]:
-        """The address of a state's slot in its shard, and whether it is there."""
+        """Emit finding a state in its shard's table: the address of the slot, and whether it is there."""
         number = self.shard(fn, fn.call(64, "hash", state))
         shard = fn.at("%shards", fn.mul(number, V(64, "%size")))
         return self.find(fn, fn.pointer(fn.read(shard, TABLE)), fn.read(shard, SLOTS), state)
 
     def is_in(self, fn: Function, slot: str, state: str) -> V:
-        """Whether a slot has a state, whatever the table keeps in it."""
+        """Emit whether a slot holds a state, ignoring the marks of the table."""
         differs = i64(0)
         for n in range(self.words):
             difference = fn.and_(fn.xor(fn.read(slot, n), fn.read(state, n)), i64(self.layout.own(n)))
@@ -169,34 +169,34 @@ class Runtime:
         return fn.is_zero(differs)
 
     def is_marked(self, fn: Function, slot: str, mark: int) -> V:
-        """Whether the table keeps a bit in a slot."""
+        """Emit whether a mark of the table is set in a slot."""
         word, bit = self.layout.mark(mark)
         return fn.is_set(fn.and_(fn.read(slot, word), i64(bit)))
 
     def put_mark(self, fn: Function, slot: str, mark: int) -> None:
-        """Keep a bit in a slot."""
+        """Emit setting a mark of the table in a slot."""
         word, bit = self.layout.mark(mark)
         fn.write(slot, fn.or_(fn.read(slot, word), i64(bit)), word)
 
     def difference(self, fn: Function, one: str, other: str) -> V:
-        """The bits in which two states differ, of all words together."""
+        """Emit the exclusive or of two states, all words joined by or: 0 if they are equal."""
         differs = i64(0)
         for n in range(self.words):
             differs = fn.or_(differs, fn.xor(fn.read(one, n), fn.read(other, n)))
         return differs
 
     def move(self, fn: Function, source: str, to: str, count: int | None = None) -> None:
-        """Copy the words of a state, or `count` words, as they are."""
+        """Emit copying the words of a state, or `count` words, with the marks of the table."""
         for n in range(count or self.words):
             fn.write(to, fn.read(source, n), n)
 
     def made_from(self, fn: Function, start: V) -> V:
-        """How many successors were made from an address on."""
+        """Emit the number of successors in the buffer from an address on."""
         return fn.udiv(fn.sub(fn.read("%ctx", CURSOR), start), i64(8 * self.entry))
 
     @contextmanager
     def taken(self, fn: Function, of: str, count: Callable[[], V]) -> Iterator[V]:
-        """What is written inside runs for each number of a round that no other thread has taken."""
+        """Emit the code of the `with` as a loop over the indices that no other thread has taken."""
         again, take, done = fn.new("again"), fn.new("take"), fn.new("done")
         fn.goto(again)
         fn.begin(again)
@@ -210,13 +210,13 @@ class Runtime:
 
     @contextmanager
     def states_in(self, fn: Function, table: str, slots: V) -> Iterator[tuple[V, str]]:
-        """What is written inside runs for each state of a table: the number of its slot, and the slot."""
+        """Emit the code of the `with` as a loop over a table's states: the slot's index and pointer."""
         with fn.loop(slots) as index:
             slot = fn.at(table, fn.mul(index, i64(self.words)))
             with fn.when(fn.is_set(fn.read(slot, self.words - 1))):
                 yield index, slot
 
     def copy(self, fn: Function, slot: str, to: str) -> None:
-        """Copy the state in a slot, without what the table keeps in it."""
+        """Emit copying the state in a slot, without the marks of the table."""
         for n in range(self.words):
             fn.write(to, fn.and_(fn.read(slot, n), i64(self.layout.own(n))), n)

@@ -31,7 +31,7 @@ BY_VALUE = 4  # words of a state that are passed in registers
 
 
 class Steps:
-    """Writes the function of one action: it makes every successor of a state by it.
+    """Writes the LLVM function of an action, which emits every successor of a state by it.
 
     With `probe`, it only finds out whether there is any step at all, whatever the budget.
     """
@@ -74,6 +74,7 @@ class Steps:
         return "emit" if gaps or not scope.unbounded else "emit_squeezed"
 
     def _write(self) -> None:
+        """Emit the whole function; it returns true if a step is an error of the model."""
         fn = self.fn
         if self.action.is_fault and not self.probe:
             self._pay()
@@ -86,15 +87,15 @@ class Steps:
         fn.exit(self.done, "ret i1 false")
 
     def _fail(self) -> None:
-        """The step is an error of the model."""
+        """Emit recording an error of the model in this step."""
         self._find(self.context.errors + self.action.is_fault)
 
     def _pay(self) -> None:
-        """Nothing happens when there may be no faults of the kind, or no more of them."""
+        """Emit a return if the budget for faults of this kind is spent."""
         self.fn.leave_if(self._is_spent(), self.done)
 
     def _is_spent(self) -> V:
-        """Whether the budget for faults of the kind is spent."""
+        """Emit whether the budget for faults of this kind is spent."""
         fn, most = self.fn, self.expressions.parameters.most(self.fn, self.action)
         names = [field.name for field in self.layout.counters]
         spent = i64(0)
@@ -105,7 +106,7 @@ class Steps:
     # --------------------------------------------------------------- parameters
 
     def _bind(self, index: int, args: tuple[Live, ...]) -> None:
-        """Every choice of the parameters from one on."""
+        """Emit the code for every choice of the parameters from `index` on; `args` are those before."""
         if index == len(self.action.params):
             self._begin(args)
             return
@@ -119,6 +120,7 @@ class Steps:
         self._candidates(walk, one, written_out=self._is_written_out(index, walk))
 
     def _is_written_out(self, index: int, walk: Walk) -> bool:
+        """Whether the loop over a parameter is short enough to unroll."""
         cost = self.expressions.costs.of_statements(self.action.body) + sum(
             self.expressions.costs.of(p.test if isinstance(p, ir.Guard) else p.value)
             for p in self.action.head
@@ -136,7 +138,7 @@ class Steps:
         *,
         written_out: bool,
     ) -> None:
-        """Run something for each candidate that is there; where it leaves, the next one follows."""
+        """Emit `one` for each candidate of a walk, after `start`; `self.next` continues with the next one."""
         fn, outer = self.fn, self.next
         most, each = self.most, 1
 
@@ -144,7 +146,7 @@ class Steps:
             nonlocal each
             self.most = 1
             following = fn.new("next")
-            with fn.remembering():
+            with fn.local_values():
                 if start is not None:
                     start()
                 there, member = walk.candidate(index)
@@ -175,6 +177,7 @@ class Steps:
         scene.now = self.before
 
     def _guard(self, index: int, passes: V) -> None:
+        """Emit leaving the step if a guard is false, and recording that it was."""
         fn = self.fn
         if passes.const == 1:
             return
@@ -183,21 +186,21 @@ class Steps:
             return
         refused, on = fn.new("refused"), fn.new("on")
         fn.fork(passes, on, refused)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(refused)
             self._refuse(index)
             fn.goto(self.next)
         fn.begin(on)
 
     def _refuse(self, index: int) -> None:
-        """A guard, by its place in the head, is false."""
+        """Emit recording that a guard, by its index in the action's head, was false."""
         number = self.context.guards.index((self.action.name, index))
         self.fn.write("%ctx", i64(1), self.context.refused + number)
 
     # --------------------------------------------------------------- statements
 
     def _run(self, statements: Sequence[ir.Stmt], then: Callable[[], None]) -> None:
-        """Statements in order, then the rest; what follows a choice is run for each choice."""
+        """Emit statements in order, then `then()`; code after a choice is emitted for each way to make it."""
         for index, statement in enumerate(statements):
             if chooses(statement):
                 rest = statements[index + 1 :]
@@ -207,6 +210,7 @@ class Steps:
         then()
 
     def _plain(self, statement: ir.Stmt) -> None:
+        """Emit a statement without a choice in it."""
         scene = self.scene
         match statement:
             case ir.Assign():
@@ -225,14 +229,14 @@ class Steps:
                 assert_never(statement)
 
     def _branch(self, statement: ir.Branch, rest: Callable[[], None]) -> None:
-        """Each branch, followed by the rest."""
+        """Emit an `if`, each branch followed by the rest."""
         blocks = [self.fn.new(hint) for hint in ("then", "else", "after")]
         test = self.expressions.test(statement.test, self.scene)
         then, other = (partial(self._run, each, rest) for each in (statement.then, statement.other))
         self._either(test, blocks, then, other)
 
     def _either(self, test: V, blocks: Sequence[InstructionBlock], *ways: Callable[[], None]) -> None:
-        """Write two ways, the first where the test is true; `blocks` are theirs and the one after.
+        """Emit an if/else with two ways; `blocks` are theirs and the one where they join.
 
         As only one is taken, `self.most` becomes that of the way with more steps, and not the sum.
         """
@@ -248,6 +252,7 @@ class Steps:
         self.most = most
 
     def _for(self, statement: ir.Each) -> None:
+        """Emit a `for` without a choice in it."""
         fn, scene = self.fn, self.scene
         walk = quantifiers.candidates(self.expressions, statement.domain, statement.case, scene)
 
@@ -261,6 +266,7 @@ class Steps:
         quantifiers.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
 
     def _assign(self, statement: ir.Assign) -> None:
+        """Emit an assignment to a variable or a part of one, with the check that the value fits."""
         fn, scene = self.fn, self.scene
         place = self.after.variable(statement.var)
         of: Type = self.expressions.model.variables[statement.var].type
@@ -281,10 +287,10 @@ class Steps:
         self.after.put(place, convert(fn, live, place.packing))
 
     def _cut(self, limit: str) -> InstructionBlock:
-        """A block that counts a step beyond the scope, and leaves it."""
+        """A block that counts a step beyond the scope at the limit of that name, and leaves the step."""
         fn = self.fn
         here, block = fn.block, fn.new("cut")
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(block, early=not here.ended)
             self._exceed(limit)
             fn.goto(self.next)
@@ -292,12 +298,13 @@ class Steps:
         return block
 
     def _exceed(self, limit: str) -> None:
-        """A step is beyond the scope."""
+        """Emit counting a step that the scope cuts."""
         self.fn.write("%ctx", i64(1), WENT)
         if not self.probe:
             self._count(self.context.cut + 2 * self.context.limits.index(limit) + self.action.is_fault)
 
     def _assert(self, statement: ir.Assert) -> None:
+        """Emit evaluating an `assert`, recorded in `self.broken` where it fails."""
         fn = self.fn
         holds = self.expressions.test(statement.test, self.scene)
         for prop, cell in zip(self.context.of_steps, self.broken, strict=True):
@@ -307,6 +314,7 @@ class Steps:
     # ------------------------------------------------------------------ choices
 
     def _choosing(self, statement: ir.Stmt, rest: Callable[[], None]) -> None:
+        """Emit a statement with a choice in it, and `rest` for each way to make it."""
         scene = self.scene
         match statement:
             case ir.Choose():
@@ -322,6 +330,7 @@ class Steps:
                 raise TypeError(f"{statement} has no choice in it")
 
     def _choose(self, statement: ir.Choose, rest: Callable[[], None]) -> None:
+        """Emit `choose`: the rest is run for each candidate, from the same state."""
         fn, scene = self.fn, self.scene
         walk = quantifiers.candidates(
             self.expressions, statement.domain, statement.case, scene, in_order=False
@@ -345,7 +354,7 @@ class Steps:
         self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
-        """The rounds of a `for` from one on; each branch of a round continues separately."""
+        """Emit the rounds of a `for` from `index` on, each way of a round followed by the later rounds."""
         if index == walk.count:
             rest()
             return
@@ -359,7 +368,7 @@ class Steps:
         self._either(there, blocks, run, partial(self._for_choosing, statement, walk, index + 1, rest))
 
     def _next_round(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
-        """The rounds that follow a way through one; the next way then finds the names of its own round."""
+        """Emit the later rounds after one way through a round, and restore the names bound before."""
         slots = dict(self.scene.slots)
         self._for_choosing(statement, walk, index, rest)
         self.scene.slots.update(slots)
@@ -367,7 +376,7 @@ class Steps:
     # ------------------------------------------------------------- where it leads
 
     def _finish(self, args: tuple[Live, ...]) -> None:
-        """The step is taken: count it, ask the properties of steps, hand the successor over."""
+        """Emit the end of a step: count it, check the properties of steps, append the successor."""
         fn = self.fn
         self._ends += 1
         if self._ends > MOST_ENDS:
@@ -389,21 +398,21 @@ class Steps:
         fn.emit(f"call void @{self.emit}(ptr %ctx, {flag}, {shown})")
 
     def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
-        """Whether this step breaks a property of steps."""
+        """Emit whether this step violates the property of steps number `number`."""
         prop = self.context.of_steps[number]
         if prop.kind is ir.PropertyKind.STEP and prop.expr is not None:
             return self._fails(prop.expr, args)
         return self.fn.load(self.broken[number])
 
     def _fails(self, expr: ir.Expr, args: tuple[Live, ...]) -> V:
-        """Whether a property of steps is false of this one; an error of asking is found instead."""
+        """Emit whether a `step` property is false for this step; an error in it is recorded, and false."""
         fn = self.fn
         error, after, fails = fn.new("error"), fn.new("asked"), fn.cell(1, FALSE)
-        with fn.remembering():
+        with fn.local_values():
             scene = Scene(fn, self.after, error, {}, self.before, self.action.name, args)
             fn.store(fails, fn.not_(self.expressions.test(expr, scene)))
             fn.goto(after)
-        with fn.remembering():
+        with fn.local_values():
             fn.begin(error)
             self._find(self.context.errors + 2 + self.action.is_fault)
             fn.goto(after)
@@ -411,6 +420,7 @@ class Steps:
         return fn.load(fails)
 
     def _spend(self) -> None:
+        """Emit counting this fault in the successor, if faults of its kind are counted."""
         names = [field.name for field in self.layout.counters]
         if self.action.name in names:
             one = self.expressions.parameters.counts(self.fn, self.action)
@@ -419,13 +429,15 @@ class Steps:
             self.after.put(place, Live(place.packing, self.fn.add(spent.v, one)))
 
     def _count(self, word: int) -> None:
+        """Emit adding 1 to a word of the thread's memory."""
         self.fn.write("%ctx", self.fn.add(self.fn.read("%ctx", word), i64(1)), word)
 
     def _find(self, word: int) -> None:
+        """Emit recording the expanded state in a word of first finds."""
         find_here(self.fn, word)
 
 
 def find_here(fn: Function, word: int) -> None:
-    """The state at hand is the first with something, unless one before it was."""
+    """Emit storing the expanded state's number in a word if it is less than the number there."""
     here, known = fn.read("%ctx", PARENT), fn.read("%ctx", word)
     fn.write("%ctx", fn.select(fn.below(here, known), here, known), word)

@@ -82,6 +82,7 @@ def _represent(
     best = [fn.cell(64, fn.read(own, n)) for n in range(layout.words)]
 
     def attempt(renamings: dict[str, Renaming]) -> None:
+        """Emit renaming the state, and keeping the result if it is less than the best so far."""
         source.copy_to(target)
         _rename_state(_Renamer(fn, model, renamings), model, source, target)
         _keep_less(fn, best, [fn.read(other, n) for n in range(layout.words)])
@@ -96,7 +97,7 @@ def _represent(
     else:
         for cell in best:  # the state itself is one of those to be tried
             fn.store(cell, i64(-1))
-        _looped(fn, sizes, _signatures(fn, model, source, sizes), attempt)
+        _try_ordering_renamings(fn, sizes, _signatures(fn, model, source, sizes), attempt)
     for n, cell in enumerate(best):
         fn.write("%to", fn.load(cell), n)
     fn.end("ret void")
@@ -104,27 +105,27 @@ def _represent(
 
 
 def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, Renaming]]:
-    """Every renaming but the one that changes nothing."""
+    """Every renaming of the members of the sorts but the identity."""
     first, *others = product(*(permutations(range(size)) for size in sizes.values()))
     assert all(list(each) == sorted(each) for each in first)
     for chosen in others:
         yield {name: tuple(map(i64, each)) for name, each in zip(sizes, chosen, strict=True)}
 
 
-def _looped(
+def _try_ordering_renamings(
     fn: Function,
     sizes: dict[str, int],
     signatures: dict[str, str],
     attempt: Callable[[dict[str, Renaming]], None],
 ) -> None:
-    """Try the renamings that put signatures in order."""
+    """Emit a loop that calls `attempt` for the renamings that sort the members' signatures."""
     every = list(product(*(permutations(range(size)) for size in sizes.values())))
     width = sum(sizes.values())
     table = fn.table([number for row in every for chosen in row for number in chosen])
     olds = fn.table([chosen.index(new) for row in every for chosen in row for new in range(len(chosen))])
     with fn.loop(i64(len(every))) as index:
         first, next_ = fn.mul(index, i64(width)), fn.new("next")
-        with fn.remembering():
+        with fn.local_values():
             renamings = {}
             at = 0
             for name, size in sizes.items():
@@ -138,7 +139,7 @@ def _looped(
 
 
 def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: InstructionBlock) -> None:
-    """Go elsewhere when the words at these places are not in order."""
+    """Emit a jump to `to` unless the words at these places are ascending."""
     before = fn.read(words, places[0])
     for place in places[1:]:
         now = fn.read(words, place)
@@ -147,7 +148,7 @@ def _leave_unless_ascending(fn: Function, words: str, places: list[V], to: Instr
 
 
 def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, int]) -> dict[str, str]:
-    """For each sort the words with the signatures of its members."""
+    """Emit the signatures of each sort's members; returns for each sort the pointer to them."""
     found = {}
     for name, size in sizes.items():
         found[name] = fn.array(size)
@@ -155,17 +156,17 @@ def _signatures(fn: Function, model: Model, source: StateBits, sizes: dict[str, 
             signature: V = i64(0)
             for index, variable in enumerate(model.variables):
                 live = source.get(source.variable(index))
-                for said in _said_of(fn, live, variable.type, name, member, set(sizes)):
+                for said in _signature_parts(fn, live, variable.type, name, member, set(sizes)):
                     signature = fn.mul(fn.xor(signature, said), i64(MIX))
                     signature = fn.xor(signature, fn.lshr(signature, i64(29)))
             fn.write(found[name], signature, member)
     return found
 
 
-def _said_of(
+def _signature_parts(
     fn: Function, live: Live, of: t.Type, sort: str, member: int, sorts: set[str], *, own: bool = False
 ) -> Iterator[V]:
-    """A variable's part in a member's signature, which names no member; nothing where that is not cheap."""
+    """Emit the numbers a variable adds to a member's signature; none if they are not cheap to compute."""
     match of, live.packing:
         case t.Sort(name), _ if name == sort:
             yield fn.resize(fn.eq(live.v, i64(member)), 64)
@@ -178,7 +179,7 @@ def _said_of(
             yield fn.add(fn.mul(fn.popcount(live.v), i64(2)), fn.resize(bit, 64))
         case t.Map(t.Sort(name), inner), Array(packed) if name == sort and not own:
             item = cut_out(fn, live.v, live.packing.offsets[member], packed)
-            yield from _said_of(fn, item, inner, sort, member, sorts, own=True)
+            yield from _signature_parts(fn, item, inner, sort, member, sorts, own=True)
         case _ if own and not sorts & set(t.sorts_in(of)):
             whole = code(fn, live)
             for low in range(0, max(live.packing.width, 1), 64):
@@ -188,7 +189,7 @@ def _said_of(
 
 
 def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:
-    """Keep the lesser of two states; the last word counts most."""
+    """Emit replacing `best` by `words` if that state is less; the last word counts most."""
     less, same = FALSE, TRUE
     known = [fn.load(cell) for cell in best]
     for mine, theirs in reversed(list(zip(words, known, strict=True))):
@@ -199,6 +200,7 @@ def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:
 
 
 def _rename_state(renamer: _Renamer, model: Model, source: StateBits, target: StateBits) -> None:
+    """Emit writing the variables of the renamed `source` that may change to `target`."""
     for index, variable in enumerate(model.variables):
         if renamer.concerns(variable.type):
             live = source.get(source.variable(index))
@@ -233,7 +235,7 @@ class _Renamer:
         return not self.renamings.keys().isdisjoint(t.sorts_in(of))
 
     def renamed(self, live: Live, of: t.Type) -> Live:
-        """The value with its members renamed."""
+        """Emit the value with its members renamed."""
         if not self.concerns(of):
             return live
         packing = live.packing
@@ -242,7 +244,7 @@ class _Renamer:
         return self._written(live, of)
 
     def _written(self, live: Live, of: t.Type) -> Live:
-        """The same by instructions, or known where the value is."""
+        """Emit the renamed value by instructions; for a constant it is a constant."""
         fn, packing = self.fn, live.packing
         match of, packing:
             case t.Sort(name), _:
@@ -275,7 +277,7 @@ class _Renamer:
         )
 
     def _member(self, sort: str, number: V) -> V:
-        """The new number of a member."""
+        """Emit the new number of a sort's member."""
         fn, renaming = self.fn, self.renamings[sort]
         found = renaming[-1]
         for old, new in enumerate(renaming[:-1]):
@@ -290,7 +292,7 @@ class _Renamer:
         return fn.popcount(fn.and_(word, below))
 
     def _by_table(self, live: Live, of: t.Type) -> Live:
-        """Looked up in a table in one register: the new code of each code there is."""
+        """Emit the renamed value by look-up in a 64-bit constant with the new code of each code."""
         fn, packing = self.fn, live.packing
         table = 0
         scratch = _Renamer(Function("scratch", [], "void"), self.model, self.renamings)
@@ -305,12 +307,14 @@ class _Renamer:
         return value(fn, packing, found)
 
     def _parts(self, live: Live, types: Iterable[t.Type]) -> Live:
+        """Emit the renamed record, tuple or case, part by part."""
         parts = [self.renamed(part, of) for part, of in zip(split(self.fn, live), types, strict=True)]
         assert isinstance(live.packing, Product)
         placed = zip(parts, live.packing.offsets, strict=True)
         return Live(live.packing, assembled(self.fn, live.packing.width, placed))
 
     def _union(self, live: Live, cases: tuple[t.Case, ...], packing: TaggedUnion) -> Live:
+        """Emit the renamed value of a union."""
         fn = self.fn
         tag, found = tag_of(fn, live), live.v
         for ordinal, (case, part) in enumerate(zip(cases, packing.cases, strict=True)):
@@ -321,6 +325,7 @@ class _Renamer:
         return Live(packing, found)
 
     def _map(self, live: Live, key: t.Type, inner: t.Type, packing: Array) -> Live:
+        """Emit the renamed map: its values renamed, and moved to their keys' new places."""
         fn, whole = self.fn, const(container(packing.width), 0)
         moves = self.renamings.get(key.name) if isinstance(key, t.Sort) else None
         for index, part in enumerate(split(fn, live)):
@@ -330,6 +335,7 @@ class _Renamer:
         return Live(packing, whole)
 
     def _sequence(self, live: Live, inner: t.Type, packing: Sequence) -> Live:
+        """Emit the renamed sequence, entry by entry."""
         fn, count, size = self.fn, length(self.fn, live), live.v.bits
         entries = const(size, 0)
         for index in range(packing.most):
@@ -339,6 +345,7 @@ class _Renamer:
         return with_length(fn, packing, entries, count)
 
     def _members(self, live: Live, inner: t.Type) -> Live:
+        """Emit the renamed set or bag, member by member."""
         fn, packing = self.fn, live.packing
         assert isinstance(packing, Mask | Slots)
         if live.v.const is not None:  # for a table, in which everything has to be known
@@ -359,6 +366,6 @@ class _Renamer:
 
 
 def _has_table(of: t.Type, packing: Packing) -> bool:
-    """Whether the new code of each code fits a register."""
+    """Whether the table of the new codes of all codes fits 64 bits."""
     is_simple = isinstance(of, t.Sort | t.Option) or (isinstance(of, t.Set) and isinstance(packing, Mask))
     return is_simple and packing.width << packing.width <= SMALL_TABLE

@@ -28,13 +28,13 @@ from modelcheck.explicit.codegen.values.values import code, container
 
 
 def fits(layout: PackedLayout) -> Function:
-    """Whether words that have none of the bits of the table are a state, in the one way to write it."""
+    """Write the LLVM function `fits`: whether words without marks are the encoding of a state."""
     fn = Function("fits", [("ptr", "state")], "i1")
     bits, wrong = StateBits(fn, layout, "%state"), fn.new("wrong")
     for index in range(len(layout.variables)):
-        _look_at(bits, bits.variable(index), wrong)
+        _check_place(bits, bits.variable(index), wrong)
     for index in range(len(layout.counters)):
-        _look_at(bits, bits.counter(index), wrong)
+        _check_place(bits, bits.counter(index), wrong)
     for place in range(layout.words):
         above = layout.own(place) & ~((1 << max(0, min(WORD, layout.width - WORD * place))) - 1)
         always = 1 << layout.used % WORD if place == layout.used // WORD else 0
@@ -45,21 +45,22 @@ def fits(layout: PackedLayout) -> Function:
     return fn
 
 
-def _look_at(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
-    """Go to `wrong` where the bits there are no value."""
+def _check_place(bits: StateBits, place: BitPlace, wrong: InstructionBlock) -> None:
+    """Emit a jump to `wrong` unless the bits at a place are the code of a value."""
     match place.packing:
         case (Product() | Array()) as whole:
             for index in range(len(whole.parts)):
-                _look_at(bits, bits.part(place, index), wrong)
+                _check_place(bits, bits.part(place, index), wrong)
         case packing:
             number = code(bits.fn, bits.get(place))
             bits.fn.leave_if(bits.fn.not_(_is_code(bits.fn, packing, number)), wrong)
 
 
 def _is_code(fn: Function, packing: Packing, whole: V) -> V:
-    """Whether a number, as wide as a packing, is the code of a value."""
+    """Emit whether a number, in the container of a packing, is the code of a value."""
 
     def part(of: Packing, offset: int) -> V:
+        """Emit the code of the part at bit `offset`."""
         low = fn.and_(fn.lshr(whole, const(whole.bits, offset)), const(whole.bits, (1 << of.width) - 1))
         return fn.resize(low, container(of.width))
 
@@ -93,14 +94,14 @@ def _is_code(fn: Function, packing: Packing, whole: V) -> V:
 
 
 def is_code(fn: Function, packing: Packing, number: int) -> bool:
-    """Whether a known number is the code of a value; writes nothing."""
+    """Whether a constant is the code of a value; emits nothing."""
     found = _is_code(fn, packing, const(container(packing.width), number))
     assert found.const is not None
     return bool(found.const)
 
 
 def _entries(fn: Function, packing: Sequence | Slots, whole: V, entries: list[V]) -> V:
-    """The entries up to the length, in order where they are members, and zeros after them."""
+    """Emit whether the entries are codes up to the length (ascending in slots) and zeros after it."""
     many = fn.lshr(whole, const(whole.bits, packing.body))
     found = [fn.up_to(many, const(many.bits, packing.most))]
     for index, entry in enumerate(entries):
@@ -114,6 +115,7 @@ def _entries(fn: Function, packing: Sequence | Slots, whole: V, entries: list[V]
 
 
 def _all(fn: Function, tests: list[V]) -> V:
+    """Emit the conjunction of tests."""
     found = TRUE
     for test in tests:
         found = fn.and_(found, test)

@@ -16,7 +16,7 @@ Words = tuple[int, ...]
 
 @frozen
 class PackedField:
-    """A variable, or a counter of faults: its packing, and the lowest of its bits."""
+    """A variable of a state, or a counter of faults: its packing, and the index of its lowest bit."""
 
     name: str
     packing: Packing
@@ -42,31 +42,31 @@ class PackedLayout:
 
     @property
     def used(self) -> int:
-        """The bit that every state has."""
+        """The index of the bit that is 1 in every state."""
         return self.width + self.marks
 
     def uncounted(self) -> PackedLayout:
-        """That of the same states where no fault is counted."""
+        """The layout of the same variables without counters of faults."""
         width = self.variables[-1].offset + self.variables[-1].packing.width if self.variables else 0
         return PackedLayout(self.variables, (), width, self.marks)
 
     def mark(self, number: int) -> tuple[int, int]:
-        """The word in which the table keeps a bit for itself, and the bit there."""
+        """The index of the word with mark `number` of the table of states, and the mark's bit in it."""
         place = self.width + number
         return place // WORD, 1 << place % WORD
 
     @property
     def words(self) -> int:
-        """How many words a state has."""
+        """The number of 64-bit words of a state."""
         return self.used // WORD + 1
 
     def own(self, word: int) -> int:
-        """The bits of a word that are the state's own."""
+        """The bits of a word that belong to the state: all but the marks of the table."""
         marks = (self.mark(number) for number in range(self.marks))
         return (1 << WORD) - 1 - sum(bit for place, bit in marks if place == word)
 
     def pack(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
-        """The words of a state; nothing has been spent unless given."""
+        """The words of a state; `spent` has the number of faults per counter, 0 by default."""
         whole = 1 << self.used
         for field, value in zip(self.variables, state, strict=True):
             whole |= encode(field.packing, value) << field.offset
@@ -75,7 +75,7 @@ class PackedLayout:
         return tuple(whole >> WORD * i & (1 << WORD) - 1 for i in range(self.words))
 
     def unpack(self, words: Words) -> tuple[tuple[int, ...], State]:
-        """What has been spent, and the state."""
+        """The number of faults per counter, and the state, from its words."""
         whole = sum(word << WORD * i for i, word in enumerate(words))
         state = tuple(
             decode(f.packing, whole >> f.offset & (1 << f.packing.width) - 1) for f in self.variables
@@ -85,7 +85,7 @@ class PackedLayout:
 
 
 def layout(model: Model, scope: Scope, counted: Mapping[str, int], marks: int = 1) -> PackedLayout:
-    """Where each variable of a model within a scope is among the bits of a state.
+    """The layout of the states of a model within a scope.
 
     `counted` has the most of each kind of fault that gets a counter, `marks` how many bits
     the table of states keeps for itself.  Raises TooWide.

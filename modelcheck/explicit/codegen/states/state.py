@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class BitPlace:
-    """A part of a state: what is there, and how far its lowest bit is from the state's."""
+    """A part of a state: its packing, and the index of its lowest bit in the state."""
 
     packing: Packing
     offset: V
@@ -20,7 +20,7 @@ class BitPlace:
 
 @frozen
 class StateBits:
-    """The words of a state that a pointer points to."""
+    """Access to the packed state in the words at a pointer, in the code of `fn`."""
 
     fn: Function
     layout: PackedLayout
@@ -32,7 +32,7 @@ class StateBits:
         return BitPlace(field.packing, i64(field.offset))
 
     def counter(self, index: int) -> BitPlace:
-        """The place of the counter of a kind of faults."""
+        """The place of the counter of a kind of fault."""
         field = self.layout.counters[index]
         return BitPlace(field.packing, i64(field.offset))
 
@@ -43,12 +43,12 @@ class StateBits:
         return BitPlace(whole.packing.parts[index], offset)
 
     def item(self, whole: BitPlace, index: V) -> BitPlace:
-        """The place of the value of a key of a map."""
+        """Emit the place of the value of a map at the key with this index."""
         assert isinstance(whole.packing, Array)
         return BitPlace(whole.packing.of, self.fn.add(whole.offset, offset_of(self.fn, whole.packing, index)))
 
     def get(self, place: BitPlace) -> Live:
-        """The value at a place."""
+        """Emit reading the value at a place."""
         fn, width = self.fn, place.packing.width
         if width == 0:
             return value(fn, place.packing, i64(0))
@@ -60,7 +60,7 @@ class StateBits:
         return cut_out(fn, whole, shift, place.packing)
 
     def put(self, place: BitPlace, live: Live) -> None:
-        """Put a value there, which is in the packing of the place."""
+        """Emit writing a value, which has the packing of the place."""
         fn, width = self.fn, place.packing.width
         if width == 0:
             return
@@ -76,12 +76,12 @@ class StateBits:
             fn.write(self.words, fn.or_(kept, fn.resize(fn.lshr(filling, down), WORD)), at)
 
     def copy_to(self, other: StateBits) -> None:
-        """Make another state equal to this one."""
+        """Emit copying this state over another."""
         for n in range(self.layout.words):
             self.fn.write(other.words, self.fn.read(self.words, n), n)
 
     def _span(self, place: BitPlace) -> tuple[V, V, int]:
-        """The first word of a place, how far into it the place begins, and how many words it may touch."""
+        """The first word of a place, its bit offset in that word, and how many words it may touch."""
         fn, width = self.fn, place.packing.width
         if self.layout.words == 1:
             return i64(0), place.offset, 1
@@ -92,7 +92,7 @@ class StateBits:
         return first, shift, (width + 63 + WORD - 1) // WORD
 
     def _next(self, first: V, n: int) -> V:
-        """The word `n` after the first, at most the last; only a place that ends before asks for more."""
+        """The index of the word `n` after the first, at most the last of the state."""
         if first.const is not None:
             return i64(first.const + n)
         at, last = self.fn.add(first, i64(n)), i64(self.layout.words - 1)
@@ -100,5 +100,5 @@ class StateBits:
 
 
 def offset_of(fn: Function, array: Array, index: V) -> V:
-    """How far from the lowest bit of a map the value of a key begins."""
+    """Emit the bit offset in a map of the value for the key with this index."""
     return fn.mul(fn.sub(i64(array.count - 1), index), i64(array.of.width))

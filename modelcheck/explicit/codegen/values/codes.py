@@ -26,13 +26,13 @@ from spec.model.ir import Value
 
 
 def is_monotone(packing: Packing) -> bool:
-    """Whether the order of the codes is the canonical order of the values."""
+    """Whether comparing codes as numbers gives the canonical order of the values."""
     is_flat = not isinstance(packing, Sequence | Mask | Slots)
     return is_flat and all(map(is_monotone, packings_in(packing)))
 
 
 def encode(packing: Packing, value: Value) -> int:
-    """The code of a value. The value must fit."""
+    """The code (an integer) of a value in a packing. The value must fit."""
     match packing:
         case Never():
             return 0
@@ -48,18 +48,19 @@ def encode(packing: Packing, value: Value) -> int:
             payload = cases[value[0]]
             return int(value[0]) << packing.payload | encode(payload, value[1:])
         case Sequence(of):
-            return _entries(packing, [encode(of, each) for each in value])
+            return _code_of_entries(packing, [encode(of, each) for each in value])
         case Slots(of, _, False):
-            return _entries(packing, sorted(encode(of, each) for each in value))
+            return _code_of_entries(packing, sorted(encode(of, each) for each in value))
         case Slots(of):
-            return _entries(packing, sorted(encode(of, each) for each, n in value for _ in range(n)))
+            return _code_of_entries(packing, sorted(encode(of, each) for each, n in value for _ in range(n)))
         case Mask(of):
             return sum(1 << place_of(of, encode(of, each)) for each in value)
         case _:
             assert_never(packing)
 
 
-def _entries(packing: Sequence | Slots, codes: list[int]) -> int:
+def _code_of_entries(packing: Sequence | Slots, codes: list[int]) -> int:
+    """The code of a sequence, or of a set or bag in slots, from the codes of its entries."""
     if len(codes) > packing.most:
         raise OverflowError(f"{len(codes)} elements do not fit {packing}")
     width = packing.of.width
@@ -67,7 +68,7 @@ def _entries(packing: Sequence | Slots, codes: list[int]) -> int:
 
 
 def decode(packing: Packing, code: int) -> Value:
-    """The value of a code."""
+    """The value that has a code in a packing, the inverse of `encode`."""
     match packing:
         case Never():
             return None
@@ -95,11 +96,12 @@ def decode(packing: Packing, code: int) -> Value:
 
 
 def place_of(of: Packing, code: int) -> int:
-    """The bit of a mask for the member with that code."""
+    """The index of the bit that represents the member with this code in a mask."""
     return _place(of, code) if has_gaps(of) else code
 
 
 def _place(of: Packing, code: int) -> int:
+    """The index of a code among those that represent a value, for a packing with gaps."""
     match of:
         case Optional(inner):
             return 0 if code == 0 else _place(inner, code - 1) + 1
@@ -117,11 +119,12 @@ def _place(of: Packing, code: int) -> int:
 
 
 def code_at(of: Packing, place: int) -> int:
-    """The code of the member that a bit of a mask represents."""
+    """The code of the member that bit `place` of a mask represents, the inverse of `place_of`."""
     return _code(of, place) if has_gaps(of) else place
 
 
 def _code(of: Packing, place: int) -> int:
+    """The code with index `place` among those that represent a value, for a packing with gaps."""
     match of:
         case Optional(inner):
             return 0 if place == 0 else _code(inner, place - 1) + 1
@@ -142,16 +145,17 @@ def _code(of: Packing, place: int) -> int:
 
 
 def _cut(code: int, offset: int, of: Packing) -> int:
-    """The code of a part that begins at bit `offset`."""
+    """The code of the part that begins at bit `offset` of a code."""
     return code >> offset & (1 << of.width) - 1
 
 
 def _members(packing: Sequence | Slots, code: int) -> list[Value]:
+    """The values of the entries in the code of a sequence or of slots."""
     of = packing.of
     return [decode(of, _cut(code, i * of.width, of)) for i in range(code >> packing.body)]
 
 
 def _bag(values: list[Any]) -> Value:
-    """Equal members are adjacent."""
+    """The bag of these values, in which equal ones are adjacent."""
     starts = [i for i, value in enumerate(values) if i == 0 or value != values[i - 1]]
     return frozenset((values[a], b - a) for a, b in pairwise([*starts, len(values)]))

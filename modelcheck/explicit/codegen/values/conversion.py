@@ -48,7 +48,7 @@ from modelcheck.explicit.codegen.values.values import (
 
 
 def same(fn: Function, a: Live, b: Live) -> V:
-    """Whether two values of one type are equal."""
+    """Emit the equality of two values of one type, whose packings may differ."""
     both = join(a.packing, b.packing)
     if isinstance(both, Never):
         return TRUE
@@ -56,12 +56,12 @@ def same(fn: Function, a: Live, b: Live) -> V:
 
 
 def convert(fn: Function, live: Live, to: Packing) -> Live:
-    """The same value in a packing that has room for it."""
+    """Emit the same value in a packing that has room for it."""
     return recode(fn, live, to)[0]
 
 
 def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C901 - a dispatch over pairs
-    """The same value in another packing, and whether it has room for it; if not, the value is nonsense."""
+    """Emit the same value in another packing, and whether that has room for it; if not, it is garbage."""
     if live.packing == to:
         return live, TRUE
     match live.packing, to:
@@ -105,7 +105,7 @@ def recode(fn: Function, live: Live, to: Packing) -> tuple[Live, V]:  # noqa: C9
 
 
 def _same_entries(fn: Function, live: Live, to: Sequence | Slots) -> tuple[Live, V]:
-    """The entries that there is room for, each as it is."""
+    """Convert a sequence or slots to another capacity; the packing of the entries is the same."""
     count, size = length(fn, live), container(to.width)
     ok = TRUE if packed_as(live, Entries).most <= to.most else fn.at_most(count, i64(to.most))
     entries = fn.and_(fn.resize(body(fn, live), size), const(size, (1 << to.body) - 1))
@@ -113,6 +113,7 @@ def _same_entries(fn: Function, live: Live, to: Sequence | Slots) -> tuple[Live,
 
 
 def _by_parts(fn: Function, live: Live, to: Product | Array) -> tuple[Live, V]:
+    """Convert a record, tuple or map part by part."""
     ok, parts = TRUE, []
     for part, (packing, offset) in zip([*split(fn, live)], parts_of(to), strict=True):
         got, fits = recode(fn, part, packing)
@@ -122,6 +123,7 @@ def _by_parts(fn: Function, live: Live, to: Product | Array) -> tuple[Live, V]:
 
 
 def _union(fn: Function, live: Live, cases: tuple[Product, ...], to: TaggedUnion) -> tuple[Live, V]:
+    """Convert a union's value, in whichever case it is."""
     tag = tag_of(fn, live)
     found, ok = known_zero(to).v, FALSE
     for ordinal, (case, case2) in enumerate(zip(cases, to.cases, strict=True)):
@@ -133,6 +135,7 @@ def _union(fn: Function, live: Live, cases: tuple[Product, ...], to: TaggedUnion
 
 
 def _sequence(fn: Function, live: Live, to: Sequence) -> tuple[Live, V]:
+    """Convert a sequence entry by entry."""
     count, most, size = length(fn, live), packed_as(live, Sequence).most, container(to.width)
     ok = TRUE if most <= to.most else fn.at_most(count, i64(to.most))
     entries = const(size, 0)
@@ -146,7 +149,7 @@ def _sequence(fn: Function, live: Live, to: Sequence) -> tuple[Live, V]:
 
 
 class CollectionCell:
-    """A set or bag in the making, in a cell."""
+    """A local variable of the LLVM function that holds a set or bag while members are added."""
 
     def __init__(self, fn: Function, packing: Mask | Slots, first: V | None = None) -> None:
         self._fn = fn
@@ -155,22 +158,22 @@ class CollectionCell:
 
     @property
     def value(self) -> Live:
-        """What it is so far."""
+        """Emit reading the current set or bag."""
         return Live(self._packing, self._fn.load(self._cell))
 
     def add(self, member: Live) -> None:
-        """Put one more member into it; there must be room."""
+        """Emit adding a member; there must be room."""
         self.become(inserted(self._fn, self.value, convert(self._fn, member, self._packing.of)))
 
     def become(self, other: Live) -> None:
-        """From now on it is another."""
+        """Emit replacing the set or bag by another."""
         self._fn.store(self._cell, other.v)
 
 
 def _shifted(
     fn: Function, live: Live, was: tuple[int, int], to: Mask, now: tuple[int, int]
 ) -> tuple[Live, V]:
-    """A mask over numbers, with another number at its lowest bit."""
+    """Convert a mask over the numbers `was` (lo, hi) to one over the numbers `now`."""
     by = was[0] - now[0]
     size = container(max(live.packing.width + abs(by), to.width))
     wide = fn.resize(live.v, size)
@@ -185,7 +188,7 @@ def _shifted(
 
 
 def _member_by_member(fn: Function, live: Live, to: Mask | Slots) -> tuple[Live, V]:
-    """A set (or bag) put together again, with its members in their other packing."""
+    """Convert a set or bag by adding each member, converted, to an empty one."""
     found, ok = CollectionCell(fn, to), fn.cell(1, TRUE)
     with fn.loop(i64(collection(live).most)) as index:
         there, member = candidate(fn, live, index)
@@ -200,7 +203,7 @@ def _member_by_member(fn: Function, live: Live, to: Mask | Slots) -> tuple[Live,
 
 
 def has(fn: Function, live: Live, member: Live) -> V:
-    """Whether a set, bag or sequence has a value, whatever that value's packing."""
+    """Emit whether a set, bag or sequence has a value, whatever that value's packing."""
     packing = collection(live)
     if isinstance(packing.of, Never):
         return FALSE

@@ -34,30 +34,30 @@ from modelcheck.explicit.codegen.values.values import (
 
 
 def length(fn: Function, live: Live) -> V:
-    """How many entries a sequence has, or a set or bag in slots; in 64 bits."""
+    """Emit the number of entries of a sequence, or of a set or bag in slots, in 64 bits."""
     return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, Entries).body)), 64)
 
 
 def body(fn: Function, live: Live) -> V:
-    """The entries alone."""
+    """Emit the bits of the entries of a sequence or of slots, without the length above them."""
     return fn.and_(live.v, const(live.v.bits, (1 << packed_as(live, Entries).body) - 1))
 
 
 def entry(fn: Function, live: Live, index: V) -> Live:
-    """The entry with that number, which must be below the capacity."""
+    """Emit the entry at `index`, which must be below the capacity."""
     packing = packed_as(live, Entries)
     return cut_out(fn, live.v, fn.mul(index, i64(packing.of.width)), packing.of)
 
 
 def with_length(fn: Function, packing: Sequence | Slots, entries: V, count: V) -> Live:
-    """A sequence (or slots) from its entries and how many they are."""
+    """Emit the value of a sequence or of slots, from the bits of its entries and their number."""
     size = container(packing.width)
     whole = fn.resize(entries, size)
     return Live(packing, fn.or_(whole, fn.shl(fn.resize(count, size), const(size, packing.body))))
 
 
 def candidate(fn: Function, live: Live, index: V) -> tuple[V, Live]:
-    """A member of a set or bag, or an entry of a sequence, by a number; and whether there is one.
+    """Emit the element at `index` of a set, bag or sequence, and the test whether there is one.
 
     The numbers go over the places of a mask, else over the entries.
     """
@@ -67,7 +67,7 @@ def candidate(fn: Function, live: Live, index: V) -> tuple[V, Live]:
 
 
 def bit_at(fn: Function, whole: V, place: V) -> V:
-    """Whether a bit is set."""
+    """Emit bit `place` of a number."""
     if whole.bits > 64 and place.const is None:  # to move all its words would take long
         words, word = whole.bits // 64, fn.lshr(place, i64(6))
         found = fn.resize(whole, 64)
@@ -79,14 +79,14 @@ def bit_at(fn: Function, whole: V, place: V) -> V:
 
 
 def member_at(fn: Function, of: Packing, place: V) -> Live:
-    """The member that a bit of a mask represents."""
+    """Emit the member that bit `place` of a mask represents."""
     if not has_gaps(of):
         return value(fn, of, place)
     return value(fn, of, fn.look_up(fn.table([code_at(of, each) for each in range(places(of))]), place))
 
 
 def place(fn: Function, live: Live) -> V:
-    """The bit of a mask that represents a member."""
+    """Emit the index of the bit that represents a member in a mask."""
     whole = code(fn, live)
     if not has_gaps(live.packing):
         return whole
@@ -94,6 +94,7 @@ def place(fn: Function, live: Live) -> V:
 
 
 def _place(fn: Function, live: Live) -> V:
+    """Emit the index of a member's bit in a mask whose packing of members has gaps."""
     match live.packing:
         case Optional(of):
             behind = fn.add(_place(fn, some(fn, live, of)), i64(1))
@@ -116,7 +117,7 @@ def _place(fn: Function, live: Live) -> V:
 
 
 def inserted(fn: Function, live: Live, member: Live) -> Live:
-    """A set or bag with one more; there must be room. A set that has it stays as it is."""
+    """Emit a set or bag with one more member, for which there must be room; a set may have it already."""
     if isinstance(live.packing, Mask):
         return Live(live.packing, fn.or_(live.v, _bit(fn, live, member)))
     packing = packed_as(live, Slots)
@@ -133,7 +134,7 @@ def inserted(fn: Function, live: Live, member: Live) -> Live:
 
 
 def removed(fn: Function, live: Live, member: Live) -> Live:
-    """A bag with one less, if it has it; `member` is in its members' packing."""
+    """Emit a bag with one occurrence of a member less, if it has any, in the packing of its members."""
     packing = packed_as(live, Slots)
     if packing.most == 0:
         return live
@@ -147,12 +148,12 @@ def removed(fn: Function, live: Live, member: Live) -> Live:
 
 
 def _bit(fn: Function, live: Live, member: Live) -> V:
-    """A mask of one member."""
+    """Emit the mask with the bit of one member."""
     return fn.shl(const(live.v.bits, 1), fn.resize(place(fn, member), live.v.bits))
 
 
 def _located(fn: Function, live: Live, key: V) -> tuple[V, V]:
-    """At which bit of ordered slots a code has its place, and whether it is there."""
+    """Emit the bit offset at which a code belongs in ordered slots, and whether it is there already."""
     packing, smaller, found = packed_as(live, Slots), i64(0), FALSE
     for index in range(packing.most):
         there, member = candidate(fn, live, i64(index))
@@ -163,7 +164,7 @@ def _located(fn: Function, live: Live, key: V) -> tuple[V, V]:
 
 
 def count_of(fn: Function, live: Live, member: Live, ok: V) -> V:
-    """How often slots or a sequence have a value, which is in their packing where `ok`."""
+    """Emit how often slots or a sequence have a value; `ok` is whether its packing can represent it."""
     found, key = i64(0), code(fn, member)
     for index in range(packed_as(live, Entries).most):
         there, each = candidate(fn, live, i64(index))
@@ -173,7 +174,7 @@ def count_of(fn: Function, live: Live, member: Live, ok: V) -> V:
 
 
 def size(fn: Function, live: Live) -> Live:
-    """How many members or entries there are."""
+    """Emit the number of members of a set or bag, or of entries of a sequence, or of values in an option."""
     match live.packing:
         case Optional():
             return number(fn.resize(fn.is_set(live.v), 64), 0, 1)

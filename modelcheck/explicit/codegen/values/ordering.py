@@ -37,14 +37,15 @@ TABLED = 256  # of so few codes, the place in the order is looked up
 
 @lru_cache(maxsize=32)  # the kernels for one file have the same packings
 def canonical_order(of: Packing) -> tuple[int, ...]:
-    """The codes that represent a value, by the order of the values. Raises TooWide for too many."""
+    """The codes that represent a value, in the values' canonical order. Raises TooWide for too many."""
     if places(of) > WIDEST_MASK:
         raise TooWide(f"the order of {places(of)} values")
-    codes = [code for code in map(partial(code_at, of), range(places(of))) if _stands_for_a_value(of, code)]
+    codes = [code for code in map(partial(code_at, of), range(places(of))) if _represents_a_value(of, code)]
     return tuple(sorted(codes, key=lambda code: rank(decode(of, code))))
 
 
-def _stands_for_a_value(of: Packing, code: int) -> bool:
+def _represents_a_value(of: Packing, code: int) -> bool:
+    """Whether a code is that of some value."""
     try:
         return encode(of, decode(of, code)) == code
     except (IndexError, OverflowError):
@@ -52,7 +53,7 @@ def _stands_for_a_value(of: Packing, code: int) -> bool:
 
 
 def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
-    """For each slot of a set or bag its rank among them, whether it counts, and its member."""
+    """Emit for each slot of a set or bag: its rank in canonical order, whether it counts, and its member."""
     packing = packed_as(whole, Slots)
     slots = [(i64(n), *candidate(fn, whole, i64(n))) for n in range(packing.most)]
     counted = [(is_first(fn, whole, *slot), slot[-1]) for slot in slots]
@@ -68,7 +69,7 @@ def ranks(fn: Function, whole: Live) -> list[tuple[V, tuple[V, Live]]]:
 
 
 def is_first(fn: Function, whole: Live, index: V, there: V, member: Live) -> V:
-    """Whether a slot that is `there` counts: equal members of a bag are adjacent, and the first counts."""
+    """Emit whether a slot that is `there` is the first of equal members of a bag; true for a set."""
     if not packed_as(whole, Slots).repeated or index.const == 0:
         return there
     first = fn.is_zero(index)
@@ -77,7 +78,7 @@ def is_first(fn: Function, whole: Live, index: V, there: V, member: Live) -> V:
 
 
 def key(fn: Function, live: Live) -> tuple[V, int]:
-    """A number, and how many bits it has, that is in the canonical order of the values. Raises TooWide."""
+    """Emit a number that sorts as the values do, and its bits. Raises TooWide if there is no cheap one."""
     packing = live.packing
     if is_monotone(packing):
         return code(fn, live), packing.width
@@ -100,7 +101,7 @@ def key(fn: Function, live: Live) -> tuple[V, int]:
 
 
 def _places(of: Packing) -> list[int]:
-    """The place of each code in the order of the values; 0 for one that represents none."""
+    """For each code its index in the canonical order of the values; 0 for one that represents none."""
     found = [0] * of.codes
     for place, number in enumerate(canonical_order(of)):
         found[number] = place
@@ -108,7 +109,7 @@ def _places(of: Packing) -> list[int]:
 
 
 def _entry(fn: Function, live: Live, index: int) -> tuple[V, int]:
-    """One more than the key of an entry; 0 where there is none, so that a prefix comes first."""
+    """Emit 1 + the key of an entry, or 0 beyond the end, so that a prefix sorts first; and its bits."""
     inner, width = key(fn, entry(fn, live, i64(index)))
     there = fn.less(i64(index), length(fn, live))
     size = container(width + 1)
@@ -117,6 +118,7 @@ def _entry(fn: Function, live: Live, index: int) -> tuple[V, int]:
 
 
 def _of_union(fn: Function, live: Live, cases: tuple[Product, ...]) -> tuple[V, int]:
+    """Emit the key of a union's value: its case first, then the key of its fields; and its bits."""
     keys = [key(fn, cut_out(fn, live.v, 0, case)) for case in cases]
     width = max(width for _, width in keys)
     tag = tag_of(fn, live)
@@ -127,7 +129,7 @@ def _of_union(fn: Function, live: Live, cases: tuple[Product, ...]) -> tuple[V, 
 
 
 def _joined(fn: Function, keys: list[tuple[V, int]]) -> tuple[V, int]:
-    """Keys one after the other, the first in the highest bits."""
+    """Emit the concatenation of keys, the first in the highest bits; and its bits."""
     width = sum(width for _, width in keys)
     size = container(width)
     whole, at = const(size, 0), width

@@ -31,7 +31,7 @@ class TooWide(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 @frozen(slots=False)
 class Never:
-    """What has no value: the members of the empty set, whose type is unknown."""
+    """The packing of a type without values, such as that of the members of `{}`."""
 
     width = 0
     codes = 1
@@ -39,7 +39,7 @@ class Never:
 
 @frozen(slots=False)
 class Truth:
-    """A bool."""
+    """The packing of a bool: one bit."""
 
     width = 1
     codes = 2
@@ -47,48 +47,48 @@ class Truth:
 
 @frozen(slots=False)
 class Number:
-    """A whole number from `lo` to `hi`, kept as its distance from `lo`; also enums and members of sorts."""
+    """The packing of whole numbers from `lo` to `hi` (also enums, members of sorts), kept as value - lo."""
 
     lo: int
     hi: int
 
     @cached_property
     def codes(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return self.hi - self.lo + 1
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return bits(self.codes)
 
 
 @frozen(slots=False)
 class Optional:
-    """0 for none, else one more than the code of the value."""
+    """The packing of an option: code 0 for none, else 1 + the code of the value."""
 
     of: Packing
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         return self.of.codes + 1
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return bits(self.codes)
 
 
 @frozen(slots=False)
 class Product:
-    """A record or tuple: its parts one after the other, the first in the highest bits."""
+    """The packing of a record or tuple: its parts one after the other, the first in the highest bits."""
 
     parts: tuple[Packing, ...]
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """How far from the lowest bit each part begins."""
+        """For each part the index of its lowest bit."""
         found = [0]
         for part in reversed(self.parts):
             found.append(found[-1] + part.width)
@@ -96,12 +96,12 @@ class Product:
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return sum(part.width for part in self.parts)
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         if not self.parts:
             return 1
         first, *rest = self.parts
@@ -110,29 +110,29 @@ class Product:
 
 @frozen(slots=False)
 class TaggedUnion:
-    """A union: the number of the case highest, below it the fields of that case."""
+    """The packing of a union: the index of the case in the highest bits, below it the case's fields."""
 
     cases: tuple[Product, ...]
 
     @cached_property
     def payload(self) -> int:
-        """The bits of the longest case."""
+        """The bits of the widest case."""
         return max(case.width for case in self.cases)
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return self.payload + bits(len(self.cases))
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         return len(self.cases) << self.payload
 
 
 @frozen(slots=False)
 class Array:
-    """A map: a value for each of `count` keys, the first highest."""
+    """The packing of a map: the values of its `count` keys, that of the first key in the highest bits."""
 
     of: Packing
     count: int
@@ -140,79 +140,79 @@ class Array:
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return self.of.width * self.count
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         return 1 << self.width
 
     @cached_property
     def parts(self) -> tuple[Packing, ...]:
-        """A part for each key, as of a tuple."""
+        """The packing of each key's value, as those of a tuple."""
         return (self.of,) * self.count
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """How far from the lowest bit each part begins."""
+        """For each key the index of the lowest bit of its value."""
         return tuple(self.of.width * above for above in reversed(range(self.count)))
 
 
 @frozen(slots=False)
 class Entries:
-    """At most `most` of something, the first lowest, and above them how many there are."""
+    """The packing of at most `most` elements, the first in the lowest bits, and their number above them."""
 
     of: Packing
     most: int
 
     @cached_property
     def body(self) -> int:
-        """The bits of the entries."""
+        """The bits of all entries together."""
         return self.of.width * self.most
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return self.body + bits(self.most + 1)
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         return (self.most + 1) << self.body
 
 
 @frozen(slots=False)
 class Sequence(Entries):
-    """A sequence: its entries in their order."""
+    """The packing of a sequence: its entries in their order."""
 
 
 @frozen(slots=False)
 class Slots(Entries):
-    """A set or bag: the codes of its members ascending."""
+    """The packing of a set or (`repeated`) bag as a list of its members, their codes ascending."""
 
     repeated: bool = False
 
 
 @frozen(slots=False)
 class Mask:
-    """A set: a bit for each place that a member may have, see `places`."""
+    """The packing of a set as a bit for each possible member, see `places`."""
 
     of: Packing
 
     @cached_property
     def width(self) -> int:
-        """The bits of a value."""
+        """The bits of a code."""
         return places(self.of)
 
     @property
     def most(self) -> int:
-        """How many members a set can have."""
+        """The most members that a set can have."""
         return self.width
 
     @cached_property
     def codes(self) -> int:
-        """An upper bound: the code of each value, which is its bits as a number, is below it."""
+        """An upper bound on the codes: each is below it."""
         return 1 << self.width
 
 
@@ -221,12 +221,12 @@ Unions = Mapping[str, t.Union]
 
 
 def bits(count: int) -> int:
-    """How many bits distinguish a number of codes."""
+    """The number of bits that distinguish `count` codes."""
     return (count - 1).bit_length()
 
 
 def places(of: Packing) -> int:
-    """How many bits a mask of such members has; `codes.place_of` gives the bit of a member.
+    """The number of bits in a mask of such members; `codes.place_of` gives the bit of a member.
 
     A few codes are places themselves.  Many are counted without the gaps that whole bits leave
     between them, so that a set of a union is as wide as the sets of its cases together.
@@ -235,7 +235,7 @@ def places(of: Packing) -> int:
 
 
 def places_without_gaps(of: Packing) -> int:
-    """The number of codes that can represent a value, as far as that is cheap to know."""
+    """The number of codes that can represent a value, as far as that is cheap to find."""
     match of:
         case Optional(inner):
             return places_without_gaps(inner) + 1
@@ -250,17 +250,17 @@ def places_without_gaps(of: Packing) -> int:
 
 
 def has_gaps(of: Packing) -> bool:
-    """Whether the places in a mask are others than the codes; the order is the same."""
+    """Whether the bit of a member in a mask is not simply its code; the order of both is the same."""
     return places(of) != of.codes
 
 
 def parts_of(of: Product | Array) -> list[tuple[Packing, int]]:
-    """The parts, the first and highest first, and how far from the lowest bit each begins."""
+    """The parts of a record, tuple or map in order, each with the index of its lowest bit."""
     return list(zip(of.parts, of.offsets, strict=True))
 
 
 def packings_in(of: Packing) -> tuple[Packing, ...]:
-    """The packings of what a value has in it, as `spec.model.types.parts` has their types."""
+    """The packings of the components of a value, parallel to `spec.model.types.parts` of its type."""
     match of:
         case Never() | Truth() | Number():
             return ()
@@ -271,7 +271,7 @@ def packings_in(of: Packing) -> tuple[Packing, ...]:
 
 
 def typed_parts(of: t.Type, packing: Packing, unions: Unions) -> list[tuple[t.Type, Packing]]:
-    """The types of what a value of a type has in it, each with its packing."""
+    """The types of the components of a value, each with its packing."""
     match of, packing:
         case t.Case(name), TaggedUnion():
             return typed_parts(unions[name], packing, unions)
@@ -285,12 +285,14 @@ def typed_parts(of: t.Type, packing: Packing, unions: Unions) -> list[tuple[t.Ty
 
 
 def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 - a dispatch over a union
-    """The packing of a type that can be stored. Raises TooWide, as for an unlimited set of too many."""
+    """The packing of values of a type in a state. Raises TooWide if they may need too many bits."""
 
     def inner(of: t.Type) -> Packing:
+        """The packing of a component's type."""
         return packing(of, scope, unions)
 
     def product(of: t.Type) -> Product:
+        """The packing of a record, a tuple or a case of a union."""
         return Product(tuple(map(inner, t.parts(of))))
 
     match of:
@@ -331,25 +333,27 @@ def packing(of: t.Type, scope: Scope, unions: Unions) -> Packing:  # noqa: C901 
 
 
 def number(lo: int, hi: int) -> Number:
-    """The packing of numbers from one to another. Raises TooWide."""
+    """The packing of the numbers from `lo` to `hi`. Raises TooWide beyond 62 bits."""
     if lo <= -MOST or hi >= MOST:
         raise TooWide("a number that may be beyond 62 bits")
     return Number(lo, hi)
 
 
 def array(key: t.Type, value: Packing, scope: Scope) -> Array:
-    """The packing of a map by the type of its keys."""
+    """The packing of a map with this type of keys and packing of values."""
     keys = packing(key, scope, {})
     return Array(value, keys.codes, keys.lo if isinstance(keys, Number) else 0)
 
 
 def _most(of: t.Type, limit: t.Limit | None, scope: Scope) -> int:
+    """The most elements of a collection with a limit. Raises TooWide if there is none."""
     if limit is None:
         raise TooWide(f"the size of {of} has no bound")
     return scope.most(limit)
 
 
 def _unlimited(of: t.Type, member: Packing) -> Packing:
+    """The packing of a set without a limit on its size. Raises TooWide for too many possible members."""
     if places(member) > WIDEST_MASK:
         limited = f"it has a limit: {str(of)[:-1]}; N]"
         split = " or is split into one for each case" if isinstance(member, TaggedUnion) else ""
@@ -358,6 +362,7 @@ def _unlimited(of: t.Type, member: Packing) -> Packing:
 
 
 def _limited(member: Packing, most: int) -> Packing:
+    """The packing of a set of at most `most` members: a mask if that is narrower, else slots."""
     most = min(most, member.codes)
     slots = Slots(member, most)
     narrow = member.codes <= slots.width or places(member) <= WIDEST_MASK < slots.width
@@ -365,12 +370,12 @@ def _limited(member: Packing, most: int) -> Packing:
 
 
 def set_of(member: Packing, most: int) -> Mask | Slots:
-    """The packing of a set that an expression makes, of at most `most` members."""
+    """The packing of a set of at most `most` members as a result of an expression."""
     return Mask(member) if member.codes <= MASK else Slots(member, min(most, member.codes))
 
 
 def of_value(of: t.Type, value: Value, scope: Scope, unions: Unions) -> Packing:
-    """The narrowest packing for one value."""
+    """The narrowest packing for one known value of a type."""
 
     def all_of(inner: t.Type, values: Iterable[Value]) -> Packing:
         return join_all(of_value(inner, each, scope, unions) for each in values)
@@ -397,7 +402,7 @@ def of_value(of: t.Type, value: Value, scope: Scope, unions: Unions) -> Packing:
 
 
 def join_all(packings: Iterable[Packing]) -> Packing:
-    """A packing that has room for the values of each."""
+    """The narrowest packing with room for the values of each, by `join`."""
     found: Packing = Never()
     for each in packings:
         found = join(found, each)
@@ -405,7 +410,7 @@ def join_all(packings: Iterable[Packing]) -> Packing:
 
 
 def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pairs
-    """A packing that has room for the values of both. Both must be of one type."""
+    """The packing with room for the values of both, which must be of one type."""
     if a == b:
         return a
     match a, b:
@@ -437,5 +442,5 @@ def join(a: Packing, b: Packing) -> Packing:  # noqa: C901 - a dispatch over pai
 
 
 def mask_or_slots(of: Packing, most: int) -> Mask | Slots:
-    """The packing of a set at least one of whose origins is a mask."""
+    """The packing for the union of sets of which one was a mask: a mask again if it is not too wide."""
     return Mask(of) if places(of) <= WIDEST_MASK else Slots(of, most)

@@ -38,7 +38,7 @@ LOOPED = 8  # candidates from which on a loop is made
 
 
 def of_sets(fn: Function, op: Op, a: Live, b: Live) -> Live:
-    """What SUBSET, UNION, MINUS and INTERSECT make of two sets, and UNION and MINUS of two bags."""
+    """Emit SUBSET, UNION, MINUS or INTERSECT of two sets, or UNION or MINUS of two bags."""
     if isinstance(a.packing, Slots) and a.packing.repeated:
         return _united(fn, a, b) if op is Op.UNION else _bag_without(fn, a, b)
     both = _common(a, b)
@@ -57,13 +57,14 @@ def of_sets(fn: Function, op: Op, a: Live, b: Live) -> Live:
 
 
 def _common(a: Live, b: Live) -> Packing:
-    """A mask for both sets, where one will do."""
+    """The packing to which both sets are converted before an operation: a mask if one is wide enough."""
     one, other = collection(a), collection(b)
     of = join(one.of, other.of)
     return Mask(of) if isinstance(join(one, other), Mask) else set_of(of, one.most + other.most)
 
 
 def _of_slots(fn: Function, op: Op, a: Live, b: Live) -> Live:
+    """Emit the operation on two sets of which one is in slots, member by member."""
     if op is Op.UNION:
         return _united(fn, a, b)
     if op is Op.SUBSET:
@@ -82,6 +83,7 @@ def _of_slots(fn: Function, op: Op, a: Live, b: Live) -> Live:
 
 
 def _united(fn: Function, a: Live, b: Live) -> Live:
+    """Emit the union of two sets or bags."""
     one, other = collection(a), collection(b)
     of, most = join(one.of, other.of), one.most + other.most
     repeated = isinstance(one, Slots) and one.repeated
@@ -92,6 +94,7 @@ def _united(fn: Function, a: Live, b: Live) -> Live:
 
 
 def _bag_without(fn: Function, a: Live, b: Live) -> Live:
+    """Emit the bag `a` without the members of the bag `b`, each as often as `b` has it."""
     packing = packed_as(a, Slots)
     left = CollectionCell(fn, packing, a.v)
 
@@ -107,7 +110,7 @@ def _bag_without(fn: Function, a: Live, b: Live) -> Live:
 
 
 def _each(fn: Function, whole: Live, visit: Callable[[Live], None]) -> None:
-    """Visit every member, a bag's as often as it is in it."""
+    """Emit `visit` for every member of a set or bag; for a bag, as often as it has the member."""
     packing = collection(whole)
     if isinstance(packing.of, Never):
         return
@@ -121,7 +124,7 @@ def _each(fn: Function, whole: Live, visit: Callable[[Live], None]) -> None:
 
 
 def elements(fn: Function, a: Live) -> Live:
-    """The set of what an option, sequence or bag has in it."""
+    """Emit the set of the elements of an option, sequence or bag."""
     if not isinstance(a.packing, Optional):
         whole = packed_as(a, Entries)
         found = CollectionCell(fn, set_of(whole.of, whole.most))
@@ -136,7 +139,7 @@ def elements(fn: Function, a: Live) -> Live:
 
 
 def subsets_of(fn: Function, a: Live) -> Live:
-    """The set of all subsets."""
+    """Emit the set of all subsets of a set."""
     walk = subsets(fn, a)
     found = CollectionCell(fn, mask_or_slots(walk.packing, walk.count))
     with fn.loop(walk.limit) as index:
@@ -147,7 +150,7 @@ def subsets_of(fn: Function, a: Live) -> Live:
 
 
 def numbers_between(fn: Function, a: Live, b: Live) -> Live:
-    """The set of the numbers from a to b, both included; empty where a > b. Raises TooWide."""
+    """Emit the set of the numbers from `a` to `b`, both included; empty if a > b. Raises TooWide."""
     lo, hi = packed_as(a, Number).lo, packed_as(b, Number).hi
     if lo > hi:
         return known_zero(set_of(Never(), 0))

@@ -36,44 +36,45 @@ P = TypeVar("P")
 
 @frozen
 class Live:
-    """A value while it is worked with."""
+    """A value during a computation: its packing and the LLVM integer that holds it."""
 
     packing: Packing
     v: V
 
 
 def packed_as(live: Live, kind: type[P]) -> P:
-    """The packing of a value that must be of that kind."""
+    """The packing of a value, which must be of class `kind`. Raises TypeError otherwise."""
     if not isinstance(live.packing, kind):
         raise TypeError(f"{live.packing} is no {kind.__name__.lower()}")
     return live.packing
 
 
 def collection(live: Live) -> Mask | Slots | Sequence:
-    """The packing of a set, bag or sequence."""
+    """The packing of a set, bag or sequence. Raises TypeError for another value."""
     if not isinstance(live.packing, Mask | Slots | Sequence):
         raise TypeError(f"{live.packing} has no members")
     return live.packing
 
 
 def container(width: int) -> int:
-    """The bits of the register for a code of that width: whole words. Raises TooWide."""
+    """The width of the register for a code of `width` bits: a multiple of 64. Raises TooWide."""
     if width > WIDEST:
         raise TooWide(f"a value of {width} bits")
     return 64 * max(1, (width + 63) // 64)
 
 
 def known(packing: Packing, value: Value) -> Live:
-    """A value that is known now."""
+    """A constant with this value."""
     return _known(packing, encode(packing, value))
 
 
 def known_zero(packing: Packing) -> Live:
-    """The value whose code is zero: none, {}, []."""
+    """The constant whose code is zero: none, {}, []."""
     return _known(packing, 0)
 
 
 def _known(packing: Packing, code: int) -> Live:
+    """A constant with this code."""
     match packing:
         case Truth():
             return Live(packing, const(1, code))
@@ -84,17 +85,17 @@ def _known(packing: Packing, code: int) -> Live:
 
 
 def number(v: V, lo: int, hi: int) -> Live:
-    """A whole number of which the bounds are known."""
+    """A whole number between `lo` and `hi`; a constant if they are equal."""
     return Live(Number(lo, hi), i64(lo) if lo == hi else v)
 
 
 def truth(v: V) -> Live:
-    """A bool."""
+    """A bool from its bit."""
     return Live(Truth(), v)
 
 
 def code(fn: Function, live: Live) -> V:
-    """The code of a value, in the container of its packing."""
+    """Emit the code of a value, in the container of its packing."""
     match live.packing:
         case Truth():
             return fn.resize(live.v, 64)
@@ -105,7 +106,7 @@ def code(fn: Function, live: Live) -> V:
 
 
 def value(fn: Function, packing: Packing, code: V) -> Live:
-    """The value of a code; bits above the packing's width must be zero."""
+    """Emit the value that has this code; bits above the packing's width must be zero."""
     match packing:
         case Truth():
             return Live(packing, fn.resize(code, 1))
@@ -116,7 +117,7 @@ def value(fn: Function, packing: Packing, code: V) -> Live:
 
 
 def cut_out(fn: Function, whole: V, offset: V | int, packing: Packing) -> Live:
-    """The value whose code begins at bit `offset`, counted from the lowest."""
+    """Emit the value whose code begins at bit `offset` of a number, counted from the lowest."""
     by = const(whole.bits, offset) if isinstance(offset, int) else fn.resize(offset, whole.bits)
     width = packing.width
     shifted = fn.resize(fn.lshr(whole, by), container(width))
@@ -124,20 +125,20 @@ def cut_out(fn: Function, whole: V, offset: V | int, packing: Packing) -> Live:
 
 
 def placed(fn: Function, live: Live, size: int, offset: V | int) -> V:
-    """A number of `size` bits with the value's code from bit `offset` on, and zeros elsewhere."""
+    """Emit a number of `size` bits with the value's code from bit `offset` on, and zeros elsewhere."""
     by = const(size, offset) if isinstance(offset, int) else fn.resize(offset, size)
     return fn.shl(fn.resize(code(fn, live), size), by)
 
 
 def split(fn: Function, live: Live) -> Iterator[Live]:
-    """The parts of a record, tuple or map."""
+    """Emit the parts of a record, tuple or map, in order."""
     assert isinstance(live.packing, Product | Array)
     for part, offset in parts_of(live.packing):
         yield cut_out(fn, live.v, offset, part)
 
 
 def assembled(fn: Function, width: int, parts: Iterable[tuple[Live, int]]) -> V:
-    """The code of something made of parts, each at its offset."""
+    """Emit the code of a composite value of `width` bits from its parts, each at its bit offset."""
     whole = const(container(width), 0)
     for live, offset in parts:
         if live.packing.width:
@@ -146,32 +147,32 @@ def assembled(fn: Function, width: int, parts: Iterable[tuple[Live, int]]) -> V:
 
 
 def some(fn: Function, live: Live, of: Packing) -> Live:
-    """The value in an option that is not none; of none it is the value whose code is zero."""
+    """Emit the value in an option; for none, the value whose code is zero."""
     none = fn.is_zero(live.v)
     inner = fn.sub(live.v, fn.resize(fn.not_(none), live.v.bits))
     return value(fn, of, inner)
 
 
 def option_of(fn: Function, live: Live) -> Live:
-    """An option that has this value."""
+    """Emit the option that has this value."""
     packing = Optional(live.packing)
     size = container(packing.width)
     return Live(packing, fn.add(fn.resize(code(fn, live), size), const(size, 1)))
 
 
 def tag_of(fn: Function, live: Live) -> V:
-    """The number of the case of a union's value."""
+    """Emit the index of the case of a union's value."""
     if isinstance(live.packing, Never):
         return i64(0)
     return fn.resize(fn.lshr(live.v, const(live.v.bits, packed_as(live, TaggedUnion).payload)), 64)
 
 
 def tagged(fn: Function, union: TaggedUnion, ordinal: int, case: V) -> V:
-    """The code of a union's value from that of its case."""
+    """Emit the code of a union's value from that of its case."""
     size = container(union.width)
     return fn.or_(fn.resize(case, size), const(size, ordinal << union.payload))
 
 
 def anything(live: Live) -> V:
-    """A placeholder as wide as a value, for code that is only written to learn a result's packing."""
+    """A placeholder of a value's width, for code that is emitted only to find the packing of a result."""
     return V(live.v.bits, "%anything")

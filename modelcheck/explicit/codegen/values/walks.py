@@ -40,9 +40,9 @@ LARGEST = 12  # codes of a set whose subsets are enumerated, at most
 
 @frozen
 class Walk:
-    """Candidates 0 … `count` - 1; from `limit` on none is there.
+    """Candidates 0 … `count` - 1 of an iteration, in canonical order; from `limit` on none is present.
 
-    `candidate` writes the code that decides whether one is there, and its value.
+    `candidate(index)` emits the test whether one is present, and its value.
     """
 
     packing: Packing
@@ -52,16 +52,17 @@ class Walk:
 
 
 def all_of(fn: Function, of: Packing) -> Walk:
-    """All values of a scalar packing."""
+    """The walk over all values of a scalar packing."""
     return Walk(of, of.codes, i64(of.codes), lambda index: (TRUE, value(fn, of, index)))
 
 
 def _empty() -> Walk:
+    """The walk without candidates."""
     return Walk(Never(), 0, i64(0), lambda _: (FALSE, known_zero(Never())))
 
 
 def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
-    """The whole numbers from one to another, both included."""
+    """The walk over the whole numbers from `lo` to `hi`, both included."""
     first, last = lo.packing, hi.packing
     if isinstance(first, Never) or isinstance(last, Never):  # an end that no run gets to
         return _empty()
@@ -79,7 +80,7 @@ def from_to(fn: Function, lo: Live, hi: Live) -> Walk:
 
 
 def subsets(fn: Function, whole: Live) -> Walk:
-    """The subsets of a set. Raises TooWide when there may be too many."""
+    """The walk over the subsets of a set. Raises TooWide if there may be too many."""
     match whole.packing:
         case Mask(of) if places(of) <= WIDEST_MASK and len(codes := canonical_order(of)) <= LARGEST:
             size = container(whole.packing.width)
@@ -100,7 +101,7 @@ def subsets(fn: Function, whole: Live) -> Walk:
 
 
 def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk:
-    """The subsets of a set in slots: the slots that are chosen move together."""
+    """The walk over the subsets of a set in slots: the chosen slots are moved together."""
     chosen = sorted(each for n in range(most + 1) for each in combinations(range(most), n))
     table = fn.table([sum(1 << place for place in each) for each in chosen])
     count, size = length(fn, whole), whole.v.bits
@@ -121,7 +122,7 @@ def _subsets_of_slots(fn: Function, whole: Live, of: Packing, most: int) -> Walk
 
 
 def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
-    """The members of a set, bag or option, the entries of a sequence."""
+    """The walk over the members of a set, bag or option, or the entries of a sequence."""
     match whole.packing:
         case Never() | Mask(Never()) | Slots(Never()) | Sequence(Never()) | Optional(Never()):
             return _empty()
@@ -148,7 +149,7 @@ def walk_of(fn: Function, whole: Live, *, in_order: bool) -> Walk:
 
 
 def of_case(fn: Function, walk: Walk, case: int) -> Walk:
-    """The candidates that are that case of a union."""
+    """The walk over those candidates of `walk` that are of one case of a union."""
     if isinstance(walk.packing, Never):
         return walk
 
@@ -160,7 +161,7 @@ def of_case(fn: Function, walk: Walk, case: int) -> Walk:
 
 
 def of_case_in_mask(fn: Function, whole: Live, of: TaggedUnion, case: int, *, in_order: bool) -> Walk:
-    """The members of a mask that are that case of a union; their places are adjacent."""
+    """The walk over the members of a mask that are of one case of a union, whose bits are adjacent."""
     needs_order = in_order and not is_monotone(of)
     codes = canonical_order(of) if needs_order else [code_at(of, place) for place in range(places(of))]
     table = fn.table([place_of(of, code) for code in codes if code >> of.payload == case])
@@ -169,14 +170,14 @@ def of_case_in_mask(fn: Function, whole: Live, of: TaggedUnion, case: int, *, in
 
 
 def _by_table(fn: Function, whole: Live, of: Packing) -> Walk:
-    """The members of a mask whose codes are not in canonical order."""
+    """The walk in canonical order over a mask whose codes sort differently, by a table of its bits."""
     order = [place_of(of, code) for code in canonical_order(of)]
     table = fn.table(order)
     return Walk(of, len(order), i64(len(order)), lambda index: candidate(fn, whole, fn.look_up(table, index)))
 
 
 def _by_rank(fn: Function, whole: Live, of: Packing) -> Walk:
-    """The members of slots whose codes are not in canonical order: each has a rank among them."""
+    """The walk in canonical order over slots whose codes sort differently, by computed ranks."""
     count, ranked = packed_as(whole, Slots).most, ranks(fn, whole)
 
     def one(index: V) -> tuple[V, Live]:

@@ -17,7 +17,7 @@ LOGGER = r"(?P<logger>[\w.$]+)(?::\d+)?"  # some write the line of the source af
 
 @frozen
 class Layout:
-    """A layout: how Kafka's users write it, and a line by it.
+    """A layout of log lines, as Log4j patterns give it: its pattern, and a regular expression for it.
 
     `begins` is how a line begins, as a part of a file that is counted without a look at each line; empty
     where a line has to be matched.
@@ -43,7 +43,7 @@ PREFIXES = (  # what is put before each line: nothing; syslog and journald; Dock
 
 @frozen
 class Read:
-    """A line in parts."""
+    """A log line split into time, level, logger and message."""
 
     level: str
     message: str
@@ -52,26 +52,26 @@ class Read:
 
 @frozen
 class LineReader:
-    """How the lines of a file are to be read."""
+    """Splits the lines of a file by its layout."""
 
     layout: Layout
     expression: re.Pattern[str]
     counted: bytes
 
     def read(self, line: str) -> Read | None:
-        """A line in parts; None if it is none that begins an entry, as one of a stack trace."""
+        """The parts of a line; None for one that begins no entry, such as one of a stack trace."""
         found = self.expression.match(line)
         return None if found is None else Read(found["level"], found["message"], found["logger"])
 
     def entries(self, lines: bytes) -> int:
-        """How many lines of a part of a file begin an entry; exact, or as many as begin so."""
+        """The number of lines in a block that begin an entry."""
         if self.counted:
             return lines.count(b"\n" + self.counted) + lines.startswith(self.counted)
         return sum(self.read(each.decode(errors="replace")) is not None for each in lines.splitlines())
 
 
 def detect(lines: Sequence[str]) -> LineReader | None:
-    """The layout that most of some lines have; None if no line has any."""
+    """The reader for the layout that most of the lines have; None if no line has a known one."""
     best: tuple[int, LineReader | None] = (0, None)
     for prefix in PREFIXES:
         for layout in LAYOUTS:

@@ -102,7 +102,7 @@ class LogLine:
 
 @frozen
 class LogFile:
-    """What was read of a file.
+    """The matched lines of a log file, and the counts and damage found in it.
 
     `matched` are its lines of the partitions that were asked about and of brokers, in order; `total` all its
     lines, of which `entries` begin an entry; `unknown` are those that name such a partition and are like no
@@ -146,7 +146,7 @@ def read_log_file(path: Path, places: Collection[TopicPartition] | None, report:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Bytes]:
-    """The bytes of a file, unpacked where it is packed, whatever its name."""
+    """A context with the bytes of a file, decompressed if it is compressed, whatever its name."""
     with opened(path) as file:
         magic = file.read(len(ZSTD))
         file.seek(0)
@@ -158,6 +158,7 @@ def _opened(path: Path) -> Iterator[Bytes]:
 
 
 def _by_zstd(path: Path, file: BinaryIO) -> Iterator[Bytes]:
+    """A context with the output of `zstd` for a file."""
     program = shutil.which("zstd")
     if program is None:
         raise UnreadableError(
@@ -174,7 +175,7 @@ def _by_zstd(path: Path, file: BinaryIO) -> Iterator[Bytes]:
 
 
 class _Unpacked:
-    """What a program unpacks; raises `EOFError` at the end where it has failed."""
+    """The output of a decompressor; raises `EOFError` at the end if it failed."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert isinstance(process.stdout, io.BufferedReader)
@@ -182,6 +183,7 @@ class _Unpacked:
         self._output = process.stdout
 
     def read1(self, size: int, /) -> bytes:
+        """Up to `size` bytes of output."""
         data = self._output.read1(size)
         if not data and self._process.wait() != 0:
             raise EOFError("zstd cannot unpack it to its end")
@@ -189,7 +191,7 @@ class _Unpacked:
 
 
 def _blocks(file: Bytes, scan: _Scan) -> Iterator[bytes]:
-    """Whole lines, some at a time; of a line that is too long only the beginning.
+    """The file in blocks of whole lines; overlong lines are cut.
 
     What ends in the middle, as a packed file that was cut off, is damage, and what comes before it counts.
     """
@@ -227,7 +229,7 @@ def _blocks(file: Bytes, scan: _Scan) -> Iterator[bytes]:
 
 
 class _Scan:
-    """What was read so far of a file."""
+    """The state of a scan of one log file."""
 
     def __init__(self, path: Path, places: Collection[TopicPartition] | None) -> None:
         self.path = path
@@ -243,11 +245,11 @@ class _Scan:
         self._read = 0
 
     def damage(self, what: str) -> None:
-        """Record what is wrong with the file, and after which byte."""
+        """Record what is wrong with the file, and at which byte."""
         self._damaged.append(Damage(self.path, self._read, what))
 
     def take(self, block: bytes) -> None:
-        """Some whole lines more."""
+        """Scan the next block of whole lines."""
         if self._reading is None:
             self._reading = self._layout(block)
             self._counted["strange"] += 1
@@ -266,7 +268,7 @@ class _Scan:
         self._read += len(block)
 
     def result(self) -> LogFile:
-        """All of it. Raises `UnreadableError` where nothing of it could be read."""
+        """The result of the scan. Raises `UnreadableError` if nothing could be read."""
         if self._counted["zero"]:
             self.damage(f"{self._counted['zero']:,} lines have bytes that are zero")
         if self._reading is None and self.total:
@@ -283,7 +285,7 @@ class _Scan:
         )
 
     def _layout(self, block: bytes) -> LineReader | None:
-        """The layout, by the first lines. Raises `UnreadableError` where they are no text."""
+        """The reader for the file's layout, found from the first lines. Raises `UnreadableError`."""
         if self.total == 0 and block[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             raise UnreadableError(
                 self.path, "it is text in UTF-16; write it in UTF-8 (`iconv -f UTF-16 -t UTF-8`)"
@@ -296,7 +298,7 @@ class _Scan:
         return found
 
     def _candidates(self, block: bytes) -> Iterator[tuple[int, int]]:
-        """The lines, by where they begin and end, that have to be looked at."""
+        """The start and end of each line in a block that may match a template."""
         found: set[int] = set()
         for literal in self._literals:
             found.update(_places_of(block, literal))
@@ -316,7 +318,7 @@ class _Scan:
             yield start, last
 
     def _line(self, line: str, number: int) -> None:
-        """Take a line that may match."""
+        """Match one line with the templates."""
         read = None if self._reading is None else self._reading.read(line)
         if read is None:
             return
@@ -325,13 +327,14 @@ class _Scan:
                 continue
             found = template.pattern.search(read.message)
             if found is not None and not BEYOND.search(read.message):
-                self._say(template, found, number, read.message)
+                self._record_match(template, found, number, read.message)
                 return
         if self._names_a_place(line) and not any(word in read.message for word in OF_NO_USE):
             self._counted["unknown"] += 1
             self._first_unknown = self._first_unknown or number
 
-    def _say(self, template: Template, found: re.Match[str], number: int, message: str) -> None:
+    def _record_match(self, template: Template, found: re.Match[str], number: int, message: str) -> None:
+        """Record a line that matches a template."""
         values = {name.rstrip("_"): text for name, text in found.groupdict().items() if text is not None}
         place = _place(values)
         if place is not None and self._places is not None and place not in self._places:
@@ -347,6 +350,7 @@ class _Scan:
         self._matched.append(said)
 
     def _names_a_place(self, line: str) -> bool:
+        """Whether a line names one of the wanted partitions."""
         if self._places is None:
             return False
         names = (each[0] for each in NAME.finditer(line.encode()))
@@ -354,11 +358,12 @@ class _Scan:
 
 
 def _same(before: LogLine, after: LogLine) -> bool:
+    """Whether two lines are of the same kind, partition and broker."""
     return before.says is after.says and (before.place, before.node) == (after.place, after.node)
 
 
 def _places_of(block: bytes, literal: bytes) -> Iterator[int]:
-    """The positions of a literal, one for each line."""
+    """The positions of a literal in a block, one per line."""
     at = block.find(literal)
     while at >= 0:
         yield at
@@ -367,7 +372,7 @@ def _places_of(block: bytes, literal: bytes) -> Iterator[int]:
 
 
 def _written(places: Collection[TopicPartition] | None) -> frozenset[bytes] | None:
-    """The names of partitions as releases write them."""
+    """The names of partitions in the spellings of all releases, as bytes; None for any partition."""
     if places is None:
         return None
     names = [f"{each.topic}-{each.partition}" for each in places]
@@ -376,7 +381,7 @@ def _written(places: Collection[TopicPartition] | None) -> frozenset[bytes] | No
 
 
 def _place(values: dict[str, str]) -> TopicPartition | None:
-    """The partition of a line."""
+    """The partition that the values of a line name."""
     if "topic" in values:
         return TopicPartition(values.pop("topic"), int(values.pop("partition")))
     text = values.pop("tp", None)

@@ -19,7 +19,7 @@ NAME = re.compile(
 
 @frozen
 class LogName:
-    """A log file: which log it is of, and its place among the parts of that log, the oldest first."""
+    """The log that a file is a part of, and the index of the part, the oldest first."""
 
     path: Path
     stem: str
@@ -27,7 +27,7 @@ class LogName:
 
 
 def log_name(path: Path) -> LogName | None:
-    """The log that a file's name belongs to; None where it is none of Kafka's three logs.
+    """The log that a file belongs to by its name; None if it is none of Kafka's three logs.
 
     Of parts with dates (`server.log.2024-05-01-12`) the first date is the oldest; of parts with numbers
     (`server.log.2`) the highest number is, as log4j's RollingFileAppender does it.  The one without either
@@ -46,7 +46,7 @@ def log_name(path: Path) -> LogName | None:
 
 
 def logs_below(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
-    """The log files in a folder and in those below it, but not in those of partitions.
+    """The log files below a folder, except in folders of partitions.
 
     `kafkaServer.out` has what `server.log` has, and is one where that is missing.
     """
@@ -63,7 +63,7 @@ def logs_below(folder: Path, deepest: int = DEEPEST) -> Iterator[Path]:
 
 
 def chains(paths: Iterable[Path]) -> dict[tuple[Path, str], list[Path]]:
-    """The parts of each log, the oldest first, by folder and log; any other file is a log of its own."""
+    """The files of each log, the oldest first, by folder and name of the log."""
     found: dict[tuple[Path, str], list[LogName]] = {}
     for path in dict.fromkeys(paths):
         name = log_name(path) or LogName(path, path.name, (2, ""))

@@ -12,7 +12,7 @@ from spec.reading import resource
 
 
 class Says(Enum):
-    """What a line is about."""
+    """The subject of a log line."""
 
     LEADS = auto()
     FOLLOWS = auto()
@@ -47,7 +47,7 @@ class Says(Enum):
 
 @frozen
 class Template:
-    """A message: since and until which release, by which loggers, at which level, in which source file.
+    """A log message of Kafka: releases, loggers, level, source file, and its text with placeholders.
 
     `literal` is in every such line, so that a line without it is not matched.  `until` is empty
     where the newest release that was looked at, 4.4, still has it.  A `source` is a file of Kafka's.
@@ -64,12 +64,12 @@ class Template:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The message as an expression, which `re` keeps compiled."""
+        """The message as a regular expression."""
         return re.compile(self.message)
 
 
-def _templates() -> Iterator[Template]:
-    """The rows of the table, with the parts that their messages name put in."""
+def _read_templates() -> Iterator[Template]:
+    """The rows of the table of messages, with the parts they refer to inserted."""
     table = tomllib.loads(resource(__package__, "templates.toml"))
     for row in table["template"]:
         message = "".join(row["message"])
@@ -87,4 +87,4 @@ def _templates() -> Iterator[Template]:
         )
 
 
-TEMPLATES = tuple(_templates())
+TEMPLATES = tuple(_read_templates())

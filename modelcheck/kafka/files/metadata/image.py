@@ -33,7 +33,7 @@ TOPIC, BROKER = 2, 4  # kinds of resources that have settings
 
 
 class MetadataImage:
-    """What is true of a cluster after some records; `apply` takes them one by one, in their order."""
+    """The state of a cluster after the metadata records applied so far."""
 
     def __init__(self) -> None:
         self.topics: dict[UUID, str] = {}
@@ -48,7 +48,7 @@ class MetadataImage:
         self._pending: list[MetadataRecord] | None = None
 
     def apply(self, record: MetadataRecord) -> None:
-        """Take one record more; those of a transaction count when it ends."""
+        """Apply the next record; those of a transaction take effect at its end."""
         match record:
             case TransactionMark(mark):
                 pending, self._pending = self._pending or [], [] if mark == "begin" else None
@@ -60,7 +60,7 @@ class MetadataImage:
                 self._apply(record)
 
     def by_place(self) -> dict[TopicPartition, PartitionCreated]:
-        """The partitions by topic and number."""
+        """The partitions by topic name and number."""
         return {
             TopicPartition(self.topics[topic], number): partition
             for (topic, number), partition in self.partitions.items()
@@ -68,16 +68,17 @@ class MetadataImage:
         }
 
     def at(self, place: TopicPartition) -> PartitionCreated | None:
-        """One partition by topic and number, without going through all."""
+        """One partition by topic name and number, without building the whole mapping."""
         topic = self._named.get(place.topic)
         return None if topic is None else self.partitions.get((topic, place.partition))
 
     def setting(self, topic: str, name: str) -> str | None:
-        """A setting as the records have it for a topic: its own, or that of all brokers."""
+        """The value of a topic's setting in the records: its own, or the default of all brokers."""
         own = self.settings.get((TOPIC, topic, name))
         return own if own is not None else self.settings.get((BROKER, "", name))
 
     def _apply(self, record: MetadataRecord) -> None:  # noqa: C901 - one case for each kind
+        """Apply a record that is not part of an open transaction."""
         self.applied += 1
         match record:
             case TopicCreated(name, topic):
@@ -121,6 +122,7 @@ class MetadataImage:
                 assert_never(record)
 
     def _change_broker(self, record: BrokerChanged) -> None:
+        """Apply a change of a broker's registration."""
         before = self.brokers.get(record.broker)
         if before is not None and before.epoch == record.epoch:
             self.brokers[record.broker] = replace(
@@ -131,7 +133,7 @@ class MetadataImage:
 
 
 def changed(before: PartitionCreated, change: PartitionChanged) -> PartitionCreated:
-    """A partition after a change: its own epoch rises, the leader's where the change names a leader."""
+    """The partition after a change record; its epochs are incremented as Kafka does."""
 
     def of(new: T | None, old: T) -> T:
         return old if new is None else new

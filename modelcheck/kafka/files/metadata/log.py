@@ -24,7 +24,7 @@ SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
 
 @frozen
 class MetadataEntry:
-    """A record of the metadata log, with its place."""
+    """A record of the metadata log, with its file and offset."""
 
     path: Path
     position: int
@@ -35,7 +35,7 @@ class MetadataEntry:
 
 @frozen
 class MetadataLog:
-    """A node's copy of the metadata, as far as it goes: up to offset `end`, written in `epoch`."""
+    """The metadata of a node: the cluster's state up to offset `end`, whose last record is of `epoch`."""
 
     folder: Path
     image: MetadataImage
@@ -47,7 +47,7 @@ class MetadataLog:
 
 
 def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
-    """The cluster as a node's copy of the metadata log has it. Raises `UnreadableError`.
+    """The cluster's state in a node's copy of the metadata log. Raises `UnreadableError`.
 
     Reads the newest snapshot and what follows it; memory grows with the cluster and not with the log.
     `report` as for `read_batches`.
@@ -74,12 +74,12 @@ def read_metadata(folder: Path, report: OnRead = silent) -> MetadataLog:
 
 
 def newest_snapshot(folder: Path) -> Path | None:
-    """The snapshot that reaches furthest, if there is one."""
+    """The snapshot with the highest offset, if there is one."""
     return max((path for path in folder.glob("*.checkpoint") if SNAPSHOT.fullmatch(path.name)), default=None)
 
 
 def entries(path: Path, begins: int = 0, report: OnRead = silent) -> Iterator[MetadataEntry | Batch | Damage]:
-    """The records of a segment or a snapshot from an offset on, each after its batch, and the damage."""
+    """The records of a segment or snapshot from an offset on, each after its batch, and the damage."""
     for batch in read_batches(path, report=report):
         if isinstance(batch, Damage):
             yield batch
@@ -93,6 +93,7 @@ def entries(path: Path, begins: int = 0, report: OnRead = silent) -> Iterator[Me
 
 
 def _entry(path: Path, batch: Batch, offset: int, value: bytes) -> MetadataEntry | Damage:
+    """The decoded record of a batch, or the damage."""
     try:
         said: MetadataRecord = decode(value)
     except ShortError as error:
@@ -103,14 +104,14 @@ def _entry(path: Path, batch: Batch, offset: int, value: bytes) -> MetadataEntry
 
 
 def _behind(folder: Path, end: int) -> list[Path]:
-    """The segments that reach beyond an offset."""
+    """The segments with records at or after an offset."""
     found = segments(folder)
     following = [base for base, _ in found[1:]]
     return [path for n, (_, path) in enumerate(found) if n >= len(following) or following[n] > end]
 
 
 def _voters(folder: Path) -> frozenset[int]:
-    """The controllers, as far as the node wrote them down next to its log."""
+    """The ids of the voters in the node's quorum files, if it has any."""
     try:
         found = json.loads(read_text(folder / "quorum-state") or "{}")
         return frozenset(int(each["voterId"]) for each in found.get("currentVoters") or ())

@@ -18,7 +18,7 @@ NOBODY = -1
 
 @frozen
 class TopicCreated:
-    """A topic has a name and an id."""
+    """A topic was created, with a name and an id."""
 
     name: str
     id: UUID
@@ -26,14 +26,14 @@ class TopicCreated:
 
 @frozen
 class TopicRemoved:
-    """A topic is no more."""
+    """A topic was deleted."""
 
     id: UUID
 
 
 @frozen
 class PartitionCreated:
-    """A partition as it is written whole, in a snapshot too."""
+    """The complete state of a partition, as at its creation and in snapshots."""
 
     partition: int
     topic: UUID
@@ -50,7 +50,7 @@ class PartitionCreated:
 
 @frozen
 class PartitionChanged:
-    """What changes of a partition; None stays as it is, and so does the leader that is `UNCHANGED`."""
+    """A change of a partition; a field that is None (a leader: `UNCHANGED`) keeps its value."""
 
     partition: int
     topic: UUID
@@ -65,7 +65,7 @@ class PartitionChanged:
 
 @frozen
 class BrokerRegistered:
-    """A broker has registered; `epoch` is that of this registration."""
+    """A broker registered; `epoch` is that of the registration."""
 
     broker: int
     incarnation: UUID
@@ -77,7 +77,7 @@ class BrokerRegistered:
 
 @frozen
 class BrokerChanged:
-    """What changes of a broker's registration; None stays as it is."""
+    """A change of a broker's registration; a field that is None keeps its value."""
 
     broker: int
     epoch: int
@@ -87,28 +87,28 @@ class BrokerChanged:
 
 @frozen
 class BrokerRemoved:
-    """A broker is unregistered."""
+    """A broker was unregistered."""
 
     broker: int
 
 
 @frozen
 class ControllerRegistered:
-    """A node is a controller."""
+    """A node registered as a controller."""
 
     controller: int
 
 
 @frozen
 class ControllerRemoved:
-    """A node is a controller no more, as an operator said (Kafka 4.4)."""
+    """An operator removed a controller's registration (Kafka 4.4)."""
 
     controller: int
 
 
 @frozen
 class FeatureLevel:
-    """A feature has a level; 0 is none."""
+    """The level of a feature; 0 for one that is off."""
 
     name: str
     level: int
@@ -126,28 +126,28 @@ class ConfigSet:
 
 @frozen
 class ElrCleared:
-    """The eligible leader replicas of a topic, or of all (no name), are forgotten."""
+    """The eligible leader replicas of a topic, or of all (no name), were cleared."""
 
     topic: str
 
 
 @frozen
 class TransactionMark:
-    """Records of the metadata log that count together begin, end, or are taken back."""
+    """A transaction of metadata records begins, ends or is aborted."""
 
     mark: str
 
 
 @frozen
 class Other:
-    """A kind of record that is known and decides nothing here."""
+    """A record of a known kind that has no effect here."""
 
     name: str
 
 
 @frozen
 class UnknownRecord:
-    """A kind or version of record that this reader does not know."""
+    """A record of a kind or version that this reader does not know."""
 
     kind: int
     version: int
@@ -187,7 +187,7 @@ FRAME = 1  # the version of the frame around every record
 
 
 def decode(value: bytes) -> MetadataRecord:
-    """The record that bytes encode; raises `ShortError` where its bytes do not fit its kind."""
+    """The record that bytes encode; raises `ShortError` where they do not fit its kind."""
     fields = FieldReader(value)
     frame = fields.uvarint()
     kind, version = fields.uvarint(), fields.uvarint()
@@ -202,6 +202,7 @@ def decode(value: bytes) -> MetadataRecord:
 
 
 def _broker_registered(fields: FieldReader, version: int) -> MetadataRecord:
+    """Decode a RegisterBrokerRecord."""
     broker = fields.int32()
     if version >= 2:
         fields.bool()  # migrating from ZooKeeper
@@ -217,14 +218,17 @@ def _broker_registered(fields: FieldReader, version: int) -> MetadataRecord:
 
 
 def _end_point(fields: FieldReader) -> None:
+    """Skip an end point of a registration."""
     fields.text(), fields.text(), fields.int16(), fields.int16(), fields.tagged()
 
 
 def _feature(fields: FieldReader) -> None:
+    """Skip a feature of a registration."""
     fields.text(), fields.int16(), fields.int16(), fields.tagged()
 
 
 def _broker_changed(fields: FieldReader, _version: int) -> MetadataRecord:
+    """Decode a BrokerRegistrationChangeRecord."""
     broker, epoch = fields.int32(), fields.int64()
     tagged = fields.tagged()
     fenced = tagged[0].int8() if 0 in tagged else 0
@@ -233,10 +237,12 @@ def _broker_changed(fields: FieldReader, _version: int) -> MetadataRecord:
 
 
 def _sign(value: int) -> bool | None:
+    """The change of a flag that a sign encodes: 1 set, -1 cleared, 0 unchanged."""
     return None if value == 0 else value > 0
 
 
 def _partition(fields: FieldReader, version: int) -> MetadataRecord:
+    """Decode a PartitionRecord."""
     partition, topic = fields.int32(), fields.uuid()
     replicas, isr = _numbers(fields), _numbers(fields)
     _numbers(fields), _numbers(fields)  # what a reassignment removes and adds
@@ -259,6 +265,7 @@ def _partition(fields: FieldReader, version: int) -> MetadataRecord:
 
 
 def _partition_changed(fields: FieldReader, _version: int) -> MetadataRecord:
+    """Decode a PartitionChangeRecord."""
     partition, topic = fields.int32(), fields.uuid()
     tagged = fields.tagged()
     recovery = tagged[5].int8() if 5 in tagged else -1
@@ -276,14 +283,17 @@ def _partition_changed(fields: FieldReader, _version: int) -> MetadataRecord:
 
 
 def _numbers(fields: FieldReader) -> tuple[int, ...]:
+    """Decode an array of 32-bit numbers."""
     return fields.list(fields.int32)
 
 
 def _tagged_numbers(fields: FieldReader | None) -> tuple[int, ...] | None:
+    """Decode an array of 32-bit numbers in a tagged field; None if that is absent."""
     return None if fields is None else fields.nullable_list(fields.int32)
 
 
 def _uuids(fields: FieldReader) -> tuple[UUID, ...]:
+    """Decode an array of UUIDs."""
     return fields.list(fields.uuid)
 
 

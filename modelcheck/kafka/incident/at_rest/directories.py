@@ -29,7 +29,7 @@ OnRead = Callable[[str, int], None]
 
 @frozen
 class Directory:
-    """A log directory, and the node that it is of."""
+    """A log directory, and the node that it belongs to."""
 
     node: int
     read: LogDirectory
@@ -37,7 +37,7 @@ class Directory:
 
 @frozen
 class ClusterFiles:
-    """All that was given, read."""
+    """The contents of all the directories given."""
 
     directories: tuple[Directory, ...]
     metadata: MetadataLog | None
@@ -47,26 +47,26 @@ class ClusterFiles:
 
     @property
     def brokers(self) -> tuple[int, ...]:
-        """The nodes that are here and that have partitions, or that the metadata knows as brokers."""
+        """The nodes given that have partitions, or that the metadata lists as brokers."""
         registered = set(self.metadata.image.brokers) if self.metadata else set()
         nodes = {each.node for each in self.directories if each.read.partitions or each.node in registered}
         return tuple(sorted(nodes))
 
     @property
     def controllers(self) -> frozenset[int]:
-        """The controllers, as far as the metadata names them."""
+        """The ids of the controllers that the metadata names."""
         return (
             frozenset() if self.metadata is None else self.metadata.voters | self.metadata.image.controllers
         )
 
     @property
     def has_controller(self) -> bool:
-        """Whether the directory of a controller is here, so that no newer metadata is to be feared of it."""
+        """Whether a controller's directory was given, so that the metadata is the newest."""
         return bool(self.controllers & {each.node for each in self.directories})
 
 
 def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> ClusterFiles:
-    """Read directories, given as a path or as NODE=PATH; see `SpecError` for what is refused.
+    """The contents of directories, each given as PATH or NODE=PATH. Raises `SpecError`.
 
     A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
     held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
@@ -95,6 +95,7 @@ def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnR
 
 
 def _directories(given: Sequence[str], *, copies: bool) -> list[Directory]:
+    """The log directories at the given paths, each with its node. Raises SpecError for conflicts."""
     found: list[Directory] = []
     for text in given:
         named = NAMED.fullmatch(text)
@@ -112,7 +113,7 @@ _STOP = "stop the broker, or pass a copy with --copy"
 
 
 def _inside(path: Path) -> list[Path]:
-    """The log directories at a path: it, or those directly in it."""
+    """The log directories at a path: the path itself, or those directly in it."""
     try:
         if not path.is_dir():
             what = "this is no directory" if path.exists() else "there is no such directory"
@@ -132,6 +133,7 @@ def _inside(path: Path) -> list[Path]:
 
 
 def _whose(read: LogDirectory, named: int | None) -> Directory:
+    """The directory with its node, as it says or as `named`. Raises SpecError for a contradiction."""
     if named is not None and read.node is not None and named != read.node:
         raise _mistake("R0918", read.path, f"meta.properties names node {read.node}, not {named}")
     node = read.node if read.node is not None else named
@@ -142,6 +144,7 @@ def _whose(read: LogDirectory, named: int | None) -> Directory:
 
 
 def _refuse_mixed(found: Iterable[Directory]) -> None:
+    """Raise SpecError for directories of different clusters."""
     clusters: dict[str, Path] = {}
     for each in found:
         if each.read.cluster is not None:
@@ -153,6 +156,7 @@ def _refuse_mixed(found: Iterable[Directory]) -> None:
 
 
 def _refuse_twice(found: Iterable[Directory]) -> None:
+    """Raise SpecError for a directory, or a node's partition, that is given twice."""
     seen: dict[tuple[int, TopicPartition], Path] = {}
     paths: dict[Path, int] = {}
     for each in found:
@@ -168,10 +172,12 @@ def _refuse_twice(found: Iterable[Directory]) -> None:
 
 
 def _mistake(code: str, path: Path, message: str, help_: str = "") -> SpecError:
+    """The error about a path, with a code and advice."""
     return SpecError([Diagnostic(code, Source(str(path), ""), None, message, help=help_)])
 
 
 def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
+    """The contents of a directory. Raises SpecError if it cannot be read."""
     try:
         return read(path)
     except UnreadableError as error:
@@ -184,7 +190,7 @@ def _reading(read: Callable[[Path], LogDirectory], path: Path) -> LogDirectory:
 def _metadata(
     directories: Iterable[Directory], problems: list[str], report: OnRead
 ) -> tuple[MetadataLog | None, int | None]:
-    """The copy of the metadata log that goes furthest: by its epoch, then by its end."""
+    """The newest copy of the metadata log, by epoch and then end, and the node it is from."""
     best: tuple[MetadataLog | None, int | None] = (None, None)
     for each in directories:
         folder = each.read.metadata
@@ -204,7 +210,7 @@ def _metadata(
 
 @frozen
 class _LogReading:
-    """How logs are read, and where what is wrong with them is put down."""
+    """The options for reading logs, and the list of problems found."""
 
     every: bool
     report: OnRead
@@ -214,7 +220,7 @@ class _LogReading:
 def _partition(
     known: ClusterFiles, place: TopicPartition, state: PartitionCreated | None, reading: _LogReading
 ) -> PartitionFiles:
-    """A partition with its replicas; a broker that the metadata gives none has none, whatever it has."""
+    """A partition with the replicas that the given brokers have of it."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
     image = known.metadata.image if known.metadata else None
@@ -234,7 +240,7 @@ def _replica(
     state: PartitionCreated | None,
     reading: _LogReading,
 ) -> ReplicaLog | None:
-    """A node's replica; an empty one where the metadata has it and there is no folder."""
+    """A node's replica; an empty one if the metadata lists it and there is no folder."""
     theirs = [each.read for each in known.directories if each.node == node]
     clean = all(read.clean for read in theirs)
     mark = max(
@@ -270,6 +276,7 @@ def _replica(
 
 
 def _consequence(log: PartitionLog) -> str:
+    """What a broker does about the damage in a log at its start, as a phrase."""
     if log.cut:
         return f"(the broker drops all from offset {log.end:,} on when it starts)"
     return "(before the recovery point, so the broker does not look when it starts)"

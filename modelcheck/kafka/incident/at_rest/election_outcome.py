@@ -14,7 +14,7 @@ from spec.frozen import frozen
 
 
 class Succession(Enum):
-    """How a replica comes to lead; the easiest first."""
+    """The ways in which a replica becomes leader, the easiest first."""
 
     IN_SYNC = "in sync, automatic"
     ELIGIBLE = "eligible, automatic"
@@ -25,18 +25,18 @@ class Succession(Enum):
 
     @property
     def by_itself(self) -> bool:
-        """Whether the controller elects it as soon as it is there."""
+        """Whether the controller elects the replica automatically."""
         return self not in {Succession.BY_HAND, Succession.UNKNOWN}
 
     @property
     def is_clean(self) -> bool:
-        """Whether the controller expects such a leader to have all that is committed."""
+        """Whether the controller assumes that such a leader has all committed records."""
         return self in {Succession.IN_SYNC, Succession.ELIGIBLE}
 
 
 @frozen
 class Aftermath:
-    """What follows if `leader` leads.
+    """The consequences if `leader` becomes leader: truncations and lost records.
 
     `cuts` has the followers that are cut back, and the offset each is cut back to.  `lost` counts
     offsets of records that a copy here has and the leader has not, `committed` those of them that
@@ -53,19 +53,19 @@ class Aftermath:
 
     @property
     def badness(self) -> tuple[int, int, int]:
-        """A measure to compare outcomes by: what was surely promised counts first."""
+        """A key to compare outcomes by; the loss of surely acknowledged records counts first."""
         return (self.committed, self.doubtful, self.lost)
 
 
 def outcomes(partition: PartitionFiles) -> tuple[Aftermath, ...]:
-    """An outcome for each replica that is here, best first."""
+    """The outcome for each replica given as leader, best first."""
     found = [_outcome(partition, each) for each in partition.replicas.values()]
     order = list(Succession)
     return tuple(sorted(found, key=lambda each: (each.badness, order.index(each.way), each.leader)))
 
 
 def way(partition: PartitionFiles, node: int) -> Succession:
-    """How a replica comes to lead when it is the first of its partition to start."""
+    """How a replica becomes leader if it is the first of its partition to start."""
     state = partition.state
     if state is None:
         return Succession.UNKNOWN
@@ -77,7 +77,7 @@ def way(partition: PartitionFiles, node: int) -> Succession:
 
 
 def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
-    """The offset that a follower is cut back to: its log's end where nothing is cut.
+    """The offset that a follower truncates its log to; its log's end if it truncates nothing.
 
     Asks the leader again and again for the end of an epoch, with one round for each epoch that
     one has and the other has not.
@@ -87,15 +87,15 @@ def cut(follower: ReplicaLog, leader: PartitionLog) -> int:
         return min(log.end, max(follower.high_watermark or 0, log.start))
     end, epoch = log.end, log.last_epoch
     while True:
-        theirs, their_end = _answer(leader, epoch)
-        ours, our_end = _answer(log, theirs)
+        theirs, their_end = _epoch_and_end(leader, epoch)
+        ours, our_end = _epoch_and_end(log, theirs)
         if ours == theirs:
             return min(end, our_end, their_end)
         end, epoch = min(end, our_end), ours
 
 
-def _answer(log: PartitionLog, epoch: int) -> tuple[int, int]:
-    """The largest epoch up to this one that a log has, and its end there.
+def _epoch_and_end(log: PartitionLog, epoch: int) -> tuple[int, int]:
+    """The largest epoch of a log up to this one, and its end (the answer to OffsetsForLeaderEpoch).
 
     For an epoch older than all in a log Kafka answers with the start of the log's first epoch.
     """
@@ -106,6 +106,7 @@ def _answer(log: PartitionLog, epoch: int) -> tuple[int, int]:
 
 
 def _outcome(partition: PartitionFiles, leader: ReplicaLog) -> Aftermath:
+    """The outcome of one replica becoming leader."""
     comes = way(partition, leader.node)
     others = [each for each in partition.replicas.values() if each.node != leader.node]
     cuts = {each.node: cut(each, leader.log) for each in others}
@@ -130,7 +131,7 @@ def _outcome(partition: PartitionFiles, leader: ReplicaLog) -> Aftermath:
 
 
 def _is_sound(partition: PartitionFiles, comes: Succession) -> bool:
-    """Whether a leader that comes so has all that is committed, if its disk kept what it had."""
+    """Whether a leader elected in this way has all committed records, unless its disk lost some."""
     return comes.is_clean and partition.state is not None and not partition.state.recovering
 
 
@@ -138,7 +139,7 @@ Spans = Mapping[int, list[tuple[int, int]]]  # by epoch: offsets from and to
 
 
 def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
-    """The epochs of a log with their offsets, up to one."""
+    """The epochs of a log with their first and end offsets, up to `end`."""
     following = (*(each.start for each in log.epochs[1:]), log.end)
     for each, until in zip(log.epochs, following, strict=False):
         if each.start < min(until, end):
@@ -146,7 +147,7 @@ def _spans(log: PartitionLog, end: int) -> Iterable[tuple[int, int, int]]:
 
 
 def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: PartitionLog) -> Spans:
-    """The offsets, by epoch, that logs have below their ends and the leader, from its start on, has not."""
+    """The offsets, by epoch, that other logs have and the leader's lacks."""
     has = {epoch: (begins, ends) for epoch, begins, ends in _spans(leader, leader.end)}
     found: dict[int, list[tuple[int, int]]] = {}
     for log, end in others:
@@ -159,7 +160,7 @@ def _missing_on_leader(others: Iterable[tuple[PartitionLog, int]], leader: Parti
 
 
 def _size(spans: Spans) -> int:
-    """How many offsets there are, each epoch's counted once."""
+    """The number of offsets in spans, each epoch's counted once."""
     total = 0
     for each in spans.values():
         reached = -1

@@ -15,7 +15,7 @@ FORMAT = "modelcheck at-rest 1"
 
 
 def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int]) -> dict[str, object]:
-    """The whole report in plain values: every partition, including those that are fine."""
+    """The whole report as JSON data, including partitions without problems."""
     metadata = gathered.metadata
     known = metadata and {
         "node": gathered.metadata_of,
@@ -37,6 +37,7 @@ def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int
 
 
 def _partition(each: Judged) -> dict[str, object]:
+    """One partition as JSON data."""
     place = each.partition.place
     return {
         "topic": place.topic,
@@ -54,6 +55,7 @@ def _partition(each: Judged) -> dict[str, object]:
 
 
 def _state(partition: PartitionFiles) -> dict[str, object] | None:
+    """A partition's state in the metadata as JSON data."""
     state = partition.state
     if state is None:
         return None
@@ -69,6 +71,7 @@ def _state(partition: PartitionFiles) -> dict[str, object] | None:
 
 
 def _replica(replica: ReplicaLog) -> dict[str, object]:
+    """One replica as JSON data."""
     log = replica.log
     return {
         "node": replica.node,
@@ -83,6 +86,7 @@ def _replica(replica: ReplicaLog) -> dict[str, object]:
 
 
 def _outcome(outcome: Aftermath) -> dict[str, object]:
+    """One outcome as JSON data."""
     return {
         "leader": outcome.leader,
         "how": outcome.way.name.lower().replace("_", "-"),

@@ -12,7 +12,7 @@ from spec.frozen import frozen
 
 @frozen
 class ReplicaLog:
-    """A partition's log on a broker that is here; an empty one, `absent`, where it has no folder of it."""
+    """A replica's log in the given directories; an empty one, `absent`, if it has no folder."""
 
     node: int
     log: PartitionLog
@@ -22,13 +22,13 @@ class ReplicaLog:
 
     @property
     def lost_its_end(self) -> bool:
-        """Whether records are gone that the broker itself had noted as committed."""
+        """Whether the log lacks records below the high watermark that its broker wrote down."""
         return self.high_watermark is not None and self.high_watermark > self.log.end
 
 
 @frozen
 class PartitionFiles:
-    """A partition: its state as the metadata has it, if there is any, and the replicas that are here.
+    """A partition: its state in the metadata, if any, and the replicas in the given directories.
 
     `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on.
     """
@@ -41,12 +41,12 @@ class PartitionFiles:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The replicas whose brokers are not here."""
+        """The replicas whose brokers' directories were not given."""
         return tuple(n for n in self.state.replicas if n not in self.replicas) if self.state else ()
 
     @property
     def electable(self) -> tuple[int, ...]:
-        """The replicas that are elected once they are there: by no operator, and by no unclean election.
+        """The replicas that the controller elects cleanly and automatically.
 
         The in-sync replicas; with eligible leader replicas (KIP-966) those too, of which a broker
         that was not shut down cleanly is struck when it registers.
@@ -61,7 +61,7 @@ class PartitionFiles:
 
     @property
     def struck(self) -> tuple[int, ...]:
-        """Who was eligible, and is not any more when it registers, since it was not shut down cleanly."""
+        """The replicas that lose eligibility on registration, after an unclean shutdown."""
         state = self.state
         if state is None or not self.eligible_count:
             return ()
@@ -69,7 +69,7 @@ class PartitionFiles:
 
     @property
     def last_known_leader(self) -> int | None:
-        """Who is elected, uncleanly, where eligible leader replicas count and none is left."""
+        """The replica elected uncleanly when no eligible leader replica (ELR) is left."""
         state = self.state
         if state is None or not self.eligible_count or self.electable:
             return None
@@ -79,5 +79,5 @@ class PartitionFiles:
 
     @property
     def missing_leaders(self) -> tuple[int, ...]:
-        """Those missing who would be elected without further ado if they came back."""
+        """The missing replicas that would be elected automatically if they returned."""
         return tuple(n for n in self.missing if n in self.electable)

@@ -17,7 +17,7 @@ SHOWN = 20  # partitions with a table of their own, where not all are asked for
 def lines(
     gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int], width: int, *, every: bool
 ) -> Iterator[Line]:
-    """The whole report, worst partition first; those that are fine in one line at the end."""
+    """The whole report, worst partition first; partitions without problems in one line at the end."""
     for text in answer(found, order):
         yield from wrapped((), text, width, Role.STRONG)
     for number, step in enumerate(what_to_do(found, order)):
@@ -40,14 +40,14 @@ def lines(
 
 
 def is_fine(each: Judged) -> bool:
-    """Whether there is nothing to report of a partition: all is here, and no election cuts anything."""
+    """Whether a partition has no problems: all replicas are given, and no election truncates anything."""
     if each.order_matters or each.is_open or each.gone or each.wanted is None or each.partition.struck:
         return False
     return not each.wanted.lost
 
 
 def worst_first(found: Sequence[Judged]) -> tuple[Judged, ...]:
-    """The partitions: what is lost for good first, then what may be, then what is open, then by name."""
+    """The partitions in order of severity: certain loss, possible loss, unknown, then by name."""
 
     def measure(each: Judged) -> tuple[object, ...]:
         least = each.wanted.badness if each.wanted is not None else (0, 0, 0)
@@ -59,6 +59,7 @@ def worst_first(found: Sequence[Judged]) -> tuple[Judged, ...]:
 
 
 def _table(each: Judged, width: int) -> Iterator[Line]:
+    """The table of a partition's outcomes."""
     partition = each.partition
     yield from wrapped((Piece(f"{partition.place}  ", Role.STRONG),), _state(partition), width, Role.DIM)
     heads = ("leads", "how", "log ends", "lost", "committed", "cut back")
@@ -74,6 +75,7 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
 
 
 def _state(partition: PartitionFiles) -> str:
+    """A partition's state in the metadata, in words."""
     state = partition.state
     if state is None:
         return "not in the metadata"
@@ -85,6 +87,7 @@ def _state(partition: PartitionFiles) -> str:
 
 
 def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
+    """The cells of an outcome's row."""
     replica = partition.replicas[outcome.leader]
     ends = "no folder" if replica.absent else f"{outcome.end:,}"
     cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "none"
@@ -93,7 +96,7 @@ def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
 
 
 def _row(cells: Sequence[str], sizes: Sequence[int]) -> str:
-    """Words to the left, numbers to the right."""
+    """A row of the table, words aligned left and numbers right."""
     parts = [
         f"{cell:>{size}}" if n in {2, 3, 4} else f"{cell:<{size}}"
         for n, (cell, size) in enumerate(zip(cells, sizes, strict=True))
@@ -102,6 +105,7 @@ def _row(cells: Sequence[str], sizes: Sequence[int]) -> str:
 
 
 def _role(outcome: Aftermath) -> Role:
+    """The colour of an outcome's row."""
     if outcome.committed:
         return Role.BAD
     return Role.UNSURE if outcome.lost else Role.PLAIN

@@ -15,7 +15,7 @@ MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
 
 @frozen
 class Judged:
-    """A partition, what follows from each leader, best first, and the one to want."""
+    """A partition with the outcome of each leader, best first, and the leader to prefer."""
 
     partition: PartitionFiles
     outcomes: tuple[Aftermath, ...]
@@ -23,36 +23,36 @@ class Judged:
 
     @property
     def by_themselves(self) -> tuple[Aftermath, ...]:
-        """What can happen if brokers are started and nothing else is done."""
+        """The outcomes possible if brokers are started and no operator intervenes."""
         return tuple(each for each in self.outcomes if each.way.by_itself)
 
     @property
     def worst(self) -> Aftermath | None:
-        """The worst automatic outcome; where no broker is elected automatically, the worst one by hand."""
+        """The worst automatic outcome; if no replica is elected automatically, the worst manual one."""
         return max(self.by_themselves or self.outcomes, key=lambda each: each.badness, default=None)
 
     @property
     def gone(self) -> int:
-        """Records that a broker had noted as committed and that no copy here has."""
+        """The number of records that a broker noted as committed and that no given copy has."""
         replicas = self.partition.replicas.values()
         noted = max((each.high_watermark or 0 for each in replicas), default=0)
         return max(0, noted - max((each.log.end for each in replicas), default=0))
 
     @property
     def by_hand(self) -> bool:
-        """Whether the leader to want is elected by hand only."""
+        """Whether the preferred leader must be elected manually."""
         return self.wanted is not None and self.wanted.way is Succession.BY_HAND
 
     @property
     def order_matters(self) -> bool:
-        """Whether it matters who starts first."""
+        """Whether the loss depends on which broker starts first."""
         if self.wanted is None or self.worst is None:
             return False
         return self.wanted.badness != self.worst.badness or self.by_hand
 
     @property
     def is_open(self) -> bool:
-        """Whether what is not here could change the answer, or who may lead is not known."""
+        """Whether missing files could change the answer, or who may lead is unknown."""
         return self.partition.state is None or bool(self.partition.missing)
 
 
@@ -71,7 +71,7 @@ def judged(partition: PartitionFiles) -> Judged:
 
 
 def starting_order(nodes: Iterable[int], all_judged: Iterable[Judged]) -> tuple[int, ...]:
-    """The order of brokers that loses least; of equal ones that with the lowest numbers first.
+    """The order of brokers that loses least; ties are broken by the lowest numbers.
 
     Tries all orders of up to six brokers, and else takes the broker next that costs least.
     """
@@ -91,16 +91,19 @@ Choices = tuple[tuple[int, Badness], ...]  # who may come to lead, and what that
 
 
 def _choices(each: Judged) -> Choices:
+    """For each leader that a start may lead to, the cost above that of the preferred one."""
     least = each.wanted.badness if each.wanted else (0, 0, 0)
     might = {o.leader: o for o in (*each.by_themselves, *([each.wanted] if each.wanted else []))}
     return tuple((node, _more(outcome.badness, least)) for node, outcome in sorted(might.items()))
 
 
 def _more(cost: Badness, least: Badness) -> Badness:
+    """The excess of a cost over the least."""
     return (cost[0] - least[0], cost[1] - least[1], cost[2] - least[2])
 
 
 def _cost(order: Sequence[int], choices: Counter[Choices]) -> Badness:
+    """The cost of an order of starts, over all partitions."""
     total = [0, 0, 0]
     for might, times in choices.items():
         costs = dict(might)

@@ -12,18 +12,18 @@ from modelcheck.kafka.incident.at_rest.start_order import Judged
 
 
 def brokers(nodes: Iterable[int]) -> str:
-    """Brokers by their numbers: "broker 1", "brokers 1, 2 and 3"."""
+    """Brokers in words: "broker 1", "brokers 1, 2 and 3"."""
     *most, last = [str(node) for node in nodes]
     return f"brokers {', '.join(most)} and {last}" if most else f"broker {last}"
 
 
 def listed(nodes: Iterable[int]) -> str:
-    """Numbers with commas, or "none"."""
+    """Numbers separated by commas, or "none"."""
     return ", ".join(map(str, nodes)) or "none"
 
 
 def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The first lines: the records lost for good, or those whose loss depends on the order of starts."""
+    """The report's first sentences: records lost for good, and those whose loss depends on the order."""
     if not all_judged:
         yield "There are no partitions in these directories."
         return
@@ -59,20 +59,22 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
 
 
 def _waits(each: Judged) -> bool:
-    """Whether no broker that is here is elected automatically, and one that is missing would be."""
+    """Whether no given replica is elected automatically, but a missing one would be."""
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
 def _least(each: Judged) -> int:
+    """The number of records that the best outcome loses."""
     return (each.wanted.lost if each.wanted is not None else 0) + each.gone
 
 
 def _share(some: int, of: int) -> str:
+    """A number of partitions out of all, in words."""
     return f"{some:,} of {count(of, 'partition')}"
 
 
 def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The steps, in their order; none where the order is all the same."""
+    """The recommended steps, in order; none if the order does not matter."""
     if not any(each.order_matters for each in all_judged):
         return
     for node in order:
@@ -86,7 +88,7 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
 
 
 def command(partition: PartitionFiles) -> str:
-    """The command that elects a replica that is there but not in sync."""
+    """The shell command that elects a replica that is not in sync."""
     topic, number = partition.place
     return (
         "kafka-leader-election.sh --bootstrap-server HOST:PORT --election-type unclean"
@@ -95,7 +97,7 @@ def command(partition: PartitionFiles) -> str:
 
 
 def reasons(each: Judged) -> Iterator[str]:
-    """The reasons for the rows of a partition's table."""
+    """The explanations of the rows of a partition's table."""
     partition, wanted = each.partition, each.wanted
     for replica in partition.replicas.values():
         yield from _about(replica, partition)
@@ -121,7 +123,7 @@ def reasons(each: Judged) -> Iterator[str]:
 
 
 def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
-    """What is odd about a replica."""
+    """The anomalies of a replica, in sentences."""
     name = brokers([replica.node]).capitalize()
     in_line = replica.node in partition.electable
     if replica.absent:
@@ -138,7 +140,7 @@ def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
 
 
 def _about_struck(partition: PartitionFiles) -> Iterator[str]:
-    """Who may not lead any more, and who leads in its place."""
+    """The replicas that lost eligibility, and who leads instead, in sentences."""
     if not partition.struck:
         return
     struck = brokers(partition.struck)
@@ -153,7 +155,7 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
 
 
 def _about_missing(partition: PartitionFiles) -> Iterator[str]:
-    """What only those have who are not here."""
+    """What the missing replicas alone may have, in sentences."""
     leaders = partition.missing_leaders
     others = [node for node in partition.missing if node not in leaders]
     if leaders:
@@ -184,7 +186,7 @@ def _with_leader(wanted: Aftermath, partition: PartitionFiles) -> str:
 
 
 def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
-    """What is on one broker only, until others have copied it."""
+    """The records that only one broker has until others replicate them."""
     if partition.state is None or len(partition.state.replicas) < 2:
         return
     others = [
@@ -201,7 +203,7 @@ def _later(wanted: Aftermath, partition: PartitionFiles) -> Iterator[str]:
 
 
 def basis(gathered: ClusterFiles) -> Iterator[str]:
-    """What the answer rests on, and what it does not know."""
+    """What the answer is based on, and what is unknown."""
     metadata = gathered.metadata
     if metadata is None:
         yield (

@@ -43,7 +43,7 @@ ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 
 @frozen
 class Setting:
-    """The model within the scope and configuration of the files, and sentences on what was assumed."""
+    """The model with the scope and configuration of the files, and sentences on the assumptions made."""
 
     model: ir.Model
     scope: ir.Scope
@@ -53,7 +53,7 @@ class Setting:
 
 @cache
 def model(name: str = "observed") -> ir.Model:
-    """The model of a partition with what an operator does; `observed_settings` has settings that change."""
+    """The model of a partition with an operator's actions; `observed_settings` has settings that change."""
     path = Path(__file__).with_name("observed.rsm")
     (found,) = loads(read(path), str(path), only=(name,))
     return found
@@ -67,7 +67,7 @@ def setting(
     given: tuple[str, ...] = (),
     said: str | None = None,
 ) -> Setting:
-    """The model for the observations, which begin with the `first` settings of the topic.
+    """The model for the observations; the topic's settings begin as `first`.
 
     `given` are config entries that somebody knows better, and `said` is the release as logs name it, for
     where there is no metadata log.
@@ -110,7 +110,7 @@ def setting(
 
 
 def _by_hand(observed: Observed, *, allowed: bool) -> bool:
-    """Whether a leader was elected that was neither in sync nor eligible, and did not lead last.
+    """Whether some elected leader, other than the last, was neither in sync nor eligible.
 
     That is not so where a setting allows it by then; it is `allowed` or not at first.
     """
@@ -132,6 +132,6 @@ def _by_hand(observed: Observed, *, allowed: bool) -> bool:
 
 
 def _moves(observed: Observed) -> int:
-    """How often the leadership can have been moved at most: as often as it went from one to another."""
+    """The greatest number of times that leadership can have been transferred."""
     decided = [each for each in observed.events if isinstance(each, Decided)]
     return min(9, sum(a.epoch != b.epoch for a, b in pairwise(decided)))

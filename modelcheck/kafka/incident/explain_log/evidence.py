@@ -12,7 +12,7 @@ NEVER = -1  # a line cannot be placed there
 
 
 def lines_by_step(product: ObservationProduct, run: Explained) -> tuple[tuple[Evidence, ...], ...]:
-    """For each step the lines that are shown with it, log by log.
+    """For each step of a run the log lines shown with it.
 
     The lines of a log keep their order, each is placed at a state in which it is true, and as many as
     possible at the steps that usually write them.  Costs lines times steps.
@@ -27,7 +27,7 @@ def lines_by_step(product: ObservationProduct, run: Explained) -> tuple[tuple[Ev
 
 
 def _points(product: ObservationProduct, run: Explained, log: Sequence[LineObservation]) -> list[int]:
-    """The point of the run at which each line is placed."""
+    """For each line of a log the index of the point of the run at which it is shown."""
     scores: list[list[int]] = []  # of the best way to place all lines up to this one, this one up to a point
     for number, seen in enumerate(log):
         row: list[int] = []
@@ -48,7 +48,7 @@ def _points(product: ObservationProduct, run: Explained, log: Sequence[LineObser
 
 
 def _fits(run: Explained, seen: LineObservation, point: int) -> int:
-    """Whether the step there is one that writes such a line, or brings the state that it is of."""
+    """How well a step fits a line: whether it writes such a line, or leads to the state reported."""
     step = point if seen.ahead else point - 1
     if 0 <= step < len(run.steps) and seen.actions:
         taken = run.steps[step]

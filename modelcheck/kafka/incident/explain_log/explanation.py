@@ -19,7 +19,7 @@ LOSSES = ("acknowledged_survive", "committed_on_leader", "acknowledged_kept", "c
 
 @frozen
 class Loss:
-    """A property that is false after a step, the records that are lost by it, and who has them in the end."""
+    """A property violated by a step, the records lost by it, and the brokers that have them in the end."""
 
     property: str
     step: int
@@ -29,7 +29,7 @@ class Loss:
 
 @frozen
 class Story:
-    """A run and its basis: the evidence of each step, the offsets that each record represents, the losses.
+    """An explained run: the evidence of each step, the offsets of each record, and the losses.
 
     `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
     brokers that have any of these.
@@ -44,7 +44,7 @@ class Story:
 
 
 def story(product: ObservationProduct, setting: Setting, found: Explained, name: str) -> Story:
-    """The run with its shutdowns and faults as late as the files allow; replayed, so that it is one."""
+    """The run with shutdowns and faults as late as the files allow, replayed, with its evidence."""
     run = late(product, found)
     states = tuple(point.state for point in run.points)
     trace = certify(Trace(setting.model, setting.scope, states, run.steps, Stops(), check=name)).trace
@@ -58,7 +58,7 @@ def story(product: ObservationProduct, setting: Setting, found: Explained, name:
 
 
 def late(product: ObservationProduct, found: Explained) -> Explained:
-    """The run with each step that takes a broker down as late as it can be: there its evidence is."""
+    """The run with each step that takes a broker down as late as possible, next to its evidence."""
     points, steps = list(found.points), list(found.steps)
     actions = product.faults | {"shut_down"}
     for first in reversed(range(len(steps))):
@@ -74,7 +74,7 @@ def late(product: ObservationProduct, found: Explained) -> Explained:
 
 
 def _swapped(product: ObservationProduct, point: Point, first: Step, second: Step, to: Point) -> Point | None:
-    """The point between two steps the other way round, if they then lead to the same point."""
+    """The point between two steps in the other order, if that leads to the same point; else None."""
     for between in _after(product, point, second):
         if to in _after(product, between, first):
             return between
@@ -82,6 +82,7 @@ def _swapped(product: ObservationProduct, point: Point, first: Step, second: Ste
 
 
 def _after(product: ObservationProduct, point: Point, step: Step) -> list[Point]:
+    """The points that a step leads to."""
     return [after for taken, after in product.next(point, frozenset({step.action})) if taken == step]
 
 
@@ -89,7 +90,7 @@ def _after(product: ObservationProduct, point: Point, step: Step) -> list[Point]
 
 
 def _records(product: ObservationProduct, run: Explained) -> Iterator[tuple[int, Interval]]:
-    """The offsets that each record of the model represents, by its name there."""
+    """Each record of the model, by name, with the offsets that it represents."""
     for step, point in zip(run.steps, run.points[1:], strict=True):
         if step.action in SENDS:
             log = product.logs(point.state)[step.args[0]]
@@ -97,7 +98,7 @@ def _records(product: ObservationProduct, run: Explained) -> Iterator[tuple[int,
 
 
 def _evidence(product: ObservationProduct, run: Explained) -> Iterator[tuple[Evidence, ...]]:
-    """For each step the observations that it explains; those that the start explains are with the first."""
+    """For each step the observations that it explains; those of the start are with the first."""
     observed = product.observed
     for number, step in enumerate(run.steps):
         before, after = run.points[number : number + 2]
@@ -116,7 +117,7 @@ def _evidence(product: ObservationProduct, run: Explained) -> Iterator[tuple[Evi
 
 
 def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Without a line that is there already, as what the controller decided."""
+    """The evidence without repeated lines."""
     found: dict[str, Evidence] = {}
     for each in evidence:
         found.setdefault(each.place if ".log" in each.place else str(each), each)
@@ -124,17 +125,19 @@ def _once(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _holders(observed: Observed, place: int, epoch: int) -> Iterator[Evidence]:
-    """Who has a record in the end."""
+    """The brokers that have a record in the end, as evidence."""
     for end in observed.ends.values():
         if end.log is not None and len(end.log) >= place and end.log[place - 1] == epoch:
             yield Evidence(end.log_evidence.place, f"has {observed.intervals[place - 1]}")
 
 
 def _left(end: Ended) -> list[Evidence]:
+    """The evidence of how a broker's directory was left."""
     return [end.left_evidence, end.log_evidence]
 
 
 def _falls_again(run: Explained, number: int, broker: int) -> bool:
+    """Whether a broker goes down in a later step."""
     return any(step.action in FALLS and step.args[0] == broker for step in run.steps[number + 1 :])
 
 
@@ -142,7 +145,7 @@ def _falls_again(run: Explained, number: int, broker: int) -> bool:
 
 
 def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
-    """For each of the properties the first step after which it is false."""
+    """For each violated property the first step that violates it, with the records lost."""
     for name in LOSSES:
         bad = [
             number for number, state in enumerate(states) if not _holds(product.machine, setting, name, state)
@@ -153,25 +156,26 @@ def _losses(product: ObservationProduct, setting: Setting, states: Sequence[Stat
 
 
 def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
+    """Whether a property is true in a state."""
     return machine.holds(setting.model.property(name), state)
 
 
 def _endangered(product: ObservationProduct, state: State) -> tuple[int, ...]:
-    """What was acknowledged or committed, and no broker has that is in sync or eligible."""
+    """The acknowledged or committed records that no in-sync or eligible replica has."""
     promised = state[product.at("acked")] | state[product.at("committed")]
     logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
     return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))
 
 
 def _having(product: ObservationProduct, records: Sequence[int], state: State) -> Iterator[str]:
-    """The brokers that have any of some records."""
+    """The brokers that have any of the records."""
     for name, log in zip(product.observed.brokers, product.logs(state), strict=True):
         if {entry[1] for entry in log} & set(records):
             yield name
 
 
 def lacking(product: ObservationProduct, name: str, state: State) -> tuple[int, ...]:
-    """The records that a property promises and that are missing."""
+    """The records that a property promises and that are missing in a state."""
     promised = state[product.at("acked" if name.startswith("acknowledged") else "committed")]
     logs = product.logs(state)
     leader = state[product.at("leader")]

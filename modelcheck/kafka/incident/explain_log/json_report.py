@@ -12,11 +12,12 @@ FORMAT = "modelcheck explain-log 1"
 
 
 def as_json(answers: Sequence[PartitionAnswer], problems: Sequence[str]) -> dict[str, object]:
-    """The whole report in plain values."""
+    """The whole report as JSON data."""
     return {"format": FORMAT, "partitions": [_answer(each) for each in answers], "problems": list(problems)}
 
 
 def _answer(answer: PartitionAnswer) -> dict[str, object]:
+    """The answer for one partition as JSON data."""
     found = answer.unexplained
     return {
         "topic": answer.place.topic,
@@ -48,6 +49,7 @@ def _answer(answer: PartitionAnswer) -> dict[str, object]:
 
 
 def _story(story: Story) -> dict[str, object]:
+    """An explained run as JSON data."""
     return {
         "faults": dict(story.trace.fault_counts()),
         "steps": [

@@ -44,7 +44,7 @@ MOST_OFFSETS = 8  # of lines, in addition to those of directories
 
 @frozen
 class Meaning:
-    """What a line of a kind means for a state.
+    """The facts about a state that a kind of line implies.
 
     `state` is whether its epochs and high watermark are of that state, and `length` whether its
     offset is the end of the broker's log; for the rest see `LineObservation`.
@@ -90,7 +90,7 @@ MEANINGS: Mapping[Says, Meaning] = {
 
 @frozen
 class PartitionLines:
-    """The lines of a log about a partition and about its broker, `node`.
+    """The lines of a log about a partition, and about `node`, the broker that wrote it.
 
     `starts` is whether the log has each start of the broker since its first line.
     """
@@ -101,7 +101,7 @@ class PartitionLines:
 
 
 def lines_of_partition(log: NodeLog, place: TopicPartition, spine: Spine, *, gaps: bool) -> PartitionLines:
-    """The lines of a log about the partition of a spine.
+    """The lines of a log about the partition of a metadata timeline.
 
     A log that has one start has all of them: they are logged at the same level.  With `gaps` that is not
     assumed.
@@ -112,7 +112,7 @@ def lines_of_partition(log: NodeLog, place: TopicPartition, spine: Spine, *, gap
 
 
 def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
-    """Without the lines that were written before the metadata log has anything of this partition.
+    """The lines without those older than the partition's first metadata record.
 
     That is all before the partition is named first, where the metadata log has its beginning; and all up
     to the last line of a state before, of an older epoch or of another topic of this name.
@@ -132,12 +132,13 @@ def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
 
 
 def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
+    """Whether a line is about another topic of the same name, by its id."""
     text = line.values.get("id")
     return text is not None and topic is not None and topic_id(text) not in {None, topic}
 
 
 def offsets(logs: Sequence[PartitionLines]) -> list[int]:
-    """The offsets in lines that matter most, as many as the model has room for.
+    """The most important offsets in the lines, as many as the model has records for.
 
     Of a log that was cut, one record behind the cut is among them if no line has its end before.
     """
@@ -154,12 +155,12 @@ def offsets(logs: Sequence[PartitionLines]) -> list[int]:
 
 
 def seen(log: PartitionLines, spine: Spine, intervals: Sequence[Interval]) -> tuple[LineObservation, ...]:
-    """The observations of a log's lines, in their order; lines of brokers without a replica are left out."""
-    return tuple(_Saying(log, spine, intervals).all())
+    """The observations from a log's lines, in order, without those about brokers that have no replica."""
+    return tuple(_LineTranslator(log, spine, intervals).all())
 
 
-class _Saying:
-    """The lines of one log, said of the model."""
+class _LineTranslator:
+    """Translates the lines of one log to observations of the model."""
 
     def __init__(self, log: PartitionLines, spine: Spine, intervals: Sequence[Interval]) -> None:
         self._log = log
@@ -181,7 +182,7 @@ class _Saying:
             announced = line.says is not Says.STARTED and (announced or line.says in ANNOUNCE)
 
     def _about(self, line: LogLine) -> Iterator[int]:
-        """The brokers that a line is about."""
+        """The brokers that a line is about, by their numbers in the model."""
         node = line.node if line.node is not None else self._log.node
         match line.says:
             case Says.FENCED | Says.UNFENCED | Says.LEAVES:
@@ -196,6 +197,7 @@ class _Saying:
             yield about
 
     def _line(self, line: LogLine, broker: int, evidence: Evidence) -> Iterator[LineObservation]:
+        """The observations from a line about a broker."""
         meant = MEANINGS.get(line.says)
         if meant is None:
             return
@@ -218,32 +220,34 @@ class _Saying:
         )
 
     def _is_between(self, length: tuple[int, int]) -> bool:
-        """Whether a length is just between two records of the model."""
+        """Whether a length is exact: the log ends at a boundary between records of the model."""
         return length[0] == length[1] < len(self._intervals)
 
     def _length(self, offset: int) -> tuple[int, int]:
-        """How many records of the model a log that ends at an offset has, at least and at most."""
+        """The least and the greatest number of the model's records in a log with this end offset."""
         return (
             sum(each.end <= offset for each in self._intervals),
             sum(each.start < offset for each in self._intervals),
         )
 
     def _mark(self, line: LogLine) -> int:
+        """The number of the model's records below the high watermark in a line."""
         return self._length(line.value("mark") or 0)[0]
 
     def _epoch(self, line: LogLine) -> int:
+        """The model's leader epoch for the one in a line."""
         epoch = line.value("epoch")
         if epoch is None or not self._spine.epochs:
             return 0
         return min(self._spine.epoch_of(epoch), self._spine.epochs[-1][1])
 
     def _position(self, line: LogLine) -> int:
-        """How many observations of the metadata log were made when a broker knew a state of the partition."""
+        """The number of metadata observations up to the partition state that a line refers to."""
         version = line.value("version")
         known = [] if version is None else [n for v, n in self._spine.versions.items() if v <= version]
         return max(known, default=0)
 
 
 def shortened(text: str) -> str:
-    """A line as it is shown."""
+    """A line cut to the length that reports show."""
     return text if len(text) <= SHORTEN else f"{text[: SHORTEN - 1]}…"

@@ -24,7 +24,7 @@ NAMED = 3  # gaps that are named
 
 @frozen
 class _State:
-    """A partition's state at one version, as lines have it; None is not known."""
+    """A partition's state at one version, as far as lines show it; None is unknown."""
 
     line: LogLine
     leader: int | None = None
@@ -33,7 +33,7 @@ class _State:
 
 
 def spine_of_lines(logs: Logs, place: TopicPartition) -> Spine | None:
-    """The controller's decisions on a partition by the lines of all logs; None where these are too few.
+    """The controller's decisions on a partition, from the lines of all logs; None if they are too few.
 
     Too few means that no state has its number, its leader and its ISR.
     """
@@ -82,7 +82,7 @@ def spine_of_lines(logs: Logs, place: TopicPartition) -> Spine | None:
 
 
 def _states(logs: Logs, place: TopicPartition) -> Mapping[int, _State]:
-    """The states by their numbers, each from all lines that have something of it."""
+    """The partition's states by version, each merged from all lines about it."""
     found: dict[int, _State] = {}
     for log in logs.logs:
         epoch: int | None = None  # in which the broker that writes leads
@@ -105,7 +105,7 @@ def _states(logs: Logs, place: TopicPartition) -> Mapping[int, _State]:
 
 
 def _filled(state: _State, other: _State) -> _State:
-    """A state with its unknown parts taken from another one."""
+    """The state with unknown parts taken from another."""
     return replace(
         state,
         leader=other.leader if state.leader is None else state.leader,
@@ -115,7 +115,7 @@ def _filled(state: _State, other: _State) -> _State:
 
 
 def _brokers(lines: Iterable[LogLine]) -> tuple[int, ...]:
-    """The replicas, as far as any line names them."""
+    """The replicas that lines name."""
     found: set[int] = set()
     for line in lines:
         found |= {*(line.numbers("replicas") or ()), *(line.numbers("isr") or ())}
@@ -124,6 +124,7 @@ def _brokers(lines: Iterable[LogLine]) -> tuple[int, ...]:
 
 
 def _decided(state: _State, brokers: tuple[int, ...], epoch: int, version: int) -> Decided:
+    """The observation of a partition state."""
     leader = brokers.index(state.leader) if state.leader in brokers else None
     isr = frozenset(brokers.index(each) for each in state.isr or () if each in brokers)
     who = "no broker leads" if leader is None else f"broker {state.leader} leads"
@@ -134,6 +135,7 @@ def _decided(state: _State, brokers: tuple[int, ...], epoch: int, version: int) 
 
 
 def _notes(versions: Mapping[int, int]) -> Iterable[str]:
+    """Notes for the report on what is missing without the metadata log."""
     yield (
         "There is no metadata log: what the controller decided is from lines of logs, in the order of"
         " partition epochs; settings of the topic are not known, and changes that are in no line are missing."

@@ -27,7 +27,7 @@ OnRead = Callable[[str, int], None]
 
 @frozen
 class NodeLog:
-    """One log of one node: its files, the oldest first; `node` is None where it is not known."""
+    """A log of a node: its files, the oldest first; `node` is None if it is unknown."""
 
     name: str
     stem: str
@@ -35,7 +35,7 @@ class NodeLog:
     files: tuple[LogFile, ...]
 
     def lines(self, place: TopicPartition) -> list[LogLine]:
-        """The lines of a partition and of the broker, in order."""
+        """The lines about a partition and about the broker, in order."""
         return [line for file in self.files for line in file.matched if line.place in {None, place}]
 
 
@@ -48,13 +48,13 @@ class Logs:
 
     @property
     def places(self) -> tuple[TopicPartition, ...]:
-        """The partitions that their lines are about."""
+        """The partitions that the lines name."""
         lines = (line for log in self.logs for file in log.files for line in file.matched)
         return tuple(sorted({line.place for line in lines if line.place is not None}))
 
     @property
     def release(self) -> str | None:
-        """The release that the last of these lines names."""
+        """The Kafka release that the last line with one names."""
         said = [
             line.values["release"]
             for log in self.logs
@@ -66,14 +66,14 @@ class Logs:
 
     @property
     def config(self) -> tuple[str, ...]:
-        """The entries of the model's configuration that lines decide: those of clusters with ZooKeeper."""
+        """The configuration of the model that lines imply: for clusters with ZooKeeper."""
         kinds = {line.says for log in self.logs for file in log.files for line in file.matched}
         return ("fenced_kept_out=false",) if kinds & OF_ZOOKEEPER else ()
 
 
 @frozen
 class Written:
-    """How many lines of how many files were matched for a partition; the first that is of no known kind."""
+    """The numbers of lines and files matched for a partition, and the first line of unknown kind."""
 
     files: int
     lines: Coverage
@@ -81,7 +81,7 @@ class Written:
 
 
 def written(logs: Logs, observed: Observed) -> Written:
-    """The lines that became observations of a partition, and the numbers of all lines."""
+    """The counts of lines that became observations of a partition, and of all lines."""
     files = [file for log in logs.logs for file in log.files]
     places = {seen.evidence.place for log in observed.logs for seen in log if seen.evidence is not None}
     total, unknown = sum(file.total for file in files), sum(file.unknown for file in files)
@@ -95,14 +95,14 @@ def written(logs: Logs, observed: Observed) -> Written:
 
 @frozen
 class LogPaths:
-    """Paths of the command line: `files` are logs, with the node that was named with them."""
+    """Paths from the command line that hold logs, with the node named for each."""
 
     files: Mapping[Path, int | None]
     folders: Mapping[Path, int | None]
 
 
 def split(given: Sequence[str]) -> tuple[LogPaths, list[str]]:
-    """What of the command line may hold logs, and what holds log directories of brokers.
+    """The arguments that may hold logs, and those that hold brokers' log directories.
 
     A file is a log; a folder is looked through for logs, and is a log directory or has some unless only
     logs are in it.
@@ -123,6 +123,7 @@ def split(given: Sequence[str]) -> tuple[LogPaths, list[str]]:
 
 
 def _has_directories(path: Path) -> bool:
+    """Whether a path is a log directory or has some directly in it."""
     try:
         return is_log_directory(path) or any(
             is_log_directory(each) for each in path.iterdir() if each.is_dir()
@@ -134,7 +135,7 @@ def _has_directories(path: Path) -> bool:
 def read_logs(
     given: LogPaths, nodes: Mapping[Path, int], places: Collection[TopicPartition] | None, report: OnRead
 ) -> Logs:
-    """The lines of all logs about some partitions (None: any).
+    """The lines of all logs about the partitions (None: any).
 
     `nodes` has the node of each log directory: a log in one of them is of that node.  Raises `SpecError`
     where a file that was named cannot be read, or one log is there twice.
@@ -160,6 +161,7 @@ def _read(
     report: OnRead,
     problems: list[str],
 ) -> Iterable[LogFile]:
+    """The contents of the files of one log; problems are added to `problems`."""
     for path in files:
         name = short_name(path)
         try:
@@ -177,7 +179,7 @@ def _read(
 
 
 def _named(path: Path, given: LogPaths, nodes: Mapping[Path, int]) -> int | None:
-    """The log's node, as given with it or by the directory that it is in."""
+    """The node of a log, as named with it or by the log directory that it is in; else None."""
     if given.files.get(path) is not None:
         return given.files[path]
     for folder, node in (*given.folders.items(), *nodes.items()):
@@ -187,7 +189,7 @@ def _named(path: Path, given: LogPaths, nodes: Mapping[Path, int]) -> int | None
 
 
 def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | None:
-    """The log's node, as its lines name it. Raises `SpecError` where they name two, or another one."""
+    """The node of a log, as its lines name it. Raises `SpecError` for a contradiction."""
     said: dict[int, LogLine] = {}
     for file in files:
         for line in file.matched:
@@ -209,6 +211,7 @@ def _whose(path: Path, files: Sequence[LogFile], named: int | None) -> int | Non
 
 
 def _refuse_twice(found: Iterable[NodeLog]) -> None:
+    """Raise SpecError for two logs of the same kind and node."""
     seen: dict[tuple[int, str], NodeLog] = {}
     for log in found:
         if log.node is None or log_name(Path(log.name)) is None:
@@ -221,5 +224,5 @@ def _refuse_twice(found: Iterable[NodeLog]) -> None:
 
 
 def short_name(path: Path) -> str:
-    """A file by the last parts of its path: the same wherever the whole lies."""
+    """The last parts of a path, the same wherever its tree is."""
     return "/".join(path.parts[-2:])

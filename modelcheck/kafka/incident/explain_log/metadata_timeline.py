@@ -47,19 +47,19 @@ MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
 @frozen
 class TopicSettings:
-    """The settings of a topic that the model has, as records set them; None where none does."""
+    """The settings of a topic in the model, as metadata records set them; None where none does."""
 
     min_isr: int | None = None
     unclean: bool = False
 
     def effective(self, replicas: int) -> int:
-        """The min.insync.replicas that counts: Kafka's default where none is set, all replicas at most."""
+        """The effective min.insync.replicas: Kafka's default if unset, at most the replicas."""
         return max(1, min(self.min_isr or 1, replicas, MOST_MIN_ISR))
 
 
 @frozen
 class Spine:
-    """The metadata log's history of a partition.
+    """The timeline of a partition in the metadata log: decisions, sessions and settings.
 
     `epochs` has for each leader epoch of Kafka's in which a broker was made the leader the model's
     number for it, `last` is the last of all; `whole` is whether the log has the partition's beginning;
@@ -81,7 +81,7 @@ class Spine:
     first: TopicSettings = TopicSettings()
 
     def epoch_of(self, epoch: int) -> int:
-        """The model's number for a leader epoch; one that is not in the log comes after all others."""
+        """The model's number for a leader epoch; one not in the log comes after all others."""
         if epoch > self.last:
             return self.epochs[-1][1] + 1
         return max((each for each in self.epochs if each[0] <= epoch), default=self.epochs[0])[1]
@@ -90,7 +90,7 @@ class Spine:
 def read_spines(
     folder: Path, places: Sequence[TopicPartition], report: OnRead, *, changes: bool = True
 ) -> list[tuple[TopicPartition, Spine]]:
-    """The histories of partitions in a copy of the metadata log, without partitions that it does not have.
+    """The timelines of partitions in a copy of the metadata log, for those that it has.
 
     Reads all segments that there are, once, behind the oldest snapshot that reaches them.  Without `changes`
     settings that change on the way are left out.  `report` is called with what is read, and how
@@ -109,7 +109,7 @@ def read_spines(
 
 
 def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The snapshot that is needed, if any, and the segments; each with the offset it is read from."""
+    """The files of the metadata log to read, each with the offset to read from."""
     found = segments(folder)
     first = found[0][0] if found else None
     begins = 0
@@ -123,7 +123,7 @@ def _parts(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 class _SpineReading:
-    """What was read so far of a partition; `image` is what all records up to here come to."""
+    """The timeline of a partition so far; `image` is the cluster's state at this point of the log."""
 
     def __init__(self, place: TopicPartition, image: MetadataImage, *, changes: bool) -> None:
         self.place = place
@@ -143,7 +143,7 @@ class _SpineReading:
         self._renewed: dict[int, bool | None] = {}
 
     def take(self, each: MetadataEntry | Batch | Damage) -> None:
-        """One record more, which the image has."""
+        """Process the next entry of the metadata log, which `image` includes already."""
         match each:
             case Damage():
                 self.counted["damaged"] += 1
@@ -153,7 +153,7 @@ class _SpineReading:
                 pass
 
     def spine(self) -> Spine | None:
-        """All of it."""
+        """The complete timeline; None if the log has nothing of the partition."""
         if self.state is None:
             return None
         coverage = Coverage(*(self.counted[kind] for kind in ("matched", "ignored", "unknown", "damaged")))
@@ -175,6 +175,7 @@ class _SpineReading:
     # ---------------------------------------------------------------- one record
 
     def _count(self, entry: MetadataEntry) -> str:
+        """Process a record, and return how it counts: "matched", "ignored" or "unknown"."""
         self._change_settings(entry)
         matched = self._partition(entry) | self._sessions(entry)
         match entry.record:
@@ -193,7 +194,7 @@ class _SpineReading:
                 return "matched" if matched else "ignored"
 
     def _change_settings(self, entry: MetadataEntry) -> None:
-        """A setting of the topic that has another value from here on is an observation, behind a snapshot."""
+        """Record changes of the topic's settings, except in a snapshot."""
         if self.state is None or not isinstance(entry.record, ConfigSet | TransactionMark):
             return
         before, now = self.settings, self._settings()
@@ -204,6 +205,7 @@ class _SpineReading:
             self.events += _changes(before, now, len(self.brokers), _where(entry))
 
     def _settings(self) -> TopicSettings:
+        """The topic's settings at this point."""
         least = self.image.setting(self.place.topic, MIN_ISR)
         unclean = self.image.setting(self.place.topic, UNCLEAN)
         return TopicSettings(
@@ -211,12 +213,12 @@ class _SpineReading:
         )
 
     def _partition(self, entry: MetadataEntry) -> bool:
-        """Whether a record has the partition's state; what changed becomes an observation."""
+        """Record a change of the partition's state; return whether there is one."""
         state = self.image.at(self.place)
         if state is None or state is self.state:
             return False
         before, self.state = self.state, state
-        evidence = Evidence(_where(entry), _on_progress(state))
+        evidence = Evidence(_where(entry), _state_words(state))
         if before is None or before.topic != state.topic or before.replicas != state.replicas:
             self._begin(entry, before, state, evidence)
         elif state.leader_epoch != before.leader_epoch and state.leader >= 0 and _elected(before, state):
@@ -233,7 +235,7 @@ class _SpineReading:
         state: PartitionCreated,
         evidence: Evidence,
     ) -> None:
-        """The partition as it is first seen, with its replicas: nothing before is looked at."""
+        """Begin the timeline with the first state of the partition and its replicas."""
         if before is not None and before.topic == state.topic:
             self.notes.append(
                 f"{_where(entry)}: the replicas of {self.place} change from {list(before.replicas)} to"
@@ -253,6 +255,7 @@ class _SpineReading:
                 self.events.append(Gone(self._number(broker), evidence))
 
     def _decide(self, state: PartitionCreated, epoch: int, evidence: Evidence) -> None:
+        """Record a state of the partition."""
         if not self.epochs or self.epochs[-1][1] != epoch:
             self.epochs.append((state.leader_epoch, epoch))
         leader = self._number(state.leader) if state.leader in self.brokers else None
@@ -261,7 +264,7 @@ class _SpineReading:
         self.events.append(Decided(leader, epoch, isr, eligible, evidence))
 
     def _sessions(self, entry: MetadataEntry) -> bool:
-        """Whether a record has a session of one of the brokers."""
+        """Record a change of a broker's session; return whether the record is of one."""
         match entry.record:
             case BrokerRegistered(broker):
                 pass
@@ -293,7 +296,7 @@ class _SpineReading:
         return True
 
     def _number(self, broker: int) -> int:
-        """A broker as the model numbers it; one that is no replica cannot be."""
+        """The model's number of a broker that is a replica."""
         return self.brokers.index(broker)
 
 
@@ -309,7 +312,7 @@ def _changes(before: TopicSettings, now: TopicSettings, replicas: int, where: st
 
 
 def _elected(before: PartitionCreated, state: PartitionCreated) -> bool:
-    """Whether somebody was made the leader, and its epoch is not only that of another ISR.
+    """Whether the change elected a leader, instead of only changing the ISR.
 
     Up to metadata version 3.6 an ISR that shrinks raises the leader's epoch, too (KAFKA-15021).
     """
@@ -317,19 +320,22 @@ def _elected(before: PartitionCreated, state: PartitionCreated) -> bool:
 
 
 def _control(state: PartitionCreated) -> tuple[object, ...]:
+    """The parts of a partition's state that the controller decides."""
     return (state.leader, sorted(state.isr), sorted(state.elr))
 
 
 def _is_snapshot(entry: MetadataEntry) -> bool:
+    """Whether an entry is of a snapshot."""
     return SNAPSHOT.fullmatch(entry.path.name) is not None
 
 
 def _where(entry: MetadataEntry) -> str:
+    """The folder and offset of an entry, as evidence."""
     folder = entry.path.parent
     return f"{folder.parent.name}/{folder.name} at offset {entry.offset:,}"
 
 
-def _on_progress(state: PartitionCreated) -> str:
+def _state_words(state: PartitionCreated) -> str:
     """A partition's state in words."""
     leader = "no broker leads" if state.leader < 0 else f"broker {state.leader} leads"
     parts = [f"{leader} in epoch {state.leader_epoch}", f"in sync {list(state.isr)}"]

@@ -14,19 +14,19 @@ from spec.frozen import frozen
 
 @frozen
 class Evidence:
-    """The place of an observation, in words: a file, and the record, the byte or the line in it."""
+    """The source of an observation: a file, the place in it, and its content in words."""
 
     place: str
     says: str
 
     def __str__(self) -> str:
-        """As one line."""
+        """The evidence in one line."""
         return f"{self.place}: {self.says}"
 
 
 @frozen
 class Decided:
-    """The controller has decided this: a record of the partition's state."""
+    """An observed decision of the controller: a record of the partition's state."""
 
     leader: int | None
     epoch: int
@@ -36,13 +36,13 @@ class Decided:
 
     @property
     def control(self) -> Control:
-        """What is compared with a state."""
+        """The decided values, as they are compared with a state of the model."""
         return (self.leader, self.epoch, self.isr, self.eligible)
 
 
 @frozen
 class Gone:
-    """A broker has no session with the controller: it was fenced, or is being shut down."""
+    """An observation that a broker lost its session: it was fenced, or is shutting down."""
 
     broker: int
     evidence: Evidence
@@ -50,7 +50,7 @@ class Gone:
 
 @frozen
 class Back:
-    """A broker has a session again; `new_directory` where it registered with another one (None: unknown)."""
+    """An observation that a broker has a session again; `new_directory` is None if unknown."""
 
     broker: int
     new_directory: bool | None
@@ -62,7 +62,7 @@ SETS_MIN_ISR, ALLOWS, FORBIDS = SETTING = ("set_min_isr", "allow_unclean", "forb
 
 @frozen
 class Changed:
-    """A setting of the topic has another value: the model's step that gives it that, and its arguments."""
+    """An observation that a setting of the topic changed: the step of the model, and its arguments."""
 
     action: str
     args: tuple[int, ...]
@@ -74,7 +74,7 @@ Event = Decided | Gone | Back | Changed
 
 
 class Left(Enum):
-    """How a broker's directory was left."""
+    """How a broker's directory was left: after a clean or an unclean shutdown."""
 
     CLEAN = "shut down cleanly"
     UNCLEAN = "not shut down cleanly"
@@ -83,7 +83,7 @@ class Left(Enum):
 
 @frozen
 class Ended:
-    """A broker's directory: the epoch of each record of its log (None: any), and how it was left.
+    """A broker's directory: the epochs of its log's records (None: any), and how it was left.
 
     A log that is None is not known.
     `mark` is the high watermark that it wrote down, as a number of records; `folder` is whether its
@@ -102,7 +102,7 @@ class Ended:
 
 @frozen
 class LineObservation:
-    """The meaning of a line: a part of a state at some moment, in the order of the lines of its log.
+    """What a log line implies about a state, in the order of its log.
 
     None and 0 are not known.  `length` is of the broker's log, at least and at most, and `mark` what
     its high watermark has reached; `epoch` is what the controller's had come to, and `position` how many
@@ -126,7 +126,7 @@ class LineObservation:
 
 @frozen
 class Coverage:
-    """How many records, or lines, were matched, ignored as they are of something else, and not known."""
+    """The numbers of records, or lines, that were matched, irrelevant, and unknown."""
 
     matched: int
     ignored: int
@@ -135,13 +135,13 @@ class Coverage:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The sum of the numbers."""
         return self.matched + self.ignored + self.unknown + self.damaged
 
 
 @frozen
 class Interval:
-    """The offsets that one record of the model represents, without `end`."""
+    """The offsets that one record of the model represents, `end` excluded."""
 
     start: int
     end: int
@@ -150,7 +150,7 @@ class Interval:
         return self.end - self.start
 
     def __str__(self) -> str:
-        """As people read it: both ends are among them."""
+        """The first and the last offset."""
         if len(self) == 1:
             return f"offset {self.start:,}"
         return f"offsets {self.start:,} to {self.end - 1:,}"
@@ -158,7 +158,7 @@ class Interval:
 
 @frozen
 class Observed:
-    """All observations of one partition: the spine, the ends by broker, and the offsets of each record.
+    """All observations of a partition: the timeline, the brokers' directories, and the lines.
 
     `whole` is whether the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
@@ -177,7 +177,7 @@ class Observed:
 
     @property
     def shown(self) -> frozenset[tuple[int, int | None]]:
-        """The records that somebody shows: a place in a log, from 1 on, and an epoch (None: any).
+        """The records found in logs: position from 1 on, and epoch (None: any).
 
         A high watermark shows that there was a record at each place below it.  So does a line with the
         length of a log, for an epoch that had begun by then.
@@ -202,11 +202,11 @@ class Observed:
 
     @property
     def highest(self) -> int:
-        """The highest mark that anybody wrote down."""
+        """The highest high watermark found, in records of the model."""
         lines = (seen.mark for log in self.logs for seen in log)
         return max((*(end.mark for end in self.ends.values()), *lines), default=0)
 
     @property
     def epochs(self) -> int:
-        """The last epoch that the model counts."""
+        """The last leader epoch in the model."""
         return max((each.epoch for each in self.events if isinstance(each, Decided)), default=1)

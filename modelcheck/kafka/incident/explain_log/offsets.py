@@ -20,7 +20,7 @@ def observed(
     lost: frozenset[int] = frozenset(),
     logs: Sequence[PartitionLines] = (),
 ) -> Observed:
-    """All observations of a partition: its spine, each replica that is here as an end, and lines of logs.
+    """All observations of a partition, from its timeline, the given replicas and lines of logs.
 
     `copies` is whether the directories may be of brokers that kept running; the disks of brokers in `lost`
     are gone for good.
@@ -46,7 +46,7 @@ def observed(
 
 
 def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Interval, ...]:
-    """The intervals between ends, starts of epochs, high watermarks, starts of logs and offsets in lines."""
+    """The offset intervals that become records: cut at log ends, epochs, high watermarks, and in lines."""
     present = [each.log for each in replicas if not each.absent]
     first = min((log.start for log in present), default=0)
     places = {first, *said}
@@ -58,6 +58,7 @@ def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Int
 
 
 def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, copies: bool) -> Ended:
+    """The observation of a broker's directory."""
     log, node = replica.log, replica.node
     mark = sum(each.end <= (replica.high_watermark or 0) for each in intervals)
     left = Left.CLEAN if replica.clean else Left.UNKNOWN if copies else Left.UNCLEAN
@@ -69,7 +70,7 @@ def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, 
         mark,
         left,
         folder=not replica.absent,
-        log_evidence=Evidence(f"{folder}/{log.folder.name}", _on_progress(replica)),
+        log_evidence=Evidence(f"{folder}/{log.folder.name}", _log_words(replica)),
         mark_evidence=Evidence(
             f"{folder}/replication-offset-checkpoint", f"high watermark {replica.high_watermark or 0:,}"
         ),
@@ -78,15 +79,15 @@ def _ended(spine: Spine, replica: ReplicaLog, intervals: Sequence[Interval], *, 
 
 
 def _epoch(spine: Spine, log: PartitionLog, interval: Interval) -> int | None:
-    """The epoch that wrote an interval, as the model counts; None before the start of the log."""
+    """The model's epoch that wrote an interval; None before the start of the log."""
     if interval.start < log.start:
         return None
     wrote = [each.epoch for each in log.epochs if each.start <= interval.start]
     return spine.epoch_of(wrote[-1]) if wrote else None
 
 
-def _on_progress(replica: ReplicaLog) -> str:
-    """A log in words."""
+def _log_words(replica: ReplicaLog) -> str:
+    """A replica's log in words."""
     if replica.absent:
         return "there is no folder of the partition"
     log = replica.log
@@ -95,6 +96,7 @@ def _on_progress(replica: ReplicaLog) -> str:
 
 
 def _lost(number: int, node: int) -> Ended:
+    """The observation of a broker whose disk was lost."""
     said = Evidence(f"--lost {node}", f"the directory of broker {node} is gone")
     return Ended(
         number, (), 0, Left.UNCLEAN, folder=False, log_evidence=said, mark_evidence=said, left_evidence=said

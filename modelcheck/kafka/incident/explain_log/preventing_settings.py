@@ -19,7 +19,7 @@ from spec.meaning.semantics import Machine, State, Step, Taken
 
 @frozen
 class RunRefusal:
-    """A change of the settings, and what becomes of the run: the step that is refused, or what is not lost.
+    """A change of settings, and its effect on a run: the step it refuses, or the loss it prevents.
 
     `step` is None where all steps go, and nothing is lost by them.
     """
@@ -30,7 +30,7 @@ class RunRefusal:
 
 
 def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[RunRefusal]:
-    """Each change of one setting under which the run is refused, or breaks none of the properties.
+    """The changes of one setting that refuse a step of the run or prevent its losses.
 
     Costs a replay for each.  A refused run does not prove that no other run loses as much.
     """
@@ -52,14 +52,14 @@ def refusals(trace: Trace, losses: tuple[str, ...], release: str) -> Iterator[Ru
 
 
 def _unchanged(trace: Trace, losses: tuple[str, ...]) -> Iterator[RunRefusal]:
-    """What becomes of the run where the settings stay as they were at first."""
+    """The effect on the run if the settings never change."""
     found = _replayed(trace, Machine(trace.model, trace.scope), losses, without=frozenset(SETTING))
     if found is not None:
         yield RunRefusal("the topic's settings as they were at first", *found)
 
 
 def _under(trace: Trace, change: SwitchChange, losses: tuple[str, ...]) -> tuple[int | None, str] | None:
-    """Which step is refused, by which guard; or that nothing breaks; None where it breaks as it did."""
+    """The step that a change refuses (or None), with the guard; None if the same properties break."""
     entry = next(each for each in trace.model.configs if each.name == change.switch)
     config = {**trace.scope.config, change.switch: value_of(entry, change.after)}
     return _replayed(trace, Machine(trace.model, replace(trace.scope, config=config)), losses)
@@ -68,7 +68,7 @@ def _under(trace: Trace, change: SwitchChange, losses: tuple[str, ...]) -> tuple
 def _replayed(
     trace: Trace, machine: Machine, losses: tuple[str, ...], without: frozenset[str] = frozenset()
 ) -> tuple[int | None, str] | None:
-    """The same of the run on a machine, `without` steps of some actions."""
+    """The effect of replaying the run on a machine, `without` steps of some actions."""
     state = trace.states[0]
     for number, step in enumerate(trace.steps, 1):
         if step.action in without:
@@ -84,5 +84,6 @@ def _replayed(
 
 
 def _taken(machine: Machine, state: State, step: Step) -> State | None:
+    """The state that a step leads to; None if the machine refuses it."""
     found = machine.steps(state, actions=(step.action,), args=step.args)
     return next((each.state for each in found if isinstance(each, Taken) and each.step == step), None)

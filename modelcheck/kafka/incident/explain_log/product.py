@@ -47,7 +47,7 @@ MOST_ALONG = 100  # records before one in which those are looked for that it may
 
 @frozen
 class Point:
-    """A state of the model, how many observations are explained, and which brokers had their mark.
+    """A point of the product: a state, the observations explained, and the brokers that reached their mark.
 
     `lines` has for each log how many of its lines are explained.
     """
@@ -59,7 +59,7 @@ class Point:
 
 
 class ObservationProduct:
-    """The product of model and observations: which points follow a point, and what must still come."""
+    """The product of a model and its observations: the points, their successors, and bounds."""
 
     def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
         self.machine = Machine(model, scope)
@@ -90,20 +90,21 @@ class ObservationProduct:
         return found
 
     def control(self, state: State) -> Control:
-        """What the controller has decided."""
+        """The values that the controller has decided in a state."""
         at = self._at
         return (state[at["leader"]], state[at["epoch"]], state[at["isr"]], state[at["eligible"]])
 
     # ---------------------------------------------------------------- points
 
     def starts(self) -> Iterator[Point]:
-        """Where a run may begin."""
+        """The initial points."""
         for state in self.machine.initial():
             for position in self._begun(state):
                 lines = self._lines_explained(state, position, (0,) * len(self._lines))
                 yield Point(state, position, self._marks(state, 0), lines)
 
     def _begun(self, state: State) -> Iterator[int]:
+        """The positions in the timeline that an initial state is consistent with."""
         first = next((each for each in self.events if isinstance(each, Decided)), None)
         if first is None or first.control == self.control(state):
             yield self._skip(0 if first is None else 1, state)
@@ -111,7 +112,7 @@ class ObservationProduct:
             yield 0
 
     def next(self, point: Point, actions: frozenset[str]) -> Iterator[tuple[Step, Point]]:
-        """Every point that a step of some actions leads to and that the observations allow."""
+        """The steps of these actions from a point, and the points that observations allow."""
         if not self._is_set_next(point):
             actions -= CHANGES
         for found in self.machine.steps(point.state, actions=actions):
@@ -128,7 +129,7 @@ class ObservationProduct:
                     yield found.step, after
 
     def due(self, point: Point) -> int:
-        """How many faults must still come: each broker that was left uncleanly goes down so.
+        """A lower bound on the faults still to come, from brokers with unclean shutdowns.
 
         So does a broker whose log shows that it found its directory unclean at a start.
         """
@@ -146,7 +147,7 @@ class ObservationProduct:
         )
 
     def ahead(self, point: Point) -> int:
-        """How many steps must still come at least: NOTE(ahead).
+        """A lower bound on the steps still to come: NOTE(ahead).
 
         One for each record that a log still lacks, for each commit, for each broker that must go down, for
         each return, for the controller's decisions (see `_needed`), and for each time that a line
@@ -171,7 +172,7 @@ class ObservationProduct:
         return steps + sum(cuts[count] for cuts, count in zip(self._cuts, point.lines, strict=True))
 
     def is_end(self, point: Point) -> bool:
-        """Whether everything is explained."""
+        """Whether a point explains all observations."""
         return (
             point.position == len(self.events)
             and all(count == len(log) for count, log in zip(point.lines, self._lines, strict=True))
@@ -179,7 +180,7 @@ class ObservationProduct:
         )
 
     def says(self, seen: LineObservation, state: State, position: int) -> bool:
-        """Whether what a line reports is true in a state."""
+        """Whether the content of a line is true in a state."""
         at, broker = self._at, seen.broker
         if position < seen.position or state[at["epoch"]] < seen.epoch:
             return False
@@ -196,7 +197,7 @@ class ObservationProduct:
         )
 
     def has_ended(self, point: Point, end: Ended) -> bool:
-        """Whether a broker is as its directory was left."""
+        """Whether a broker's state matches its directory as it was left."""
         up = point.state[self._at["Broker.up"]][end.broker]
         clean = end.broker in point.state[self._at["stopped"]]
         fell = {
@@ -209,12 +210,12 @@ class ObservationProduct:
     # ---------------------------------------------------------------- what a step may be
 
     def _is_set_next(self, point: Point) -> bool:
-        """Whether the next that is in files, but for those who go, is a change of a setting."""
+        """Whether the next observed event, lost sessions aside, is a change of a setting."""
         following = (each for each in self.events[point.position :] if not isinstance(each, Gone))
         return isinstance(next(following, None), Changed)
 
     def _is_needed(self, before: State, step: Step, after: State) -> bool:
-        """Whether a record that is sent, or committed, is one that files show."""
+        """Whether the record that a step sends or commits is found in the files."""
         if step.action in SENDS:
             leader = step.args[0]
             log = after[self._at["Broker.log"]][leader]
@@ -226,12 +227,13 @@ class ObservationProduct:
         return True
 
     def _keeps_all(self, before: State, found: Taken) -> bool:
+        """Whether a step leaves its broker's log unchanged."""
         broker, logs = found.step.args[0], self._at["Broker.log"]
         kept: bool = before[logs][broker] == found.state[logs][broker]
         return kept
 
     def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
-        """How far the observations can be explained after a step; nothing where it contradicts them."""
+        """The timeline positions that a step can lead to; none if it contradicts the timeline."""
         was, now = self.control(point.state), self.control(after)
         returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
         changed = step if step.action in CHANGES else None
@@ -245,7 +247,7 @@ class ObservationProduct:
                 yield self._skip(point.position, after)
 
     def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
-        """Positions behind the records that a step explains: the change of control, a return, a setting."""
+        """The timeline positions after the events that a step explains."""
         jumps, sets = step.action in JUMPS, step.action in CHANGES
         returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
         decided, back = was == now, returned is None
@@ -269,7 +271,7 @@ class ObservationProduct:
                 return
 
     def _skip(self, position: int, state: State) -> int:
-        """Behind what is true of a state without any step."""
+        """The position after the events that a state explains without any step."""
         session = state[self._at["Broker.session"]]
         while position < len(self.events):
             event = self.events[position]
@@ -279,7 +281,7 @@ class ObservationProduct:
         return position
 
     def _lines_explained(self, state: State, position: int, explained: tuple[int, ...]) -> tuple[int, ...]:
-        """How many lines of each log are explained: NOTE(lines).
+        """How many lines of each log are explained in a state: NOTE(lines).
 
         Each as soon as it can be: a line is true in some state behind that of the line before it, or
         in the same one, so a run that explains all lines can explain each at the first such state.
@@ -293,12 +295,12 @@ class ObservationProduct:
         return tuple(found)
 
     def _is_start_logged(self, broker: int, point: Point) -> bool:
-        """Whether a broker may start: where a log has all of its starts, only at one of them."""
+        """Whether a broker may start: with complete logs, only at a logged start."""
         number = self.observed.starts.get(broker)
         return number is None or self._starting[number][point.lines[number]]
 
     def _is_final(self, step: Step, after: Point, marked: int) -> bool:
-        """Whether a broker that goes down, for good, goes as its directory was left."""
+        """Whether a broker that goes down for good does so as its directory was left."""
         if step.action not in FALLS or not self.observed.sessions:
             return True
         broker, position = step.args[0], after.position
@@ -321,7 +323,7 @@ class ObservationProduct:
         return bool(marked >> broker & 1) and self._has_log(after.state, end)
 
     def _loses_disk(self, broker: int, position: int, *, comes_back: bool) -> bool:
-        """Whether a disk can be lost here: the directory that is there afterwards is another one."""
+        """Whether a broker can lose its disk here: its later directory is another one."""
         if comes_back:
             following = (e for e in self.events[position:] if isinstance(e, Back) and e.broker == broker)
             return next(following).new_directory is not False
@@ -329,6 +331,7 @@ class ObservationProduct:
         return end is None or not end.folder
 
     def _has_log(self, state: State, end: Ended) -> bool:
+        """Whether a broker's log is as in its directory."""
         if end.log is None:
             return True
         log = state[self._at["Broker.log"]][end.broker]
@@ -337,7 +340,7 @@ class ObservationProduct:
         )
 
     def _marks(self, state: State, marked: int) -> int:
-        """Which brokers have had the high watermark that they wrote down."""
+        """The brokers, as bits, that have reached the high watermark they wrote down."""
         high = state[self._at["Broker.hw"]]
         for broker, end in self.observed.ends.items():
             if high[broker] >= end.mark:
@@ -346,12 +349,12 @@ class ObservationProduct:
 
 
 def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
-    """The last line of each broker by which it is up."""
+    """For each broker the index of the last line that shows it up."""
     return {seen.broker: number for number, seen in enumerate(log) if seen.up}
 
 
 def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
-    """For each place in a log how often its lines, from there on, report a cut log."""
+    """For each position in a log the number of later lines that report a truncation."""
     found = [0]
     for seen in reversed(log):
         found.append(
@@ -361,7 +364,7 @@ def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
 
 
 def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
-    """For each place in a log the brokers that, by its lines from there on, went down uncleanly.
+    """For each position in a log the brokers with unclean shutdowns in later lines.
 
     For each broker: whether it has gone down so before it is next up, how often it does so after that, and
     whether it comes back after the last time.
@@ -379,7 +382,7 @@ def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, b
 
 
 def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
-    """For each place in a log whether a start that is logged before it is not over yet."""
+    """For each position in a log whether a start logged before it is still in progress."""
     found = [False]
     for seen in log:
         begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)
@@ -388,7 +391,7 @@ def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
 
 
 def _needed(events: Sequence[Event]) -> tuple[int, ...]:
-    """For each position how many steps what follows in the metadata log takes at least.
+    """For each position in the timeline a lower bound on the steps for its remaining events.
 
     A return is a step, a change of a setting, and so is a decision, but for those that go with another:
     members that leave the ISR one after the other, one that stops to be eligible as it returns, and those
@@ -401,7 +404,7 @@ def _needed(events: Sequence[Event]) -> tuple[int, ...]:
 
 
 def _goes_along(events: Sequence[Event], number: int) -> bool:
-    """Whether a decision may be of the same step as one before it, or as the return behind it."""
+    """Whether one step may explain a decision together with an adjacent event."""
     event = events[number]
     if not isinstance(event, Decided):
         return False
@@ -416,11 +419,12 @@ def _goes_along(events: Sequence[Event], number: int) -> bool:
 
 
 def _shrinks(before: Decided, after: Decided) -> bool:
+    """Whether a decision only removes members from the ISR."""
     return before.leader == after.leader and before.epoch == after.epoch and before.isr > after.isr
 
 
 def _leads_on(was: Control, to: Control, now: Control) -> bool:
-    """Whether a state of control may lie between two that are in files, unlogged, as part of one change."""
+    """Whether a decided state may lie, unlogged, between two that the files show."""
     leader, epoch, isr, _ = now
     if epoch not in {was[1], to[1]} or leader not in {was[0], to[0]}:
         return False

@@ -32,7 +32,7 @@ WORDS = {
 
 @frozen
 class PartitionAnswer:
-    """The answer for one partition: `story` of a run that explains it, or what none explains.
+    """The answer for a partition: `story` of a run that explains it, or what is unexplained.
 
     `faults` were looked for at most.
     """
@@ -51,7 +51,7 @@ class PartitionAnswer:
 
 
 def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
-    """The whole answer of a partition."""
+    """The report on a partition."""
     if answer.story is not None:
         yield from _explained(answer, answer.story, width)
     else:
@@ -62,7 +62,7 @@ def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
 
 
 def headline(answer: PartitionAnswer) -> str:
-    """The answer in a sentence."""
+    """The answer in one sentence."""
     story = answer.story
     if story is None:
         if answer.result.complete:
@@ -79,7 +79,7 @@ def headline(answer: PartitionAnswer) -> str:
 
 
 def lost(story: Story) -> Iterator[str]:
-    """What is lost, a sentence for each property that broke."""
+    """The lost records, a sentence for each violated property."""
     if not story.losses:
         yield "By this run nothing is lost that was acknowledged or committed."
     for loss in story.losses:
@@ -91,7 +91,7 @@ def lost(story: Story) -> Iterator[str]:
 
 
 def endangered(story: Story) -> Iterator[str]:
-    """The records that are lost as soon as a broker is elected automatically."""
+    """The records that an automatic election would lose, in sentences."""
     if story.endangered:
         which = spans([story.records[record] for record in story.endangered])
         yield (
@@ -106,13 +106,13 @@ def endangered(story: Story) -> Iterator[str]:
 
 
 def spans(intervals: Sequence[Interval]) -> str:
-    """Offsets, and how many records they are."""
+    """Offset intervals in words, with the number of records."""
     whole = sum(len(each) for each in intervals)
     return f"{', '.join(map(str, intervals))} ({count(whole, 'record')})"
 
 
 def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
-    """How much of the files the answer rests on, and within what it holds."""
+    """How much of the files the answer is based on, and its limits, in sentences."""
     found = answer.coverage
     damaged = f", {found.damaged:,} damaged" if found.damaged else ""
     yield (
@@ -137,6 +137,7 @@ def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
 
 
 def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Line]:
+    """The report on an explained run."""
     yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
     for text in lost(story):
         yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
@@ -162,10 +163,12 @@ def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Li
 
 
 def _breaks(loss: Loss) -> str:
+    """A loss in words."""
     return f"{loss.property}: {WORDS[loss.property]}"
 
 
 def _refusal(refusal: RunRefusal) -> str:
+    """A setting that would have prevented the run, in words."""
     if refusal.step is None:
         return f"{refusal.what}: the same steps break nothing"
     by = f" by {refusal.guard}" if refusal.guard else ", which goes otherwise"
@@ -173,6 +176,7 @@ def _refusal(refusal: RunRefusal) -> str:
 
 
 def _unexplained(answer: PartitionAnswer, width: int) -> Iterator[Line]:
+    """The report on what no run explains."""
     yield from wrapped((), f"{headline(answer)}.", width, Role.UNSURE)
     found = answer.unexplained
     if found is None:

@@ -24,7 +24,7 @@ OnProgress = Callable[[int, int, int], None]  # points seen, faults, observation
 
 @frozen
 class ExplanationLimits:
-    """What a search may spend: pairs of a state and a position, what is left of the time, bytes, faults."""
+    """The limits of a search: number of points, time, memory and faults."""
 
     states: int | None = None
     patience: Patience = Patience(None)
@@ -34,7 +34,7 @@ class ExplanationLimits:
 
 @frozen
 class Explained:
-    """A run that explains the observations: its points, one more than there are steps."""
+    """A run that explains the observations; it has one point more than steps."""
 
     points: tuple[Point, ...]
     steps: tuple[Step, ...]
@@ -42,7 +42,7 @@ class Explained:
 
 @frozen
 class ExplanationResult:
-    """What a search came to.
+    """The result of a search for an explanation.
 
     `run` explains everything.  Without it `furthest` are points that explain the most observations, with
     the fewest faults.
@@ -56,14 +56,14 @@ class ExplanationResult:
 
     @property
     def complete(self) -> bool:
-        """Whether there is no run with up to `faults` faults but the one that was found."""
+        """Whether the search excluded all other explanations with at most `faults` faults."""
         return self.end is End.COMPLETE
 
 
 def fewest(
     product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress
 ) -> ExplanationResult:
-    """The run with the fewest faults; of those the one with the fewest steps, where that is known soon."""
+    """The explanation with the fewest faults, and of these with the fewest steps."""
     found = ExplanationSearch(product, limits, on_progress).run()
     if found.run is None:
         return found
@@ -106,7 +106,7 @@ class ExplanationSearch:
         self._waiting: list[tuple[int, int, int, int, int, int]] = []
 
     def run(self) -> ExplanationResult:
-        """Search until everything is explained, or all is seen, or something ends the search."""
+        """Search until an explanation is found, none exists, or a limit ends the search."""
         try:
             found = self._search()
         except Stopped as stopped:
@@ -116,6 +116,7 @@ class ExplanationSearch:
         return self._result(found, End.COMPLETE)
 
     def _search(self) -> int | None:
+        """The index of the final point of an explanation; None if there is none."""
         product = self.product
         for point in product.starts():
             self._add(point, NONE, None, (0, 0), 0)
@@ -147,7 +148,7 @@ class ExplanationSearch:
     def _add(
         self, point: Point, predecessor: int, step: Step | None, spent: tuple[int, int], steps: int
     ) -> None:
-        """A point that was found, if nothing as cheap led to it before."""
+        """Add a point unless it was reached as cheaply before."""
         faults, grave = spent[0] + self.product.due(point), spent[1]
         key, cost = self._key(point), (faults, steps, grave)
         known = self._best.get(key)
@@ -163,10 +164,11 @@ class ExplanationSearch:
         )
 
     def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:
+        """What identifies a point."""
         return (self.product.machine.encode(point.state), point.position, point.marked, point.lines)
 
     def _look(self, faults: int, position: int, number: int) -> None:
-        """Count a point, and look at the limits from time to time."""
+        """Count a point, and check the limits at intervals."""
         self._seen += 1
         self._faults = faults
         if position > self._reached or not self._furthest:
@@ -185,6 +187,7 @@ class ExplanationSearch:
             raise Stopped(End.MEMORY)
 
     def _result(self, found: int | None, end: End) -> ExplanationResult:
+        """The result of the search."""
         run = None if found is None else self._run(found)
         furthest = tuple(self._points[number] for number in self._furthest)
         return ExplanationResult(run, furthest, self._seen, self._faults, end)
@@ -201,5 +204,5 @@ class ExplanationSearch:
 
 
 def _with(spent: tuple[int, int], fault: Step) -> tuple[int, int]:
-    """What is spent with one fault more."""
+    """The cost after one more fault."""
     return (spent[0] + 1, spent[1] + GRAVE.get(fault.action, 0))

@@ -31,7 +31,7 @@ POINTS, MOST_NAMED = 50, 3  # points that are looked at, and actions that are na
 
 @frozen
 class Unexplained:
-    """The first observation that no run explains together with those before it, and what comes nearest.
+    """The first observation that no run explains with those before it, and the nearest steps.
 
     `nearest` are sentences.
     """
@@ -43,7 +43,7 @@ class Unexplained:
 def of_log_alone(
     setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
 ) -> ExplanationResult:
-    """The search for a run that explains the metadata log; where it has none, that is known sooner."""
+    """The search for a run that explains the metadata log alone, as a cheap first test."""
     return ExplanationSearch(_product(setting, _of_spine(observed)), limits, on_progress).run()
 
 
@@ -54,7 +54,7 @@ def first_unexplained(
     limits: ExplanationLimits,
     on_progress: OnProgress,
 ) -> Unexplained | None:
-    """The first observation that no run explains: of the metadata log, then of one directory after the other.
+    """The first observation that no run explains: in the metadata log, then by directory.
 
     Then of one log after the other, line by line.  `alone` is the search for the metadata log alone; costs
     one more for each part of a directory and each log, and some for the log that none explains.
@@ -70,13 +70,14 @@ def first_unexplained(
 
 
 def _of_spine(observed: Observed) -> Observed:
+    """The observations of the metadata log alone."""
     return replace(observed, ends={}, logs=(), starts={})
 
 
 def _in_logs(
     setting: Setting, observed: Observed, limits: ExplanationLimits, on_progress: OnProgress
 ) -> Unexplained | None:
-    """The first line, log by log, that none explains with all before it; found by halves."""
+    """The first line that no run explains with all before it, found by bisection."""
 
     def explained(number: int, count: int) -> bool | None:
         logs = (*observed.logs[:number], observed.logs[number][:count])
@@ -102,11 +103,12 @@ def _in_logs(
 
 
 def _product(setting: Setting, observed: Observed) -> ObservationProduct:
+    """The product of the model and the observations."""
     return ObservationProduct(setting.model, setting.scope, observed)
 
 
 def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Observed, Evidence]]:
-    """Fewer observations first: the metadata log with each part of one directory after the other."""
+    """Growing sets of observations: the metadata log, then part by part of each directory."""
     ends: dict[int, Ended] = {}
     for broker, end in all_ends.items():
         bare = replace(end, log=None, mark=0, left=Left.UNKNOWN, folder=False)
@@ -121,6 +123,7 @@ def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Obs
 
 
 def _in_spine(product: ObservationProduct, result: ExplanationResult) -> Unexplained | None:
+    """The first unexplained event of the metadata log, by the points that got furthest."""
     if not result.furthest or not result.complete:
         return None
     position = result.furthest[0].position
@@ -132,7 +135,7 @@ def _in_spine(product: ObservationProduct, result: ExplanationResult) -> Unexpla
 
 
 def _nearest(product: ObservationProduct, point: Point, event: Event) -> Iterator[str]:
-    """The steps that would do what was observed, and the guards that refuse them."""
+    """The steps that would explain an event, and the guards that refuse them, in sentences."""
     machine = product.machine
     for found in machine.unguarded(point.state):
         if isinstance(found, CutOff) or not _does(
@@ -157,6 +160,7 @@ def _does(
     after: tuple[object, ...],
     event: Event,
 ) -> bool:
+    """Whether a step explains an event."""
     match event:
         case Decided():
             return product.control(after) == event.control

@@ -24,7 +24,7 @@ _WHOLE = ("commits_were_asked_for", "commits_are_whole", "aborts_are_whole")
 
 
 def transactions(_: PartitionModel, settings: Settings) -> Inquiries:
-    """One producer, two transactions in two partitions, and requests of it that come late."""
+    """Searches for one producer with two transactions in two partitions, and delayed requests."""
     release = settings.version.value
     if release < TRANSACTIONS_SINCE:
         return Inquiries((), (f"Kafka {release} has no transactions: they came with {TRANSACTIONS_SINCE}",))
@@ -58,7 +58,7 @@ def transactions(_: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def consumers(partition: PartitionModel, settings: Settings) -> Inquiries:
-    """A consumer that is sent to the replica of its rack, while followers do not fetch."""
+    """Searches for a consumer that reads from the replica in its rack while followers do not fetch."""
     release = settings.version.value
     positions = "the positions that consumers commit: the topic __consumer_offsets is reviewed by its name"
     if release < FOLLOWERS_SINCE:
@@ -91,7 +91,7 @@ def consumers(partition: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def _verified(settings: Settings) -> Stated[bool]:
-    """Whether a leader asks the coordinator before the first record of a transaction."""
+    """Whether a leader verifies a transaction with the coordinator before its first record."""
     key, release = "transaction.partition.verification.enable", settings.version.value
     said = outside(settings).get(key)
     if release < VERIFIED_SINCE:
@@ -104,7 +104,7 @@ def _verified(settings: Settings) -> Stated[bool]:
 
 
 def _epoch_per_transaction(settings: Settings) -> Stated[bool]:
-    """Whether a producer epoch is one transaction; of a client that is not Kafka's own it is not known."""
+    """Whether each transaction gets a producer epoch; unknown for other clients than Kafka's."""
     key, release, client = "transaction.version", settings.version.value, settings.client.value
     if release < SECOND_VERSION or settings.switches.controller.value is not Controller.KRAFT:
         return Stated(
@@ -128,7 +128,7 @@ def _epoch_per_transaction(settings: Settings) -> Stated[bool]:
 
 
 def _isolation(settings: Settings) -> str:
-    """What consumers see of it."""
+    """The isolation level of consumers."""
     said = outside(settings).get("isolation.level")
     loose = "is given records of transactions that are open or aborted"
     if said is None:

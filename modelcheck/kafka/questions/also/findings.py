@@ -8,7 +8,7 @@ from spec.frozen import frozen
 
 @frozen
 class Subject:
-    """Something that the model of one partition leaves out, and the file that has it.
+    """A topic that the model of one partition leaves out, such as racks, and the file that models it.
 
     `name` is what `--also` takes; `touches` are the guarantees of the review that it bears on; `apart` is
     whether its model has no brokers that fail, so that their number does not matter.
@@ -65,7 +65,7 @@ ALL = "all"  # what `--also` takes for every one of them
 
 @frozen
 class SubjectCase:
-    """One question and its answer: up to `tried` faults of some kinds, while `asks` happens.
+    """A question about a subject and its answer: up to `tried` faults of some kinds.
 
     Up to `survived` faults break nothing (-1: that is not known even without any); `loss` is a run with the
     fewest that do; `what` is what it is about, a guarantee of the review, or another that `text.py` has
@@ -82,13 +82,13 @@ class SubjectCase:
 
     @property
     def complete(self) -> bool:
-        """Whether it was answered as far as it was asked."""
+        """Whether the search covered all that was asked."""
         return self.loss is not None or self.survived >= self.tried
 
 
 @frozen
 class SubjectFindings:
-    """What was found of a subject.
+    """The answers about a subject.
 
     `assumed` is what the questions take for granted; `notes` name the questions that were not asked, and why.
     """

@@ -42,7 +42,7 @@ _KEPT = ("acknowledged_survive", "acknowledged_kept")
 
 
 def inquiries(subject: Subject, partition: PartitionModel, settings: Settings) -> Inquiries:
-    """All about a subject. Costs nothing: nothing is searched yet."""
+    """The searches about a subject. Costs nothing: none is run."""
     made: Mapping[str, Callable[[PartitionModel, Settings], Inquiries]] = {
         RACKS.name: _racks,
         ROLLING.name: _rolling,
@@ -62,7 +62,7 @@ def inquiries(subject: Subject, partition: PartitionModel, settings: Settings) -
 def _keeping_majority(
     partition: PartitionModel, settings: Settings, asked: Sequence[Inquiry], down: int
 ) -> list[Inquiry]:
-    """The inquiries, with faults limited so that a majority of controllers stays up.
+    """The searches with faults limited so that a majority of controllers stays up.
 
     `down` brokers are down already: none are left where these alone take the majority.
     Without controllers on the nodes of brokers, the inquiries are unchanged.
@@ -75,7 +75,7 @@ def _keeping_majority(
 
 
 def _racks(partition: PartitionModel, settings: Settings) -> Inquiries:
-    """The whole site, then a rack that holds more than one of the replicas and not all."""
+    """Searches for the loss of a site, and of a rack with several but not all replicas."""
     every, together = partition.replicas, min(settings.together.value, partition.replicas)
     racks, alone = ("kafka_racks", "racks"), ("kafka_racks", "left_alone")
     site: dict[str, Plain] = {"sharing": every}
@@ -109,7 +109,7 @@ def _racks(partition: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
-    """A restart that waits and one that does not, with any faults on top; then what works meanwhile."""
+    """Searches for restarts with and without waiting, with other faults, and their availability."""
     if partition.ephemeral:
         why = "on ephemeral storage a broker that is started again has lost its disk"
         return Inquiries((), (f"{why}, as by a fault of the kind disk",))
@@ -144,7 +144,7 @@ def _rolling(partition: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def _directories(_: PartitionModel, settings: Settings) -> Inquiries:
-    """What a broker forgets that loses one of several directories: that is a matter of the release alone."""
+    """Searches for the loss of one of several log directories, by the release's behaviour."""
     release, file = settings.version.value, "kafka_log_directories"
     is_kraft = settings.switches.controller.value is Controller.KRAFT
     given = outside(settings)
@@ -187,6 +187,7 @@ def _directories(_: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def _links(partition: PartitionModel, _: Settings) -> Inquiries:
+    """Searches for broken links: between brokers, from the controller, or to clients."""
     crash, kind = ("disk_loss", "disk") if partition.ephemeral else ("crash", "crash")
     kinds = {
         "part": "two brokers do not reach each other",
@@ -219,6 +220,7 @@ def _links(partition: PartitionModel, _: Settings) -> Inquiries:
 
 
 def _reassignment(partition: PartitionModel, settings: Settings) -> Inquiries:
+    """Searches for faults during a reassignment of replicas."""
     given: dict[str, Plain] = {
         "factor": partition.replicas,
         "waits_for": "added" if settings.version.value < WAITS_FOR_ALL else "all",
@@ -233,6 +235,7 @@ def _reassignment(partition: PartitionModel, settings: Settings) -> Inquiries:
 
 
 def _settings(partition: PartitionModel, _: Settings) -> Inquiries:
+    """Searches for faults around changes of the topic's settings."""
     before, is_unclean = int(partition.config["min_isr"]), bool(partition.config["unclean"])
     changed = ("kafka_changed_settings", "changed")
     found: list[Inquiry] = []
@@ -262,7 +265,7 @@ def _settings(partition: PartitionModel, _: Settings) -> Inquiries:
 def _kept(
     partition: PartitionModel, says: str, model: tuple[str, str], given: Mapping[str, Plain], spare: int = 0
 ) -> Iterator[Inquiry]:
-    """Whether records survive all that can fail, and crashes alone: what those take is seldom expected."""
+    """Searches whether records survive all faults, and crashes alone."""
     kinds = fault_kinds(partition)
     every: dict[str, int | None] = {kind.fault: None for kind in kinds}
     if "crash" in every:

@@ -13,7 +13,7 @@ from spec.frozen import frozen
 
 @frozen
 class Inquiry:
-    """One search: a case without its answer, the model and the properties, which faults and what is set.
+    """A search about a subject: the case to answer, the model, its configuration, properties and faults.
 
     `members` and `bounds` are of a model that has no brokers: its sorts, and its numbers and networks.
     """
@@ -33,7 +33,7 @@ class Inquiry:
 
 @frozen
 class Inquiries:
-    """What to ask of a subject, what that takes for granted, and what of it is not asked."""
+    """The searches about a subject, the assumptions they make, and questions that do not apply."""
 
     asked: tuple[Inquiry, ...]
     notes: tuple[str, ...] = ()
@@ -41,5 +41,5 @@ class Inquiries:
 
 
 def outside(settings: Settings) -> Mapping[str, Given]:
-    """The settings in files, by key, that the model of one partition does not have."""
+    """The settings in files that the model of one partition does not have, by key."""
     return {remark.given.key: remark.given for remark in settings.outside}

@@ -35,7 +35,7 @@ def also(
     faults: int,
     answers: Sequence[Answer],
 ) -> tuple[SubjectFindings, ...]:
-    """What is found of each subject with at most `faults` faults, and never more than `MOST`.
+    """The findings about each subject with at most `faults` faults, and never more than `MOST`.
 
     `answers` are those of the review, which are for comparison.
 
@@ -56,6 +56,7 @@ def also(
 
 @cache
 def _model(file: str, variant: str) -> ir.Model:
+    """A variant of a shipped model."""
     (found,) = loads(library.text(file), f"{file}.rsm", only=(variant,))
     return found
 
@@ -63,7 +64,7 @@ def _model(file: str, variant: str) -> ir.Model:
 def _answer(
     asking: Asking, partition: PartitionModel, case: Inquiry, most: int, answers: Sequence[Answer]
 ) -> SubjectCase:
-    """What comes out of a case; small searches are made without a kernel."""
+    """The answer to a case; small searches use no compiled kernel."""
     model = _model(*case.model)
     has_records = case.what == "durable"
     records = 1 if has_records else 0
@@ -91,13 +92,13 @@ def _answer(
 
 
 def _without(case: Inquiry, answers: Sequence[Answer]) -> int | None:
-    """The fewest faults that break the same in the review itself."""
+    """The fewest faults that break the same guarantee in the review itself; None if none do."""
     same = (each for each in answers if (each.guarantee.name, each.kind) == (case.what, case.beside))
     return next((each.lost_with for each in same), None)
 
 
 def _known(verdict: Verdict, most: int) -> int:
-    """How many faults are survived for certain."""
+    """The number of faults surely survived."""
     if (left := left_open(verdict)) is not None:
         return left[0]
     if isinstance(verdict, Violated):

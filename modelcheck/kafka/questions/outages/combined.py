@@ -31,14 +31,14 @@ _WRITABLE = next(each for each in GUARANTEES if each.name == "writable")
 
 @frozen
 class Combined:
-    """A partition whose brokers are controllers, and with how many of them down there is no majority."""
+    """A partition whose brokers are also controllers, and how many down cost the majority."""
 
     partition: PartitionModel
     frozen_with: int
 
 
 def combined(partition: PartitionModel, voters: Voters | None) -> Combined | None:
-    """The partition with its controllers; None where that makes no difference, or is not asked.
+    """The partition with its controllers; None if they are not the brokers, or nothing depends on it.
 
     It is asked where each node of a replica has a vote, and disks outlive a restart.  Costs some
     tens of milliseconds to read the models.
@@ -57,6 +57,7 @@ def combined(partition: PartitionModel, voters: Voters | None) -> Combined | Non
 
 @cache
 def _models() -> dict[str, ir.Model]:
+    """The shipped models of brokers that are controllers, by name."""
     text = library.text("kafka_controllers")
     found = loads(text, "kafka_controllers.rsm", only=("combined", "combined_alone"))
     return {model.name: model for model in found}
@@ -65,7 +66,7 @@ def _models() -> dict[str, ir.Model]:
 def with_controllers(
     asking: Asking, partition: PartitionModel, voters: Voters | None, answers: Sequence[Answer]
 ) -> tuple[Answer, ...]:
-    """The answers with what is not writable since nothing is decided: after faults that take controllers too.
+    """The answers, corrected for faults that also take controllers down.
 
     Asks nothing where fewer faults stop writes anyway.
     """
@@ -77,7 +78,7 @@ def with_controllers(
 
 
 def _lessened(asking: Asking, nodes: Combined, answer: Answer) -> Answer:
-    """What is survived of a kind of fault, which may be fewer than the majority is."""
+    """The answer for a kind of fault, limited by the controllers' majority."""
     down = nodes.frozen_with
     if answer.survives(down) is False or answer.kind not in {*_TAKES, ANY}:
         return answer

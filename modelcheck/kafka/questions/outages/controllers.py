@@ -28,7 +28,7 @@ MOST = 5  # controllers: Kafka's manual advises three or five, and of seven it t
 
 @frozen
 class Quorum:
-    """What is known of controllers that are down.
+    """The effect of controllers that are down: how many may be, and a run in which none leads.
 
     At the end of `run` no replica leads: its faults are a crash of the leader, and controllers that are
     down; None where it was not asked.  `brokers` is the same where brokers
@@ -41,12 +41,12 @@ class Quorum:
 
     @property
     def frozen_with(self) -> int | None:
-        """The fewest controllers down with which nothing is decided."""
+        """The fewest controllers down with which no decision is possible."""
         return None if self.run is None else self.run.faults - 1
 
 
 def quorum(asking: Asking, voters: Voters | None, down: Outage | None = None) -> Quorum | None:
-    """What becomes of partitions while controllers are down; None where the files name no voters.
+    """The effect of controllers being down; None if the files name no voters.
 
     `down` is what works while brokers are.  Costs some tens of milliseconds to read the model, and a
     search of some hundred states.
@@ -64,13 +64,13 @@ def quorum(asking: Asking, voters: Voters | None, down: Outage | None = None) ->
 
 @cache
 def _model() -> ir.Model:
-    """Controllers of their own, without repairs."""
+    """The model of separate controllers, without repairs."""
     (found,) = loads(library.text("kafka_controllers"), "kafka_controllers.rsm", only=("apart_alone",))
     return found
 
 
 def _apart(many: int) -> tuple[ir.Model, ir.Check]:
-    """Controllers of their own: one broker of two crashes, so that the other should lead."""
+    """The model and check of separate controllers, with two brokers of which one crashes."""
     model = _model()
     sorts = {"Broker": ("broker1", "broker2"), "Controller": tuple(f"{n}" for n in range(1, many + 1))}
     config = {entry.name: entry.default for entry in model.configs}
@@ -81,7 +81,7 @@ def _apart(many: int) -> tuple[ir.Model, ir.Check]:
 
 
 def _asked(asking: Asking, model: ir.Model, check: ir.Check) -> Trace | None:
-    """The run with the fewest faults at whose end no replica leads, or ever will."""
+    """The run with the fewest faults after which no replica leads or will lead; None if none exists."""
     asked = Posed(Question((), check.name, check.budget), model, check, None)
     found = asking.found(asked, check.name, small=True)
     verdict = None if found is None else found.verdicts[LED]

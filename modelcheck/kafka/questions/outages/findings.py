@@ -16,7 +16,7 @@ SERVICES = {
 
 @frozen
 class Stop:
-    """How a service stops: with `down` brokers down it can, with fewer it cannot.
+    """A run that stops a service with `down` brokers down; fewer cannot stop it.
 
     `run` is one of the fewest brokers and then steps; `until` are the least sets of these
     brokers, by their places in the scope, whose return brings the service back at the end of it: None
@@ -30,7 +30,7 @@ class Stop:
 
 @frozen
 class Service:
-    """What is known of one service while brokers are down.
+    """The availability of one service, such as writes, while brokers are down.
 
     It certainly works with `sure` brokers down (-1: not even that is known); `stop` is how it
     stops with one more, None where that is not known or never.  `returns` is whether it always comes
@@ -45,7 +45,7 @@ class Service:
     whole: bool = True
 
     def works(self, down: int) -> bool | None:
-        """Whether it works with `down` brokers down, whichever they are; None where that is not known."""
+        """Whether the service works with any `down` brokers down; None if unknown."""
         if self.stop is not None and self.stop.down <= down:
             return False
         return True if down <= self.sure else None
@@ -53,7 +53,7 @@ class Service:
 
 @frozen
 class Outage:
-    """What works while 0, 1 … all of `names` are down; `fault` is the kind by which they go down.
+    """The services that work while 0, 1, … all of `names` are down by faults of kind `fault`.
 
     `controllers_too` is whether each takes a controller with it.
     """
@@ -65,7 +65,7 @@ class Outage:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was asked is known: what is readable is known for as many as the review tried."""
+        """Whether every question was answered."""
         everywhere = range(len(self.names) + 1)
         return all(
             each.works(down) is not None
@@ -75,11 +75,11 @@ class Outage:
         )
 
     def working(self, down: int) -> tuple[bool | None, ...]:
-        """What works with `down` brokers down, service by service."""
+        """For each service whether it works with `down` brokers down."""
         return tuple(each.works(down) for each in self.services)
 
     def spans(self) -> Sequence[tuple[int, int]]:
-        """The range from 0 brokers down to all, split where the answers of `working` change.
+        """The ranges of numbers of brokers down with the same services working.
 
         Each span is the first and last number of brokers down, both included.
         """

@@ -64,7 +64,7 @@ _IDLE = frozenset(
 
 @frozen
 class _ServiceQuestion:
-    """A service as a question: the property, and the models that it is asked of.
+    """A service as a property, with the models to check it on.
 
     In `alone` brokers that are down stay down, in `back` they return.  `shares` is whether both are
     models of the review, so that a kernel is shared with others.
@@ -80,7 +80,7 @@ class _ServiceQuestion:
 def outage(
     asking: Asking, partition: PartitionModel, answers: tuple[Answer, ...], voters: Voters | None = None
 ) -> Outage:
-    """What works with how many brokers down, as far as there was time; `answers` are those of the review.
+    """The services that work while brokers are down; `answers` are those of the review.
 
     Costs four searches without records, with two kernels, one of which the review has anyway.
     """
@@ -95,7 +95,7 @@ def outage(
 
 
 def coming(partition: PartitionModel, voters: Voters | None = None) -> tuple[Posed, ...]:
-    """What `outage` asks that has a kernel of its own."""
+    """The searches of `outage` that need a kernel, to compile them ahead."""
     if not SMALL < partition.replicas <= MOST_RETURNING:
         return ()
     kind = _kind(partition)
@@ -106,7 +106,7 @@ def coming(partition: PartitionModel, voters: Voters | None = None) -> tuple[Pos
 def _both(
     partition: PartitionModel, kind: FaultKind, nodes: Combined | None
 ) -> tuple[_ServiceQuestion, _ServiceQuestion]:
-    """Whether writes are acknowledged, and whether some replica leads."""
+    """The questions whether writes are acknowledged, and whether some replica leads."""
     if nodes is not None:
         back = replace(nodes.partition, model=_returning(nodes.partition.model, kind))
         writes = ACKNOWLEDGES if partition.config["acks"] == "all" else LED
@@ -123,18 +123,18 @@ def _both(
 
 
 def _kind(partition: PartitionModel) -> FaultKind:
-    """How a broker goes down: its log is safe, if it has a disk at all."""
+    """The mildest kind of fault that takes a broker down: its log survives, if it has a disk."""
     wanted = "disk" if partition.ephemeral else "crash"
     return next(kind for kind in KINDS if kind.name == wanted)
 
 
 def _led(partition: PartitionModel) -> PartitionModel:
-    """The partition of a producer for which it is enough that somebody leads."""
+    """The partition with a producer that needs only a leader."""
     return replace(partition, config={**partition.config, "acks": "one"})
 
 
 def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
-    """The model in which brokers go down by one kind of fault and come back, without what cannot happen then.
+    """The model in which brokers go down by one kind of fault and return.
 
     It is smaller, so its kernel is made in half the time.
     """
@@ -150,7 +150,7 @@ def _returning(model: ir.Model, kind: FaultKind) -> ir.Model:
 
 
 def _service(asking: Asking, most: int, kind: FaultKind, asked: _ServiceQuestion) -> Service:
-    """What is known of a service that hangs on the leader and its ISR alone."""
+    """The availability of a service that depends only on the leader and the ISR."""
     sure, run = _went(asking, asked, most, kind, unattended=True)
     returns = None
     if most <= MOST_RETURNING:
@@ -163,7 +163,7 @@ def _service(asking: Asking, most: int, kind: FaultKind, asked: _ServiceQuestion
 def _went(
     asking: Asking, asked: _ServiceQuestion, most: int, kind: FaultKind, *, unattended: bool
 ) -> tuple[int, Trace | None]:
-    """The number of brokers down with which it certainly works, and the first run in which it does not."""
+    """The brokers down with which the service surely works, and the first run that stops it."""
     about = asked.alone if unattended else asked.back
     posed_ = _posed(asked, about, kind, most, unattended=unattended)
     is_small = (most <= SMALL and not (unattended and asked.shares)) or (
@@ -183,7 +183,7 @@ def _went(
 def _posed(
     asked: _ServiceQuestion, about: PartitionModel, kind: FaultKind, most: int, *, unattended: bool
 ) -> Posed:
-    """Whether a service is stopped while at most `most` brokers are down by one kind of fault."""
+    """The search whether a service stops while at most `most` brokers are down."""
     guarantee = replace(_WRITABLE, properties=(asked.property,), unattended=unattended)
     question = Question((guarantee,), kind.name, ir.Budget(most, {kind.fault: None}))
     if not asked.shares:
@@ -199,7 +199,7 @@ def _readable(
     kind: FaultKind,
     answers: tuple[Answer, ...],
 ) -> Service:
-    """A leader, and nothing lost by such faults: of many brokers as far as was tried, as it takes records."""
+    """The availability of reads: a leader exists and no record is lost, as far as was tried."""
     most = partition.replicas
     found = next((a for a in answers if a.guarantee == _DURABLE and a.kind == kind.name), None)
     if found is not None and found.survives(most) is None and most <= MOST_LOSING:
@@ -224,7 +224,7 @@ def _readable(
 
 
 def _until(asked: _ServiceQuestion, run: Trace) -> tuple[tuple[int, ...], ...] | None:
-    """The least sets of brokers, of those that are down at its end, whose return brings the service back."""
+    """The minimal sets of brokers whose return restores the service after a run; None if unknown."""
     back = asked.back
     machine = Machine(back.model, run.scope)
     claim = back.model.property(asked.property)
@@ -247,7 +247,7 @@ def _until(asked: _ServiceQuestion, run: Trace) -> tuple[tuple[int, ...], ...] |
 
 
 def _futures(machine: Machine, state: State, who: frozenset[object]) -> Iterator[State | None]:
-    """The states that actions lead to, and the return of these brokers; None for one beyond the scope."""
+    """The states reachable by actions and returns of these brokers; None for one beyond the scope."""
     seen, queue = {state}, [state]
     free = set(machine.model.free)
     for here in queue:

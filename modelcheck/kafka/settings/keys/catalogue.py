@@ -21,7 +21,7 @@ NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8,
 
 
 def _catalogue_key(row: Mapping[str, Any], standing: Standing) -> CatalogueKey:
-    """The key of one row; a key exists from `first` on, or from its first default."""
+    """The key in a row of the catalogue; it exists from release `first`, or from its first default, on."""
     plain = {name: row[name] for name in ("why", "topic_name", "absent", "low", "of_model") if name in row}
     defaults = tuple(
         Default(version(since), NEVER if value == "never" else value)
@@ -51,28 +51,28 @@ _KNOWN = {name: key for key in MODELLED + OUTSIDE for name in key.names}
 
 
 def find(name: str) -> CatalogueKey | None:
-    """The modelled or outside key of this name, by any of its names."""
+    """The key with this name, if the model depends on it or lists it as outside; else None."""
     return _KNOWN.get(name)
 
 
 def is_modelled(name: str) -> bool:
-    """Whether this is a name of a key that decides the answer."""
+    """Whether this is a name of a key that the model depends on."""
     key = find(name)
     return key is not None and key.standing is Standing.MODELLED
 
 
 def known(name: str) -> CatalogueKey:
-    """The modelled or outside key of this name; asking for another is a mistake of ours."""
+    """The key with this name, which must exist."""
     return _KNOWN[name]
 
 
 def is_irrelevant(name: str) -> bool:
-    """Whether it is a key of Kafka that has no part in durability or availability here."""
+    """Whether this is a Kafka key that affects neither durability nor availability here."""
     return name in IRRELEVANT or name.startswith(IRRELEVANT_PREFIXES)
 
 
 def meant(name: str) -> str:
-    """The name of a modelled or outside key that `name` looks like a slip for, or nothing.
+    """The known key that `name` is probably a misspelling of; empty if there is none.
 
     Costs one comparison with each key of the catalogue.
     """

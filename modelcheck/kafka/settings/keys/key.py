@@ -20,7 +20,7 @@ _SHORT = 12  # names shorter than this are near only at one letter's distance
 
 
 class Standing(StrEnum):
-    """What a key is to the answer."""
+    """Whether a key affects the answer, and how."""
 
     MODELLED = "modelled"
     OUTSIDE = "outside"
@@ -28,7 +28,7 @@ class Standing(StrEnum):
 
 
 class Reader(StrEnum):
-    """Who reads a key."""
+    """The process that reads a key: broker, topic, producer and so on."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -37,7 +37,7 @@ class Reader(StrEnum):
 
 
 class Type(StrEnum):
-    """What a value must be."""
+    """The type of a key's values."""
 
     BOOLEAN = "true or false"
     INT = "a whole number"
@@ -53,7 +53,7 @@ Value = bool | int | str
 
 @frozen
 class Default:
-    """A default and the first release that has it."""
+    """A default value, and the first release with it."""
 
     since: Version
     value: str
@@ -61,7 +61,7 @@ class Default:
 
 @frozen
 class CatalogueKey:
-    """A key of the catalogue.
+    """A configuration key of Kafka: names, readers, type, defaults, releases.
 
     `topic_name` is what a topic calls the broker's setting, where that differs;
     `other_names` are older names.  `why` is, for a key outside the model, what
@@ -87,7 +87,7 @@ class CatalogueKey:
 
     @property
     def defaults(self) -> tuple[Default, ...]:
-        """Its defaults since it exists, the oldest first."""
+        """The defaults in order of their releases."""
         if not self.of_model:
             return self.own_defaults
         defaults = history(of_key(self.name))
@@ -99,29 +99,29 @@ class CatalogueKey:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name it goes by, its own first."""
+        """All names of the key, the main one first."""
         return (self.name, *((self.topic_name,) if self.topic_name else ()), *self.other_names)
 
     def readers_of(self, name: str) -> tuple[Reader, ...]:
-        """Who reads it under this name: a topic and a broker may call it differently."""
+        """The processes that read the key under this name, which may differ for topics and brokers."""
         if not self.topic_name:
             return self.readers
         return (Reader.TOPIC,) if name == self.topic_name else (Reader.BROKER,)
 
     def exists_in(self, release: Version) -> bool:
-        """Whether Kafka of this release knows the key."""
+        """Whether this release of Kafka has the key."""
         return self.first <= release and (self.last is None or release.line <= self.last.line)
 
     def default(self, release: Version) -> str | None:
-        """The default in this release; None when the key has none."""
+        """The default in this release; None if there is none."""
         return next((d.value for d in reversed(self.defaults) if d.since <= release), None)
 
     def default_since(self, release: Version) -> Version | None:
-        """Since when this release's default has been the default."""
+        """The first release with this release's default."""
         return next((d.since for d in reversed(self.defaults) if d.since <= release), None)
 
     def as_json(self) -> dict[str, object]:
-        """The key in plain values."""
+        """The key as JSON data."""
         return {
             "key": self.name,
             "names": list(self.names),
@@ -137,7 +137,7 @@ class CatalogueKey:
 
 
 class BadValueError(ValueError):
-    """The text is no value of the key; `message` is the cause and `advice` the text to write."""
+    """Raised for an invalid value of a key; has the reason, and advice."""
 
     def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(message)
@@ -146,7 +146,7 @@ class BadValueError(ValueError):
 
 
 def parse(key: CatalogueKey, text: str, release: Version) -> Value:
-    """The value that this text means for the key in this release, or BadValueError.
+    """The value that a text means for a key in a release. Raises BadValueError.
 
     Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
     """
@@ -170,7 +170,7 @@ def parse(key: CatalogueKey, text: str, release: Version) -> Value:
 
 
 def _written(kind: Type, value: Plain) -> str:
-    """A value of the model as a configuration has it; a number that is not 0 switches something on."""
+    """A model's value as configurations spell it; a number above 0 switches a flag on."""
     match kind:
         case Type.ACKS:
             return ACKS[str(value)]
@@ -181,6 +181,7 @@ def _written(kind: Type, value: Plain) -> str:
 
 
 def _boolean(key: CatalogueKey, text: str) -> bool:
+    """Parse a Boolean. Raises BadValueError."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     advice = {"yes": "true", "on": "true", "1": "true", "no": "false", "off": "false", "0": "false"}
@@ -189,6 +190,7 @@ def _boolean(key: CatalogueKey, text: str) -> bool:
 
 
 def _number(key: CatalogueKey, text: str) -> int:
+    """Parse a number. Raises BadValueError."""
     limit = INT_MAX if key.type is Type.INT else LONG_MAX
     if _NUMBER.fullmatch(text) is None:
         raise BadValueError(f"`{key.name}` must be {key.type}")
@@ -202,6 +204,7 @@ def _number(key: CatalogueKey, text: str) -> int:
 
 
 def _acks(key: CatalogueKey, text: str, release: Version) -> str:
+    """Parse `acks`, as the release spells it. Raises BadValueError."""
     old = release.line < (0, 8, 2)
     if text in ("0", "1", "-1"):
         return "all" if text == "-1" else text
@@ -222,6 +225,7 @@ def _acks(key: CatalogueKey, text: str, release: Version) -> str:
 
 
 def _protocol(key: CatalogueKey, text: str) -> str:
+    """Parse an inter-broker protocol version. Raises BadValueError."""
     try:
         return str(protocol(text))
     except BadVersionError as error:
@@ -229,6 +233,7 @@ def _protocol(key: CatalogueKey, text: str) -> str:
 
 
 def _roles(key: CatalogueKey, text: str) -> str:
+    """Parse `process.roles`. Raises BadValueError."""
     roles = [role.strip() for role in text.split(",") if role.strip()]
     if set(roles) <= {"broker", "controller"} and len(roles) == len(set(roles)):
         return ",".join(sorted(roles))
@@ -236,7 +241,7 @@ def _roles(key: CatalogueKey, text: str) -> str:
 
 
 def is_near(name: str, known: str) -> bool:
-    """Whether somebody who wrote `name` may well have meant `known`.
+    """Whether `name` is probably a misspelling of `known`.
 
     Near are a letter or two wrong, words in another order, other separators or
     capitals, and the first words of a long key.  A whole word that differs is
@@ -256,12 +261,13 @@ def spelled(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
+    """The parts of a name in lower case."""
     spaced = "".join("." + char.lower() if char.isupper() and name != name.upper() else char for char in name)
     return [word for word in spaced.lower().replace("_", ".").replace("-", ".").split(".") if word]
 
 
 def _may_be_within(left: str, right: str, allowed: int) -> bool:
-    """A cheap test that a distance of at most `allowed` cannot fail."""
+    """Whether the edit distance may be at most `allowed`; a cheap necessary condition."""
     if abs(len(left) - len(right)) > allowed:
         return False
     different = Counter(left)
@@ -270,7 +276,7 @@ def _may_be_within(left: str, right: str, allowed: int) -> bool:
 
 
 def _distance(left: str, right: str) -> int:
-    """Letters to insert, delete, replace or swap with their neighbour (Damerau 1964)."""
+    """The edit distance of two words (Damerau 1964): insert, delete, replace, swap neighbours."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):

@@ -21,38 +21,38 @@ ACKS = {"zero": "0", "one": "1", "all": "all"}  # what the model calls them → 
 
 @cache
 def kafka() -> dict[str, ir.Model]:
-    """The models of one partition that a review asks, as shipped, by name."""
+    """The shipped models of one partition that a review uses, by name."""
     models = loads(library.text("kafka"), "kafka.rsm", only=("kafka", "unattended"))
     return {model.name: model for model in models}
 
 
 def entry(name: str) -> ir.ConfigEntry:
-    """The config entry of this name; asking for another is a mistake of ours."""
+    """The configuration entry of the model with this name, which must exist."""
     return next(each for each in kafka()["kafka"].configs if each.name == name)
 
 
 def of_key(key: str) -> ir.ConfigEntry:
-    """The config entry of a key of Kafka; asking for a key without one is our bug."""
+    """The configuration entry of the model for a Kafka key, which must exist."""
     return next(each for each in kafka()["kafka"].configs if each.key_name == key)
 
 
 def history(found: ir.ConfigEntry) -> tuple[tuple[Version, Plain], ...]:
-    """The defaults of an entry, the oldest first, each with the release that brought it."""
+    """The defaults of an entry in order, each with its first release."""
     return tuple((version(first), plain(found, value)) for first, value in found.defaults)
 
 
 def release_of(name: str, value: Plain) -> Version:
-    """The release from which on an entry has this value."""
+    """The first release in which an entry has this value."""
     return version(_began(name, value))
 
 
 def protocol_of(name: str, value: Plain) -> ProtocolVersion:
-    """The protocol from which on an entry has this value."""
+    """The first protocol version in which an entry has this value."""
     return protocol(_began(name, value))
 
 
 def plain(found: ir.ConfigEntry, value: ir.Value) -> Plain:
-    """A value of an entry in plain words: a member of an enum by its name."""
+    """A value of an entry as plain data: an enum member by name."""
     match found.type:
         case Enum(_, members):
             named: str = members[value]
@@ -63,7 +63,7 @@ def plain(found: ir.ConfigEntry, value: ir.Value) -> Plain:
 
 
 def value_of(found: ir.ConfigEntry, said: Plain) -> ir.Value:
-    """The value of an entry from a plain value: the inverse of `plain`."""
+    """The inverse of `plain`."""
     match found.type:
         case Enum(_, members):
             return members.index(str(said))
@@ -72,5 +72,6 @@ def value_of(found: ir.ConfigEntry, said: Plain) -> ir.Value:
 
 
 def _began(name: str, value: Plain) -> str:
+    """The first version with a value of an entry, as the model annotates it."""
     found = entry(name)
     return next(first for first, each in found.defaults if plain(found, each) == value)

@@ -17,13 +17,13 @@ _LATEST = 1 << 20  # an internal version that was not said: the last of its rele
 
 @frozen(order=True)
 class Version:
-    """A Kafka release, `0.8.1` or `3.7.1`, ordered as the releases came out."""
+    """A Kafka release such as `0.8.1` or `3.7.1`, ordered by number."""
 
     numbers: tuple[int, int, int, int]
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The line of releases it belongs to: three numbers before 1.0, two from then on."""
+        """The release line: three numbers before 1.0, two from then on."""
         return self.numbers[:3] if self.numbers[0] == 0 else self.numbers[:2]
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Version:
 
 @frozen(order=True)
 class ProtocolVersion:
-    """What brokers speak among themselves: `2.1-IV1`; without `IV` the last of that release."""
+    """An inter-broker protocol version such as `2.1-IV1`; without `IV` the release's last."""
 
     release: Version
     internal: int = _LATEST
@@ -44,7 +44,7 @@ class ProtocolVersion:
 
 
 class BadVersionError(ValueError):
-    """The text is no Kafka version; `message` is the cause and `help` the text to write."""
+    """Raised for a text that is no Kafka version; has the reason, and advice."""
 
     def __init__(self, message: str, advice: str) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class BadVersionError(ValueError):
 
 
 def version(text: str) -> Version:
-    """The release that this text names, known or newer than any known.
+    """The release with this name, known or newer than any known. Raises BadVersionError.
 
     A patch release does not have to be known.  Raises BadVersionError for what is no
     version, what Kafka never released, and what leaves the line open (`0.8`).
@@ -72,12 +72,12 @@ def version(text: str) -> Version:
 
 
 def is_newer_than_known(found: Version) -> bool:
-    """Whether the release belongs to a line later than every line known here."""
+    """Whether the release is of a later line than all that are known here."""
     return found.line > LINES[-1]
 
 
 def protocol(text: str) -> ProtocolVersion:
-    """The inter-broker protocol or metadata version that this text names.
+    """The inter-broker protocol or metadata version with this name. Raises BadVersionError.
 
     Raises BadVersionError for what is none.
     """
@@ -115,7 +115,7 @@ NEWEST = of(*LINES[-1])
 
 
 def _reject_open(text: str, numbers: tuple[int, ...]) -> None:
-    """Refuse `0.8` or `3`: between the releases it may mean, defaults differ."""
+    """Raise BadVersionError for `0.8` or `3`, which is ambiguous as defaults differ."""
     meant = [line for line in LINES if line[: len(numbers)] == numbers]
     if len(meant) > 1:
         names = [".".join(map(str, line)) for line in meant]
@@ -126,6 +126,7 @@ def _reject_open(text: str, numbers: tuple[int, ...]) -> None:
 
 
 def _reject_unreleased(text: str, found: Version) -> None:
+    """Raise BadVersionError for a release that was never made."""
     major, minor = found.numbers[:2]
     if found.line in LINES:
         return
@@ -143,7 +144,7 @@ def _reject_unreleased(text: str, found: Version) -> None:
 
 
 def _confluent(major: int, minor: int) -> str:
-    """What Kafka a Confluent Platform of that number carries, when there is one."""
+    """The advice which Kafka release a Confluent Platform of that version has, if it is known."""
     line = _carried(major, minor)
     if line is None:
         return ""
@@ -151,6 +152,7 @@ def _confluent(major: int, minor: int) -> str:
 
 
 def _carried(major: int, minor: int) -> tuple[int, ...] | None:
+    """The Kafka release in a Confluent Platform version; None if unknown."""
     older: dict[tuple[int, int], tuple[int, ...]] = {
         (3, 0): (0, 10, 0),
         (3, 1): (0, 10, 1),
@@ -165,7 +167,7 @@ def _carried(major: int, minor: int) -> tuple[int, ...] | None:
 
 
 def platform_release(text: str) -> str | None:
-    """The release of Kafka in the Confluent Platform of this number, where it is known."""
+    """The Kafka release in the Confluent Platform with this version; None if unknown."""
     numbers = re.match(r"(\d{1,4})\.(\d{1,4})", text)
     if numbers is None:
         return None
@@ -175,10 +177,12 @@ def platform_release(text: str) -> str | None:
 
 
 def _around(found: Version) -> str:
+    """The known releases nearest to this one, in words."""
     before = max(line for line in LINES if line < found.line)
     after = min(line for line in LINES if line > found.line)
     return " and ".join(".".join(map(str, line)) for line in (before, after))
 
 
 def _short(text: str) -> str:
+    """A text cut short."""
     return text if len(text) <= 40 else text[:40] + "…"

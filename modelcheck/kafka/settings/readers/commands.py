@@ -27,7 +27,7 @@ _OVERRIDE = re.compile(r"--override[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 
 
 def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
-    """Add the settings of commands in the plain values of a tree, each at its place in the source."""
+    """Add the settings in command lines found in a tree, each at its place in the source."""
     for node in walk(below):
         if isinstance(node, ScalarNode):
             _topics(gathered, node)
@@ -35,18 +35,19 @@ def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
 
 
 def starts_a_broker(below: Node) -> bool:
-    """Whether a command among the plain values of a tree starts a broker."""
+    """Whether some command in a tree starts a broker."""
     return any(isinstance(node, ScalarNode) and "kafka-server-start" in node.text for node in walk(below))
 
 
 def runs_a_tool(container: Node) -> bool:
-    """Whether a container has something else of Kafka's for its command, and nothing that starts a broker."""
+    """Whether a container runs another Kafka command and starts no broker."""
     told = [one for name in _COMMANDS if (one := get(container, name)) is not None]
     texts = [node.text for one in told for node in walk(one) if isinstance(node, ScalarNode)]
     return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))
 
 
 def _topics(gathered: Gathered, node: ScalarNode) -> None:
+    """Add the topics that `kafka-topics --create` commands in a text create."""
     text = gathered.source.text
     for command in _CREATE.finditer(text, node.span.start, node.span.end):
         named = _TOPIC.search(text, *command.span("rest"))
@@ -73,7 +74,7 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
 
 
 def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:
-    """`--override key=value`, and the bare `key=value` of a list of arguments."""
+    """Add the settings of `--override key=value`, and of a bare `key=value` argument."""
     text = gathered.source.text
     for found in _OVERRIDE.finditer(text, node.span.start, node.span.end):
         at = (Span(*found.span(1)), Span(*found.span(2)))

@@ -54,7 +54,7 @@ _OF_ENTITY = {"topic": SettingLayer.TOPIC, "broker": SettingLayer.BROKER_DYNAMIC
 
 
 def kind_of_output(text: str) -> FileKind | None:
-    """Which tool printed this text, by its first telling line; None when none did."""
+    """The tool whose output a text is; None if it is no known one's."""
     if not any(mark in text for mark in _MARKS):
         return None  # soon said of ten megabytes of something else
     for line in _LINE.finditer(text):
@@ -69,7 +69,7 @@ def kind_of_output(text: str) -> FileKind | None:
 
 
 def read_features(source: Source) -> Reading:
-    """The finalized features that kafka-features shows, as settings of the whole cluster.
+    """The settings from the output of kafka-features: the finalized features.
 
     The newest metadata version that is supported is that of the release that runs.
     """
@@ -91,14 +91,14 @@ def read_features(source: Source) -> Reading:
 
 @frozen
 class _Entity:
-    """Whose settings the lines below a heading are."""
+    """The owner of the settings below a heading."""
 
     layer: SettingLayer | None
     name: str
 
 
 def read_configs(source: Source) -> Reading:
-    """The settings that kafka-configs shows, each at the layer where it was made.
+    """The settings in the output of kafka-configs, each at its layer.
 
     Settings of users, clients and groups are passed over with a note.
     """
@@ -126,6 +126,7 @@ def read_configs(source: Source) -> Reading:
 
 
 def _entity(head: re.Match[str], notes: list[str]) -> _Entity:
+    """The owner in a heading of the output."""
     if head["default"]:
         return _Entity(SettingLayer.CLUSTER_DYNAMIC if head["many"] == "brokers" else None, "")
     kind = head["type"].lower()
@@ -138,7 +139,7 @@ def _entity(head: re.Match[str], notes: list[str]) -> _Entity:
 
 
 def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity) -> Iterator[Given]:
-    """The setting at every layer that is in the line, or at its heading's where none is."""
+    """The setting in a line at each layer it shows, else at that of its heading."""
     where = start + entry.start("synonyms")
     found = list(_SYNONYM.finditer(entry["synonyms"]))
     for synonym in found:
@@ -155,7 +156,7 @@ def _synonyms(source: Source, start: int, entry: re.Match[str], entity: _Entity)
 
 
 def _pairs(source: Source, where: Span, entity: _Entity) -> Iterator[Given]:
-    """`a=b,c=d`, where a value may itself have commas: `cleanup.policy=compact,delete`."""
+    """The settings in `a=b,c=d`, where a value may contain commas: `cleanup.policy=compact,delete`."""
     if entity.layer is None:
         return
     for pair in _PAIR.finditer(source.at(where).rstrip()):
@@ -169,12 +170,14 @@ def _pairs(source: Source, where: Span, entity: _Entity) -> Iterator[Given]:
 
 @frozen
 class _Field:
+    """A column's value in a line, with its place."""
+
     text: str
     span: Span
 
 
 def read_topics(source: Source) -> Reading:
-    """The topics that kafka-topics shows: replicas, assignments, who is in sync now, overrides.
+    """The topics in the output of kafka-topics: replicas, assignments, in-sync sets, settings.
 
     A number that is none is a problem (R0727).  In its `Configs` kafka-topics
     also lists what a topic inherits from its broker's own settings.
@@ -221,7 +224,7 @@ def read_topics(source: Source) -> Reading:
 
 
 def _move(topic: str, fields: Mapping[str, _Field]) -> str:
-    """A note that a partition is being moved to other brokers, as its columns show; else nothing."""
+    """A note that a partition is being reassigned, if its columns show that; else empty."""
     columns = (("adding", "adding replicas"), ("removing", "removing replicas"))
     ids = {what: fields[name].text for what, name in columns if name in fields and fields[name].text}
     if not ids:
@@ -235,7 +238,7 @@ def _move(topic: str, fields: Mapping[str, _Field]) -> str:
 
 
 def _with_factor(topic: Topic) -> Topic:
-    """The topic with the replication factor its partitions show, where no heading said it (0.8.0)."""
+    """The topic with the replication factor of its partitions, if its heading has none (0.8.0)."""
     if topic.replication_factor is not None or not topic.partitions:
         return topic
     return replace(
@@ -246,6 +249,7 @@ def _with_factor(topic: Topic) -> Topic:
 
 
 def _fields(line: str, start: int) -> dict[str, _Field]:
+    """The columns of a line, by name."""
     found = list(_TOPIC_FIELD.finditer(line))
     ends = [*(following.start() for following in found[1:]), len(line)][: len(found)]
     fields = {}
@@ -257,6 +261,7 @@ def _fields(line: str, start: int) -> dict[str, _Field]:
 
 
 def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnostic]) -> Partition:
+    """The partition in a line."""
     leader = fields.get("leader")
     absent = leader is None or leader.text.lower() in ("none", "-1", "")
     number = _number(source, fields["partition"], problems)
@@ -272,7 +277,7 @@ def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnos
 
 
 def _ids(source: Source, field: _Field | None, problems: list[Diagnostic]) -> tuple[int, ...] | None:
-    """Broker ids, or None for a column that is absent or `N/A`."""
+    """The broker ids in a column; None if it is missing or `N/A`."""
     if field is None or field.text == "N/A":
         return None
     parts = [part.strip() for part in field.text.split(",") if part.strip()]
@@ -283,6 +288,7 @@ def _ids(source: Source, field: _Field | None, problems: list[Diagnostic]) -> tu
 
 
 def _number(source: Source, field: _Field | None, problems: list[Diagnostic]) -> int | None:
+    """The number in a column; None if it is missing."""
     if field is None:
         return None
     if field.text.isascii() and field.text.isdigit() and len(field.text) < 11:
@@ -292,6 +298,7 @@ def _number(source: Source, field: _Field | None, problems: list[Diagnostic]) ->
 
 
 def _no_number(source: Source, field: _Field, text: str) -> Diagnostic:
+    """The error that a column's value is no number."""
     return Diagnostic(
         "R0727",
         source,

@@ -43,14 +43,14 @@ _ASKED = 200  # keys of a file that are looked at for slips, before it is taken 
 
 
 def misplaced(source: Source, at: Span, key: str, owner: Reader, why: str) -> Diagnostic:
-    """A warning (R0723) about a setting in a file that its reader does not read."""
+    """The warning (R0723) that a setting is in a file whose reader does not use it."""
     label = f"taken as the {owner}'s"
     advice = f"move it to the {owner}'s configuration, and check what the {owner}s really use"
     return Diagnostic("R0723", source, at, f"`{key}` is a {owner} setting; {why}", label, advice)
 
 
 def kind_of(source: Source, entries: tuple[Entry, ...]) -> FileKind | None:
-    """The kind most keys speak for; keys that several kinds share speak last, for the broker first.
+    """The kind of properties file that most keys belong to; shared keys count last.
 
     None where no key is one of Kafka's, nor a slip for one.
     """

@@ -26,7 +26,7 @@ _BLANK = re.compile(r"[^\r\n]")
 
 @dataclass(slots=True)
 class Gathered:
-    """What one reading has so far; `reading` makes it one.
+    """Collects the settings, topics and facts of one file; `reading` returns them.
 
     `passed` are stretches that were read, or that are known to have nothing about
     replication: they are not searched again.
@@ -43,7 +43,7 @@ class Gathered:
     passed: list[Span] = field(default_factory=list)
 
     def reading(self) -> Reading:
-        """All of it as a reading."""
+        """Everything collected."""
         return Reading(
             self.source,
             self.kind,
@@ -57,13 +57,13 @@ class Gathered:
         )
 
     def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
-        """A setting, with the places of its key and its value."""
+        """Add a setting, with the places of its key and its value."""
         self.given.append(Given(key, value, layer, self.source, *at, entity))
 
     def settings(
         self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"
     ) -> None:
-        """The settings of a mapping of keys to plain values."""
+        """Add the settings of a mapping from keys to scalars."""
         if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
             return
         if not isinstance(node, MappingNode):
@@ -74,14 +74,14 @@ class Gathered:
     def setting(
         self, key: ScalarNode, value: Node, layer: SettingLayer, entity: str = "", name: str = ""
     ) -> None:
-        """One setting of a mapping; `name` where Kafka knows it by another."""
+        """Add one setting of a mapping; `name` is Kafka's if it is another."""
         if isinstance(value, ScalarNode):
             self.add(name or key.text, value.text, layer, (key.span, value.span), entity)
         else:
             self.wrong(value, f"`{key.text}` must have one plain value")
 
     def properties(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
-        """The settings of a text in the form of .properties, within another text."""
+        """Add the settings of a .properties text embedded in another text."""
         if not node.verbatim:
             for entry in read_properties(Source(self.source.name, node.text)).entries:
                 at = self._within(node, entry.key)
@@ -97,12 +97,12 @@ class Gathered:
             self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
 
     def _within(self, node: ScalarNode, key: str) -> Span:
-        """The place of a key in a value that is quoted, as far as it is known."""
+        """The place of a key inside a quoted value, as well as it is known."""
         at = self.source.text.find(key, node.span.start, node.span.end) if key else -1
         return node.span if at < 0 else Span(at, at + len(key))
 
     def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
-        """Add a fact from a plain value; `value` where its text is not the fact itself."""
+        """Add a fact from a scalar; `value` if it differs from the scalar's text."""
         if node is None:
             return
         if about is About.BROKERS and value is None and self.count(node, words) is None:
@@ -114,7 +114,7 @@ class Gathered:
         self.facts.append(Fact(about, text, self.source, node.span, words))
 
     def count(self, node: Node | None, words: str) -> int | None:
-        """The whole number that a plain value is."""
+        """The whole number in a scalar; None, with an error, if it is none."""
         if node is None:
             return None
         text = node.text if isinstance(node, ScalarNode) else ""
@@ -133,7 +133,7 @@ class Gathered:
         *,
         leaves: bool = False,
     ) -> None:
-        """Add a topic with its replicas and partitions, where they are given; `words` are the fields' names.
+        """Add a topic with its replicas and partitions, if given; `words` are the fields' names.
 
         `leaves` is whether its form may leave either to the brokers, by -1 (KIP-464).
         """
@@ -156,14 +156,14 @@ class Gathered:
                 self.warnings.append(Diagnostic("R0714", self.source, at, message, notes=(note,)))
 
     def wrong(self, node: Node, message: str, advice: str = "") -> None:
-        """A field that is not what it must be."""
+        """Add an error about a field."""
         self.problems.append(Diagnostic("R0728", self.source, node.span, message, help=advice))
 
     def line(self, node: Node) -> int:
-        """The line on which a value begins."""
+        """The line number of a node."""
         return self.source.position(node.span.start)[0]
 
 
 def is_filled_in(node: Node) -> bool:
-    """Whether a value is a template or an expression, of which only another tool knows the value."""
+    """Whether a value is a template or expression that another tool evaluates."""
     return isinstance(node, ScalarNode) and (node.computed or "${" in node.text or "{{" in node.text)

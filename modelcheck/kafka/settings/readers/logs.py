@@ -25,19 +25,19 @@ _VERSION = re.compile(r"Kafka version[ :=]+v?(\d+\.\d+(?:\.\d+)*)")
 
 @frozen
 class _Block:
-    """What one process printed at once."""
+    """The lines of one configuration that a process printed."""
 
     name: str
     entries: tuple[re.Match[str], ...]
 
 
 def is_log(text: str) -> bool:
-    """Whether somebody prints a configuration in it."""
+    """Whether a log contains a printed configuration."""
     return " values:" in text and any(found["class"] for found in _HEAD.finditer(text))
 
 
 def read_log(source: Source) -> Reading:
-    """The configurations of brokers, producers and consumers; of others nothing is used.
+    """The settings of brokers, producers and consumers printed in a log.
 
     A release is a broker's where a broker prints its configuration too, else a client's, which
     shows nothing about the cluster.
@@ -59,6 +59,7 @@ def read_log(source: Source) -> Reading:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
+    """The printed configurations in a log."""
     for head in _HEAD.finditer(text):
         at = head.end() + 1
         found: list[re.Match[str]] = []
@@ -69,7 +70,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Given]:
-    """The settings of a block, of its own process; what has no value is left out.
+    """The settings of one printed configuration, without those that have no value.
 
     A producer that was given acks of its own prints the default of `enable.idempotence` with it
     and then switches it off.
@@ -87,7 +88,7 @@ def _settings(source: Source, block: _Block, layer: SettingLayer) -> Iterator[Gi
 
 
 def _plain(text: str) -> str | None:
-    """A value as properties have it; None for `null`, an empty list and nothing."""
+    """A printed value as .properties spell it; None for `null`, `[]` and empty."""
     value = text.strip()
     if value.startswith("[") and value.endswith("]"):
         value = ",".join(part.strip() for part in value[1:-1].split(","))

@@ -19,7 +19,7 @@ _PRODUCTS = {
 
 
 def another_product(source: Source) -> Diagnostic | None:
-    """The place (R0735) where a text shows that it configures another product than Kafka."""
+    """The error (R0735) if a text configures another product than Kafka, else None."""
     for product, sign in _PRODUCTS.items():
         if product.lower() not in source.text and "vectorized" not in source.text:
             continue

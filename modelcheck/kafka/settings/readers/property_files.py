@@ -13,7 +13,7 @@ from spec.source import Source, Span
 
 
 def read_settings(source: Source, *, bom: bool = False) -> Reading:
-    """The settings of a .properties text, or SpecError when it is no configuration of Kafka (R0706).
+    """The settings of a .properties text. Raises SpecError if it is none of Kafka's (R0706).
 
     `bom` is whether the file began with a byte order mark.
     """
@@ -34,7 +34,7 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
 
 
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
-    """The setting at the layer of its file, or at its own where the file's reader ignores it."""
+    """The setting at the layer of its file; a warning if the file's reader ignores it."""
     reader = READER_OF[kind]
     key = find(entry.key)
     readers = key.readers_of(entry.key) if key else ()
@@ -47,7 +47,7 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
 
 
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The producer settings of a Connect worker; the rest is about Connect."""
+    """The producer settings of a Connect worker's configuration."""
     prefixes = ("producer.override.", "producer.")
     given, passed = [], []
     for entry in entries:
@@ -62,7 +62,7 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The client settings of a Spring application; the rest is about the application."""
+    """The client settings of a Spring application's configuration."""
     given = [
         Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
         for entry in entries
@@ -72,6 +72,7 @@ def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:
+    """The warning that a byte order mark changes the first key."""
     return Diagnostic(
         "R0725",
         source,
@@ -82,6 +83,7 @@ def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:
 
 
 def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
+    """The error that a text has no known key of Kafka."""
     names = [entry.key for entry in entries]
     if any(name.startswith(LOGGING_PREFIXES[:4]) for name in names):
         message = "this configures logging, not Kafka"

@@ -15,12 +15,12 @@ _NODE = re.compile(r'"id":[ \t]*(\d+)|(?<![\w"-])(\d+)(?=[ \t]*(?:,|$))')
 
 
 def is_quorum(text: str) -> bool:
-    """Whether the text is one of the two tables."""
+    """Whether a text is the output of kafka-metadata-quorum."""
     return "CurrentVoters:" in text or ("LogEndOffset" in text and _HEAD.search(text) is not None)
 
 
 def read_quorum(source: Source) -> Reading:
-    """That the cluster runs KRaft, its voters, and its brokers: the observers, or voters that are both."""
+    """The facts in that output: KRaft, the voters, and the brokers."""
     gathered = Gathered(source, FileKind.QUORUM)
     found = {m[1]: m for m in _STATUS.finditer(source.text)}
     voters, observers = found.get("CurrentVoters"), found.get("CurrentObservers")
@@ -46,4 +46,5 @@ def read_quorum(source: Source) -> Reading:
 
 
 def _ids(line: re.Match[str]) -> set[str]:
+    """The node ids in a line."""
     return {one[1] or one[2] for one in _NODE.finditer(line[2])}

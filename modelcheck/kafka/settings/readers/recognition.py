@@ -53,7 +53,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -> tuple[Reading, ...]:
-    """A reading of each file, in the order given; `-` is the standard input.
+    """The contents of each file, in order; `-` is the standard input. Raises SpecError.
 
     Raises SpecError with everything that makes a file unusable, in all files.
     """
@@ -76,7 +76,7 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
 
 
 def read_bytes(name: str, data: bytes) -> Reading:
-    """The reading of one file's content, or SpecError when it is no text of a known kind.
+    """The contents of one file. Raises SpecError if it is no text of a known kind.
 
     Mistakes inside a file of a known kind are in `problems`.
     """
@@ -92,7 +92,7 @@ def read_bytes(name: str, data: bytes) -> Reading:
 
 
 def read_text(source: Source, *, bom: bool = False) -> Reading:
-    """The reading of a text, by the kind its content shows; SpecError when it shows none (R0706).
+    """The contents of a text, by the kind it is recognized as. Raises SpecError (R0706).
 
     A setting in it that decides the answer and was not read is a problem (R0734).
     """
@@ -106,18 +106,18 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
 
 
 def _reading(source: Source, *, bom: bool) -> Reading:
-    """By the first form that the text shows."""
+    """The contents by the first reader that recognizes the text."""
     found = (read(source) for read in FORMS)
     return next((one for one in found if one is not None), None) or read_settings(source, bom=bom)
 
 
 def _is_tree(source: Source) -> bool:
-    """Whether the text is YAML or JSON, by its first lines or by the name of its file."""
+    """Whether a text is YAML or JSON, by its first lines or its file's name."""
     return _YAML.search(source.text) is not None or source.name.endswith((".yaml", ".yml", ".json"))
 
 
 def decoded(name: str, data: bytes) -> str:
-    """The bytes as text: UTF-8, or Latin-1 as Java reads properties; SpecError when they are no text."""
+    """The bytes as text: UTF-8, or Latin-1 as Java reads .properties. Raises SpecError."""
     if data.startswith(_UTF16):
         advice = "Kafka cannot read it either; save it as UTF-8 or Latin-1"
         raise SpecError([_whole(name, "R0705", "the file is UTF-16", advice)])
@@ -133,14 +133,14 @@ def decoded(name: str, data: bytes) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    """A NUL anywhere near the start, or more than one control character in a hundred."""
+    """Whether bytes are binary: a NUL near the start, or over 1 % control characters."""
     head = data[:65536]
     controls = len(_CONTROLS.findall(head.decode("latin-1")))
     return b"\x00" in head or controls * 100 > len(head)
 
 
 def _read_tree(source: Source) -> Reading:
-    """The documents of a text, each by the first form that it shows."""
+    """The contents of the documents of a YAML or JSON text."""
     if len(source.text) > LARGEST_YAML:
         message = f"{len(source.text) // 1024} KB of YAML are too much for a review"
         advice = "give the Kafka, KafkaNodePool and KafkaTopic resources in question"
@@ -168,7 +168,7 @@ def _read_tree(source: Source) -> Reading:
 
 @frozen
 class Tree:
-    """A form that a document of YAML or JSON may have, and its reader."""
+    """A kind of YAML or JSON document, and its reader."""
 
     kind: FileKind
     fits: Callable[[Node], bool]
@@ -187,7 +187,7 @@ PRINTED = {FileKind.CONFIGS: read_configs, FileKind.TOPICS: read_topics, FileKin
 
 
 def _printed(source: Source) -> Reading | None:
-    """What one of Kafka's tools printed."""
+    """The contents of the output of a Kafka tool; None if it is none."""
     kind = kind_of_output(source.text)
     return None if kind is None else PRINTED[kind](source)
 
@@ -195,7 +195,7 @@ def _printed(source: Source) -> Reading | None:
 def _where(
     fits: Callable[[Source], bool], read: Callable[[Source], Reading]
 ) -> Callable[[Source], Reading | None]:
-    """A reader of what fits."""
+    """A reader for texts for which `fits` is true."""
     return lambda source: read(source) if fits(source) else None
 
 
@@ -211,10 +211,12 @@ FORMS: tuple[Callable[[Source], Reading | None], ...] = (
 
 
 def _input() -> bytes:
+    """The bytes of the standard input."""
     return sys.stdin.buffer.read(LARGEST + 1)
 
 
 def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
+    """The bytes of a file. Raises SpecError."""
     if name == STDIN:
         return stdin()
     path = Path(name)
@@ -231,7 +233,7 @@ def _load(name: str, stdin: Callable[[], bytes]) -> bytes:
 
 
 def _nearest(path: Path) -> str:
-    """The one file in the missing file's folder whose name differs in its case or its ending only."""
+    """The only file in the folder whose name differs just in case or ending; empty if none."""
     try:
         near = [f.name for f in path.parent.iterdir() if f.stem.lower() == path.stem.lower()]
     except OSError:
@@ -240,5 +242,6 @@ def _nearest(path: Path) -> str:
 
 
 def _whole(name: str, code: str, message: str, advice: str) -> Diagnostic:
+    """An error about a file as a whole."""
     shown = "standard input" if name == STDIN else name
     return Diagnostic(code, Source(shown, ""), None, message, help=advice)

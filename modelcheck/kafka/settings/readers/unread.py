@@ -31,7 +31,7 @@ _SHOWN = 12  # places in one file; the others are seen when these are corrected
 
 
 def unread(reading: Reading) -> Iterator[Diagnostic]:
-    """A diagnostic (R0734) for each place of a deciding key that was not read.
+    """A diagnostic (R0734) for each modelled key in a file that its reader did not use.
 
     Every spelling counts: dots, capitals with `_`, camel case, in quotes.  Comments, and text that
     the reader knows to have nothing about replication, are left out.  Costs time linear in the text.
@@ -57,7 +57,7 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def _deciding(token: str) -> str | None:
-    """The deciding key that a word is or ends in: `KAFKA_CFG_MIN_INSYNC_REPLICAS`, `producer.acks`."""
+    """The modelled key that a word is or ends in: `KAFKA_CFG_MIN_INSYNC_REPLICAS`, `producer.acks`."""
     bare = token.strip("-.")
     squashed = bare.lower().translate(_SEPARATORS)
     if squashed in _SQUASHED_WHOLE:
@@ -71,13 +71,13 @@ def _deciding(token: str) -> str | None:
 
 
 def _is_another(name: str) -> bool:
-    """Whether it is a key of Kafka of its own that only ends like a deciding one."""
+    """Whether a name is another Kafka key that only ends like a modelled one."""
     dotted = spelled(name)
     return any((found := find(one)) is not None and found.name not in _DECIDING for one in (name, dotted))
 
 
 def _taken(reading: Reading) -> list[Span]:
-    """What was read, or is known to decide nothing."""
+    """The spans that were read, or are known to have no effect."""
     known: dict[str, bool] = {}
     for one in reading.given:
         if one.key not in known:
@@ -90,7 +90,7 @@ def _taken(reading: Reading) -> list[Span]:
 
 
 def _merged(spans: Iterator[Span] | list[Span]) -> list[Span]:
-    """The stretches in their order, those that meet as one."""
+    """The spans in order, with adjacent ones merged."""
     found: list[Span] = []
     for span in sorted(spans):
         if found and span.start <= found[-1].end:
@@ -101,12 +101,13 @@ def _merged(spans: Iterator[Span] | list[Span]) -> list[Span]:
 
 
 def _covers(spans: list[Span], span: Span) -> bool:
+    """Whether a span is inside some of the sorted spans."""
     at = bisect_right(spans, span.start, key=lambda one: one.start) - 1
     return at >= 0 and spans[at].end > span.start
 
 
 def _is_set(source: Source, span: Span) -> bool:
-    """Whether the word is in the place of a key, and not in a sentence."""
+    """Whether a word is at the position of a key, not in a sentence."""
     before = source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     after = source.text[span.end : span.end + _NEAR].partition("\n")[0]
     if _KEY_SIGN.match(after) or source.at(span).startswith("--"):
@@ -115,6 +116,7 @@ def _is_set(source: Source, span: Span) -> bool:
 
 
 def _diagnostic(source: Source, span: Span, name: str, kind: FileKind) -> Diagnostic:
+    """The diagnostic for an unread key."""
     shown = source.at(span)
     message = f"`{shown}` decides the answer, and was not read here"
     advice = (

@@ -42,7 +42,7 @@ _OF_LIBRDKAFKA = frozenset({"queue.buffering.max.kbytes", "statistics.interval.m
 
 @frozen
 class Client:
-    """A library, and for Kafka's own the release; `acks` is what another library takes by default."""
+    """A client library, with the release of Kafka's own; `acks` is another library's default."""
 
     library: str
     release: Version | None = None
@@ -58,7 +58,7 @@ def stated_client(
     cluster: Version,
     findings: ResolutionDiagnostics,
 ) -> Stated[Client]:
-    """The client that is asked for, else the one that a producer's file shows, else one like the cluster."""
+    """The client: as asked for, else as a producer's file shows, else of the cluster's release."""
     if asked is not None:
         return Stated(_named(asked, findings) or Client(JAVA, cluster), "as asked for")
     for one in (one for reading in readings for one in reading.given if one.layer is SettingLayer.PRODUCER):
@@ -71,6 +71,7 @@ def stated_client(
 
 
 def _named(text: str, findings: ResolutionDiagnostics) -> Client | None:
+    """The client with a name; None, with an error, if there is none."""
     source, span = Source("--client", text), Span(0, len(text))
     try:
         return _parsed(text.strip())
@@ -80,7 +81,7 @@ def _named(text: str, findings: ResolutionDiagnostics) -> Client | None:
 
 
 def _parsed(text: str) -> Client:
-    """The client of `3.6.1`, `kafka-clients 3.6.1`, `librdkafka 1.9` or `sarama`. Raises BadVersionError."""
+    """The client in `3.6.1`, `kafka-clients 3.6.1`, `librdkafka 1.9` or `sarama`. Raises BadVersionError."""
     found = _NAMED.fullmatch(text)
     name, number = (found[1].lower(), found[2]) if found else (JAVA, text)
     if name in _ON_LIBRDKAFKA:
@@ -102,6 +103,7 @@ def _parsed(text: str) -> Client:
 
 
 def _library(name: str, number: str | None) -> Client:
+    """The client of a library and version."""
     is_old = number is not None and int(number.split(".")[0]) < 1
     acks = _BEFORE_1.get(name, _LIBRARIES[name]) if is_old else _LIBRARIES[name]
     return Client(f"{name} {number}" if number else name, None, acks)

@@ -31,7 +31,7 @@ _SHOWN = 12  # names in a message; more are counted
 def stated_version(
     readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
 ) -> Stated[Version]:
-    """The release to review for: the one asked for, else the one the files show, else the newest.
+    """The release to review for: as asked for, else as the files show, else the newest.
 
     A release newer than every known one is reviewed as the newest known (R0711).
     """
@@ -45,6 +45,7 @@ def stated_version(
 
 
 def _asked_version(asked: str | None, findings: ResolutionDiagnostics) -> Stated[Version] | None:
+    """The release asked for; None if there is none or it is invalid."""
     if asked is None:
         return None
     source = Source("--kafka", asked)
@@ -53,6 +54,7 @@ def _asked_version(asked: str | None, findings: ResolutionDiagnostics) -> Stated
 
 
 def _parsed(text: str, source: Source, span: Span, findings: ResolutionDiagnostics) -> Version | None:
+    """The release in a text; None, with an error, if it is invalid."""
     try:
         found = version(text)
     except BadVersionError as error:
@@ -66,6 +68,7 @@ def _parsed(text: str, source: Source, span: Span, findings: ResolutionDiagnosti
 
 
 def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[Version] | None:
+    """The release that the files show; None if none does."""
     said = [
         (fact, found)
         for fact in facts_about(readings, About.VERSION)
@@ -90,7 +93,7 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
-    """The newest release that still has every setting given, and the controller that is shown."""
+    """The newest release that has all given settings and the controller shown."""
     newest, reason = NEWEST, "no file names the release of Kafka; the newest known is assumed"
     controllers = facts_about(readings, About.CONTROLLER)
     last_one = known("zookeeper.connect").last
@@ -113,11 +116,12 @@ def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
 
 
 def _has_roles(readings: Sequence[Reading]) -> bool:
+    """Whether some file sets `process.roles`, as KRaft requires."""
     return any(g.key == "process.roles" for reading in readings for g in reading.given)
 
 
 def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDiagnostics) -> None:
-    """Add a warning about two places that contradict each other; the first is taken."""
+    """Add a warning that two places contradict each other; the first is used."""
     message = f"the files do not agree on the {fact.about}; it is reviewed as {reviewed}"
     note = Note(other.source, other.span, f"here it is {other.value} ({other.words})")
     findings.warnings.append(Diagnostic("R0736", fact.source, fact.span, message, notes=(note,)))
@@ -127,7 +131,7 @@ def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDi
 
 
 def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
-    """Every topic that the files name, once, with all of its descriptions; Kafka's own topics left out."""
+    """The topics in the files, each once with its descriptions merged; without Kafka's own."""
     merged: dict[str, Topic] = {}
     for topic in (t for reading in readings for t in reading.topics):
         other = merged.get(topic.name)
@@ -137,21 +141,21 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    """Two descriptions merged; within one file the last replicas count, across files the first."""
+    """Two descriptions merged; in one file the last replicas count, across files the first."""
     is_later = one.source == other.source and _says_replicas(other)
     whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
     return replace(whole, partitions=whole.partitions or rest.partitions)
 
 
 def _says_replicas(topic: Topic) -> bool:
-    """Whether it gives their number, or leaves it to the brokers."""
+    """Whether a description has the number of replicas, or leaves it to the brokers."""
     return topic.replication_factor is not None or topic.left_at is not None
 
 
 def chosen_topic(
     readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
 ) -> Topic | None:
-    """The topic to review: the one asked for, or the only one; None when no file names one.
+    """The topic to review: the one asked for, or the only one; None if no file names one.
 
     Several topics without a choice are a mistake (R0721), as is one that no file names (R0722).
     """
@@ -176,7 +180,7 @@ def chosen_topic(
 def _agreed(
     topic: Topic | None, readings: Iterable[Reading], findings: ResolutionDiagnostics
 ) -> Topic | None:
-    """The topic, with a warning where two places differ in its replicas."""
+    """The topic, with a warning if places differ in its replicas."""
     if topic is None:
         return None
     same = [one for reading in readings for one in reading.topics if one.name == topic.name]
@@ -201,11 +205,12 @@ def _agreed(
 
 
 def _replicas(topic: Topic) -> str:
+    """The replicas of a topic in words."""
     return "the brokers' default" if topic.left_at is not None else str(topic.replication_factor)
 
 
 def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:
-    """As `topics_in`, Kafka's own topics included."""
+    """The topics in the files, including Kafka's own."""
     readings = tuple(readings)
     names = dict.fromkeys(t.name for reading in readings for t in reading.topics)
     found: list[Topic] = []
@@ -219,6 +224,7 @@ def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _list(names: Sequence[str]) -> str:
+    """Names as a list in a sentence."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 
@@ -229,7 +235,7 @@ def _list(names: Sequence[str]) -> str:
 def stated_brokers(
     readings: Sequence[Reading], asked: int | None, factor: int, findings: ResolutionDiagnostics
 ) -> Stated[int]:
-    """How many brokers there are: as asked, as the files show, else three or as many as replicas."""
+    """The number of brokers: as asked, as the files show, else 3 or the number of replicas."""
     if asked is not None:
         if asked < 1:
             source = Source("--brokers", str(asked))
@@ -248,12 +254,12 @@ def stated_brokers(
 
 
 def facts_about(readings: Iterable[Reading], about: About) -> tuple[Fact, ...]:
-    """The facts on one matter, in the order of the files."""
+    """The facts on one subject, in the order of the files."""
     return tuple(f for reading in readings for f in reading.facts if f.about is about)
 
 
 def _brokers_of_facts(readings: Sequence[Reading], findings: ResolutionDiagnostics) -> Stated[int] | None:
-    """The brokers of the first file that counts them: its facts add up, those of another do not."""
+    """The number of brokers in the first file that counts them; None if none does."""
     counted = [facts for reading in readings if (facts := facts_about([reading], About.BROKERS))]
     totals = [(sum(int(fact.value) for fact in facts), facts) for facts in counted]
     known = [(total, facts) for total, facts in totals if total]
@@ -270,12 +276,13 @@ def _brokers_of_facts(readings: Sequence[Reading], findings: ResolutionDiagnosti
 
 
 def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
-    """Several brokers' own files, distinguished by their ids."""
+    """The number of brokers whose own files are given, by their ids; None if fewer than two."""
     known = known_brokers(readings)
     return Stated(len(known), "files of brokers with as many ids") if len(known) > 1 else None
 
 
 def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
+    """The number of brokers in topics' assignments; None if there are none."""
     ids = {i for reading in readings for t in reading.topics for p in t.partitions for i in p.replicas}
     if not ids:
         return None
@@ -283,7 +290,7 @@ def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
 
 
 def _brokers_of_voters(readings: Sequence[Reading]) -> Stated[int] | None:
-    """The voters, where each is a broker as well."""
+    """The number of voters, if each is also a broker; else None."""
     given = {g.key: g for reading in readings for g in reading.given if g.layer is SettingLayer.BROKER_STATIC}
     voters, roles = given.get("controller.quorum.voters"), given.get("process.roles")
     combined = roles is not None and {"broker", "controller"} <= set(_parts(roles))
@@ -294,4 +301,5 @@ def _brokers_of_voters(readings: Sequence[Reading]) -> Stated[int] | None:
 
 
 def _parts(given: Given) -> list[str]:
+    """The comma-separated parts of a value."""
     return [part.strip() for part in given.value.split(",") if part.strip()]

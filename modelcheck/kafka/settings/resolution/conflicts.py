@@ -23,7 +23,7 @@ def find_conflicts(
     chosen: Switches,
     findings: ResolutionDiagnostics,
 ) -> None:
-    """Add a diagnostic for every contradiction among the settings that count."""
+    """Add a diagnostic for every contradiction among the effective settings."""
     _min_insync_above_factor(release.value, topic, values, chosen, findings)
     _factor_above_brokers(brokers, topic, values, chosen, findings)
     _no_replicas(release, topic, findings)
@@ -45,6 +45,7 @@ def _min_insync_above_factor(
     chosen: Switches,
     findings: ResolutionDiagnostics,
 ) -> None:
+    """Warn if min.insync.replicas exceeds the replicas."""
     found = values["min.insync.replicas"]
     factor = chosen.replication_factor.value
     if found.origin is None or not isinstance(found.value, int) or found.value <= factor:
@@ -67,6 +68,7 @@ def _min_insync_above_factor(
 
 
 def _factor_note(topic: Topic | None, values: Mapping[str, Effective]) -> tuple[Note, ...]:
+    """A note with the place of the replication factor, if a file gives it."""
     if topic is not None and topic.replication_factor is not None:
         return (Note(topic.source, topic.span, "the topic's replicas are given here"),)
     origin = values["default.replication.factor"].origin
@@ -82,6 +84,7 @@ def _factor_above_brokers(
     chosen: Switches,
     findings: ResolutionDiagnostics,
 ) -> None:
+    """Warn if there are more replicas than brokers."""
     factor = chosen.replication_factor.value
     if factor <= brokers.value:
         return
@@ -94,7 +97,7 @@ def _factor_above_brokers(
 
 
 def _no_replicas(release: Stated[Version], topic: Topic | None, findings: ResolutionDiagnostics) -> None:
-    """A topic of which nothing could be lost, since nothing is kept."""
+    """Report a topic without replicas, or whose number is left to brokers in a release before that."""
     if topic is None:
         return
     if topic.left_at is not None and release.value < _LEAVES_REPLICAS:
@@ -111,6 +114,7 @@ def _no_replicas(release: Stated[Version], topic: Topic | None, findings: Resolu
 
 
 def _idempotence_without_all(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
+    """Warn about idempotence without `acks=all`."""
     acks = values["acks"]
     asking = [values[key] for key in ("enable.idempotence", "transactional.id")]
     wanted = next((one for one in asking if one.origin is not None and one.value not in {False, ""}), None)
@@ -133,7 +137,7 @@ def _idempotence_without_all(values: Mapping[str, Effective], findings: Resoluti
 def _two_controllers(
     release: Version, values: Mapping[str, Effective], findings: ResolutionDiagnostics
 ) -> None:
-    """Warn about settings of ZooKeeper along with those of KRaft; R0715 covers those not in the release."""
+    """Warn about settings of ZooKeeper together with those of KRaft."""
     roles, zookeeper = values["process.roles"].origin, values["zookeeper.connect"].origin
     if roles is not None and zookeeper is not None and release < of(4, 0):
         note = Note(roles.source, roles.span, "this makes it a KRaft process")
@@ -152,7 +156,7 @@ def _two_controllers(
 def _unclean_without_effect(
     release: Version, values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
-    """Unclean elections that are allowed, and that the controller of this release does not hold."""
+    """Warn about unclean election enabled where this release's controller never does one."""
     found = values["unclean.leader.election.enable"]
     if found.origin is not None and found.value is True and not chosen.unclean_election.value:
         message = f"`unclean.leader.election.enable=true` has no effect with KRaft in Kafka {release}"
@@ -163,6 +167,7 @@ def _unclean_without_effect(
 def _protocol_ahead(
     release: Stated[Version], values: Mapping[str, Effective], findings: ResolutionDiagnostics
 ) -> None:
+    """Warn about a protocol version newer than the release."""
     if release.assumed:
         return
     line = protocol(".".join(map(str, release.value.line)))
@@ -180,6 +185,7 @@ def _protocol_ahead(
 def _min_insync_with_elr(
     values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
+    """Warn about min.insync.replicas set for a single broker, which Kafka with ELR refuses."""
     origin = values["min.insync.replicas"].origin
     per_broker = origin is not None and origin.layer is SettingLayer.BROKER_DYNAMIC
     if origin is not None and per_broker and chosen.eligible_leader_replicas.value:
@@ -190,7 +196,7 @@ def _min_insync_with_elr(
 def _min_insync_of_the_controllers(
     values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
-    """A broker's own value, where that of the controllers counts and is not known."""
+    """Warn about a broker's min.insync.replicas where the controllers' counts."""
     found, counts = values["min.insync.replicas"], chosen.min_insync_replicas
     origin = found.origin
     if not counts.assumed or origin is None or found.value == counts.value:
@@ -201,7 +207,7 @@ def _min_insync_of_the_controllers(
 
 
 def _elr_of_an_old_level(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
-    """Eligible leader replicas asked for, at a level that does not have them."""
+    """Warn about ELR enabled at a metadata version without it."""
     level, wanted = values["metadata.version"], values["eligible.leader.replicas.version"]
     if wanted.origin is None or not isinstance(wanted.value, int) or wanted.value < 1:
         return
@@ -219,6 +225,7 @@ def _elr_of_an_old_level(values: Mapping[str, Effective], findings: ResolutionDi
 def _acks_of_several(
     values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
+    """Warn about `acks` above 1, which the model treats as 1."""
     origin = values["acks"].origin
     if origin is not None and chosen.acks.value not in ("0", "1", "all"):
         message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
@@ -229,6 +236,7 @@ def _acks_of_several(
 def _min_insync_unused(
     values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
+    """Note that min.insync.replicas has no effect without `acks=all`."""
     origin: Given | None = values["min.insync.replicas"].origin
     if origin is not None and chosen.acks.value in ("0", "1") and chosen.min_insync_replicas.value > 1:
         findings.notes.append(

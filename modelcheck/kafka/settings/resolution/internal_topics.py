@@ -31,7 +31,7 @@ _OF_BROKERS = (SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC, Settin
 
 @frozen
 class Internal:
-    """One of Kafka's own topics: what keys of the brokers decide of it, and what is fixed without them."""
+    """One of Kafka's internal topics: the broker keys that configure it, and its fixed settings."""
 
     name: str
     first: Version
@@ -59,19 +59,19 @@ INTERNAL = (
 
 
 def internal(name: str | None, release: Version) -> Internal | None:
-    """That topic of Kafka's own, if it is one of this release."""
+    """The internal topic with this name in this release; None if there is none."""
     return next((each for each in INTERNAL if each.name == name and each.first <= release), None)
 
 
 def internal_topics(readings: Sequence[Reading], release: Version) -> tuple[str, ...]:
-    """Those that the files decide: they give brokers' settings, or show the topic itself."""
+    """The internal topics that the files configure or show."""
     brokers = any(one.layer in _OF_BROKERS for reading in readings for one in reading.given)
     shown = {topic.name for reading in readings for topic in reading.topics}
     return tuple(each.name for each in INTERNAL if each.first <= release and (brokers or each.name in shown))
 
 
 def as_made(topic: Internal, readings: Sequence[Reading], release: Version) -> tuple[Reading, ...]:
-    """The readings with what the brokers make of the topic and write; producers' settings have no part in it.
+    """The files' contents as they apply to an internal topic, without producers' settings.
 
     A file that shows the topic's replicas shows its settings too, and is believed.
     """
@@ -84,18 +84,19 @@ def as_made(topic: Internal, readings: Sequence[Reading], release: Version) -> t
 
 
 def of_brokers(release: Version) -> Stated[Client]:
-    """Who writes such a topic."""
+    """The client that writes internal topics: the broker of this release."""
     return Stated(Client(JAVA, release), "the brokers write it themselves")
 
 
 def _without_producers(reading: Reading) -> Reading:
+    """The contents of a file without producers' settings."""
     return replace(
         reading, given=tuple(one for one in reading.given if one.layer is not SettingLayer.PRODUCER)
     )
 
 
 def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
-    """The topic's settings that no file has, each where it is decided: at a setting, or in our own text."""
+    """The internal topic's settings that no file has, as the brokers set them."""
     deciding = [(key, known(by)) for key, by in topic.decided]
     decided = {key: _decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
     values = dict(topic.fixed) | {key: found.value for key, found in decided.items()}
@@ -119,7 +120,7 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
 
 
 def _decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
-    """What counts for a key of the brokers."""
+    """The effective value of a broker key."""
     every = tuple(one for reading in readings for one in reading.given)
     given = [one for one in without_controllers(every) if one.key in key.names]
     return effective(key, given, release, Client(JAVA, release), ResolutionDiagnostics())

@@ -14,14 +14,14 @@ from spec.source import Span
 
 @frozen
 class KnownBroker:
-    """A broker that is in the files: its id, and its rack where that is given."""
+    """A broker in the files: its id, and its rack if given."""
 
     id: str
     rack: Given | None
 
 
 def known_brokers(readings: Sequence[Reading]) -> tuple[KnownBroker, ...]:
-    """The brokers whose own settings are given, distinguished by their ids; a controller alone is none."""
+    """The brokers whose own settings are given, by id; controllers only are left out."""
     found: dict[str, KnownBroker] = {}
     for reading in readings:
         own: dict[str, dict[str, Given]] = {}
@@ -38,13 +38,14 @@ def known_brokers(readings: Sequence[Reading]) -> tuple[KnownBroker, ...]:
 
 
 def _is_broker(roles: Given | None) -> bool:
+    """Whether `process.roles` includes broker; also if it is not set."""
     return roles is None or "broker" in roles.value
 
 
 def find_misplaced(
     readings: Sequence[Reading], brokers: Stated[int], topic: Topic | None, findings: ResolutionDiagnostics
 ) -> None:
-    """Add a warning where replicas of the topic are on unknown brokers (R0737) or all in one rack (R0738)."""
+    """Warn about replicas on unknown brokers (R0737), or all in one rack (R0738)."""
     known = {broker.id: broker for broker in known_brokers(readings)}
     if topic is not None:
         _on_unknown_brokers(topic, known, brokers, findings)
@@ -52,7 +53,7 @@ def find_misplaced(
 
 
 def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, replicas: int) -> Stated[int]:
-    """How many replicas of a partition the fullest rack has.
+    """The greatest number of a partition's replicas in one rack.
 
     Where files show the racks of all brokers, and not where replicas are, they are spread evenly, as
     Kafka spreads them; where racks are not known, two are assumed in one.
@@ -73,6 +74,7 @@ def together(readings: Sequence[Reading], brokers: int, topic: Topic | None, rep
 def _on_unknown_brokers(
     topic: Topic, known: Mapping[str, KnownBroker], brokers: Stated[int], findings: ResolutionDiagnostics
 ) -> None:
+    """Warn about replicas of the topic on unknown brokers."""
     ids = sorted({id_ for partition in topic.partitions for id_ in partition.replicas})
     if len(ids) > brokers.value:
         shown = ", ".join(map(str, ids))
@@ -94,6 +96,7 @@ def _on_unknown_brokers(
 
 
 def _in_one_rack(topic: Topic, known: Mapping[str, KnownBroker], findings: ResolutionDiagnostics) -> None:
+    """Warn about partitions with all replicas in one rack."""
     for partition in topic.partitions:
         racks = [broker.rack for id_ in partition.replicas if (broker := known.get(str(id_))) is not None]
         named = [rack for rack in racks if rack is not None]
@@ -112,4 +115,5 @@ def _in_one_rack(topic: Topic, known: Mapping[str, KnownBroker], findings: Resol
 
 
 def _at(topic: Topic, partition: Partition) -> Span:
+    """The place of a partition's description."""
     return partition.span or topic.span

@@ -35,7 +35,7 @@ _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the
 
 @frozen
 class Effective:
-    """The value that counts for a key, with its place or the reason for the default.
+    """The effective value of a key, with its place, or the reason for the default.
 
     `origin` is None for a default; `overridden` are the settings that it wins
     over; `value` is None when Kafka of this release has no such key or default,
@@ -50,7 +50,7 @@ class Effective:
     absent: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """The value and where it comes from, in plain values."""
+        """The value and its origin as JSON data."""
         return {
             "key": self.key,
             "value": self.value,
@@ -64,7 +64,7 @@ class Effective:
 def sorted_out(
     given: Iterable[Given], cluster: Version, client: Client, findings: ResolutionDiagnostics
 ) -> dict[str, list[Given]]:
-    """The settings that may count, by their key's own name.
+    """The settings that may be effective, by the main name of their key.
 
     What does not count goes into the findings: keys that are outside the model,
     without influence, unknown, misspelt (R0712), or not in this release (R0715).
@@ -90,20 +90,22 @@ def sorted_out(
         elif seen[_place(one)] is not one:
             findings.ignored.append(Remark(one, "given again further down, and the last one counts"))
         elif one.layer is not SettingLayer.DEFAULT:
-            _beside(key, one, release, findings)
+            _note_without_effect(key, one, release, findings)
     return groups
 
 
 def _last_ones(given: Iterable[Given]) -> Mapping[object, Given]:
-    """By key and place the setting that a process is left with: of those further up Kafka never hears."""
+    """For each key and place the last setting, which replaces those before it."""
     return {_place(one): one for one in given}
 
 
 def _place(one: Given) -> object:
+    """What identifies the place of a setting: the file, section and layer."""
     return one.home, one.layer, one.key
 
 
 def _unplaced(one: Given, slips: dict[str, str], findings: ResolutionDiagnostics) -> None:
+    """Report a setting of an unknown key."""
     if one.layer is SettingLayer.DEFAULT:
         return
     if one.key not in slips and len(slips) < _SLIPS_LOOKED_AT:
@@ -118,7 +120,7 @@ def _unplaced(one: Given, slips: dict[str, str], findings: ResolutionDiagnostics
 
 
 def _misspelt(one: Given, wanted: str, findings: ResolutionDiagnostics) -> None:
-    """A slip in a key that decides the answer leaves no answer; in another it is a warning."""
+    """Report a misspelt key: an error if it affects the answer, else a warning."""
     key = known(wanted)
     found = Diagnostic(
         "R0712",
@@ -136,7 +138,7 @@ def _misspelt(one: Given, wanted: str, findings: ResolutionDiagnostics) -> None:
 
 
 def _is_read(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> bool:
-    """Whether Kafka of this release reads the setting; a warning when not."""
+    """Whether this release reads the setting; a warning if not."""
     first, last = NAME_LIFETIMES.get(one.key, (key.first, key.last))
     too_late = last is not None and release.line > last.line
     too_early = release < first
@@ -157,14 +159,17 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
 
 
 def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
-    """A warning where the setting is in a configuration whose reader ignores it."""
+    """Warn about a setting in a configuration whose reader ignores it."""
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
     if reader is not None and reader not in owners:
         why = f"a {reader}'s configuration does not set it"
         findings.warnings.append(misplaced(one.source, one.span, one.key, owners[-1], why))
 
 
-def _beside(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> None:
+def _note_without_effect(
+    key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics
+) -> None:
+    """Record that a setting does not affect the answer."""
     if value_of(key, one, release, findings) is not None:
         findings.outside.append(Remark(one, f"{key.does}: {key.why}"))
 
@@ -172,7 +177,7 @@ def _beside(key: CatalogueKey, one: Given, release: Version, findings: Resolutio
 def value_of(
     key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics
 ) -> Value | None:
-    """The value that a setting has in this release; None for one that it cannot have, which is a mistake."""
+    """The value of a setting in this release; None, with an error, if it is invalid."""
     try:
         return parse(key, one.value, release)
     except BadValueError as error:
@@ -183,12 +188,12 @@ def value_of(
 
 
 def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
-    """The release that reads a key: the producer's own; another library reads it whatever the cluster is."""
+    """The release that interprets a key: the producer's or the cluster's."""
     return client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
 
 
 def _is_of_a_library(key: CatalogueKey, client: Client) -> bool:
-    """Whether another library than Kafka's own reads the key, by all of its names in all of its releases."""
+    """Whether a client other than Kafka's reads the key."""
     return client.acks is not None and key.readers == (Reader.PRODUCER,)
 
 
@@ -199,7 +204,7 @@ def effective(
     client: Client,
     findings: ResolutionDiagnostics,
 ) -> Effective:
-    """The value that counts, from the first layer that gives one; else the release's or the client's default.
+    """The effective value of a key: from the first layer that sets it, else the default.
 
     Warns where one layer has two values (R0714 in one file, R0724 across files or brokers).
     """
@@ -235,6 +240,7 @@ def _disagreements(
     values: Sequence[tuple[Given, Value | None]],
     findings: ResolutionDiagnostics,
 ) -> None:
+    """Warn about settings of one key at one layer that disagree."""
     for other, said in values:
         if said == value or other is winner or other.layer is not winner.layer:
             continue
@@ -255,7 +261,7 @@ def _disagreements(
 def _default(
     key: CatalogueKey, shown: Sequence[Given], release: Version, findings: ResolutionDiagnostics
 ) -> Effective:
-    """The default the cluster itself shows, else the release's; the first wins, for it is what runs."""
+    """The default that the cluster shows, which prevails, else the release's."""
     text = key.default(release)
     if shown:
         value = value_of(key, shown[0], release, findings)

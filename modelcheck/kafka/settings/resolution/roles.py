@@ -21,7 +21,7 @@ _ROLES = "process.roles"
 def counted(
     given: Sequence[Given], topic: Topic | None, release: Version, findings: ResolutionDiagnostics
 ) -> tuple[Given, ...]:
-    """The settings without those of processes that do not use them; these are ignored, with the reason.
+    """The settings of processes that use them; others are ignored, with the reason.
 
     A controller alone is no broker, and a broker decides nothing for a controller that is in the files too:
     not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
@@ -51,7 +51,7 @@ def counted(
 
 
 def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
-    """The settings without those of controllers that are no brokers, where brokers are in the files."""
+    """The settings without those of controllers that are no brokers, if brokers are given."""
     alone, brokers = _alone(given)
     return tuple(
         one
@@ -61,16 +61,17 @@ def without_controllers(given: Sequence[Given]) -> tuple[Given, ...]:
 
 
 def roles_of(static: Iterable[Given]) -> dict[tuple[str, str], str]:
-    """The roles of each process, where brokers' own files set them."""
+    """The `process.roles` of each process that sets them."""
     return {one.home: one.value for one in static if one.key == _ROLES}
 
 
 def _static(given: Iterable[Given]) -> list[Given]:
+    """The settings from brokers' own files."""
     return [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
 
 
 def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Whose settings are a controller's that is no broker, and whose are a broker's."""
+    """The homes of settings of controllers that are no brokers, and those of brokers."""
     static = _static(given)
     roles = roles_of(static)
     alone = {home for home, value in roles.items() if "controller" in value and "broker" not in value}
@@ -78,5 +79,5 @@ def _alone(given: Sequence[Given]) -> tuple[set[tuple[str, str]], set[tuple[str,
 
 
 def _is_modelled(one: Given) -> bool:
-    """Whether it is a setting of the model, the roles of its process apart."""
+    """Whether it is a setting of the model, other than the process roles."""
     return is_modelled(one.key) and one.key != _ROLES

@@ -29,7 +29,7 @@ from spec.frozen import frozen
 
 @frozen
 class Settings:
-    """A reviewed configuration: what counts, what was assumed, and what was left aside.
+    """A resolved configuration: effective values, assumptions, and settings without effect.
 
     `values` are the modelled keys; `outside` matters but is not in the model; `ignored` has no influence
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
@@ -56,20 +56,20 @@ class Settings:
 
     @property
     def used(self) -> tuple[Effective, ...]:
-        """The modelled keys that a file gives."""
+        """The modelled keys that a file sets."""
         return tuple(found for found in self.values if found.origin is not None)
 
     @property
     def defaulted(self) -> tuple[Effective, ...]:
-        """The modelled keys that no file gives and that have a default, or a meaning by their absence."""
+        """The modelled keys that no file sets and that have a default, or a meaning if unset."""
         return tuple(f for f in self.values if f.origin is None and (f.value is not None or f.absent))
 
     def value(self, key: str) -> Effective:
-        """The value that counts for a modelled key; asking for another is a mistake of ours."""
+        """The effective value of a modelled key, which must exist."""
         return next(found for found in self.values if found.key == key)
 
     def as_json(self) -> dict[str, object]:
-        """All of it in plain values."""
+        """The settings as JSON data."""
         return {
             "kafka": self.version.as_json(),
             "client": self.client.as_json(),
@@ -96,7 +96,7 @@ def resolve(
     brokers: int | None = None,
     topic: str | None = None,
 ) -> Settings:
-    """The settings that count for one topic, by Kafka's own precedence.
+    """The effective settings of one topic, by Kafka's own precedence.
 
     A topic's setting wins over one made for a running broker, that over the
     cluster's default, that over the broker's file, and that over the release's
@@ -150,7 +150,7 @@ def resolve(
 
 
 def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) -> Effective:
-    """A value that is not given, as other settings decide it."""
+    """An unset value, as other settings determine it."""
     acks, elr, transactional = made.acks, made.eligible_leader_replicas, values["transactional.id"]
     if found.origin is not None or found.value is None:
         return found
@@ -166,7 +166,7 @@ def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) 
 
 
 def _is_about(one: Given, topic: Topic | None) -> bool:
-    """Whether a setting can bear on the topic: those of other topics do not."""
+    """Whether a setting applies to the topic: it is not another topic's."""
     return (
         one.layer is not SettingLayer.TOPIC
         or not one.entity
@@ -175,7 +175,7 @@ def _is_about(one: Given, topic: Topic | None) -> bool:
 
 
 def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
-    """The topic's replicas as a file shows them, else the number that a topic gets by default."""
+    """The topic's replicas as a file shows them, else the default number."""
     if topic is not None and topic.replication_factor is not None:
         line = topic.source.position(topic.span.start)[0]
         return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")

@@ -30,7 +30,7 @@ _KRAFT_UNCLEAN = of(3, 9)
 
 
 class Truncation(StrEnum):
-    """How far a follower cuts its log back before it follows a new leader."""
+    """How a follower truncates its log when it follows a new leader."""
 
     HIGH_WATERMARK = "high_watermark"
     KIP_101 = "kip_101"
@@ -38,21 +38,21 @@ class Truncation(StrEnum):
 
 
 class Controller(StrEnum):
-    """The component that elects leaders and keeps brokers' sessions."""
+    """The kind of controller: ZooKeeper or KRaft."""
 
     ZOOKEEPER = "zookeeper"
     KRAFT = "kraft"
 
 
 class Flush(StrEnum):
-    """Whether a record is on the disk before it is acknowledged."""
+    """Whether a record is flushed to disk before it is acknowledged."""
 
     EVERY_RECORD = "every_record"
     BACKGROUND = "background"
 
 
 class BrokerStorage(StrEnum):
-    """Whether a broker that comes back finds its disk."""
+    """Whether a broker's disk survives its restart."""
 
     DURABLE = "durable"
     EPHEMERAL = "ephemeral"
@@ -60,7 +60,7 @@ class BrokerStorage(StrEnum):
 
 @frozen
 class Switches:
-    """Every choice, each with its reason in words.
+    """The values of the model's switches, each with its reason in words.
 
     `min_insync_replicas` is the number that counts, after Kafka's own bounds;
     `acks` is `0`, `1`, `all`, or before 0.8.2 a larger number of replicas.
@@ -83,13 +83,13 @@ class Switches:
     directories_known: Stated[bool]
 
     def as_json(self) -> dict[str, object]:
-        """Every choice with its reason, in plain values."""
+        """The switches with their reasons as JSON data."""
         return {f.name: getattr(self, f.name).as_json() for f in fields(self)}
 
 
 @frozen
 class Known:
-    """What the switches are derived from."""
+    """The settings and facts from which switches are derived."""
 
     release: Version
     values: Mapping[str, Effective]
@@ -98,7 +98,7 @@ class Known:
     client: Stated[Client]
 
     def said(self, key: str) -> str:
-        """A key's value and its place or reason, for use in a sentence."""
+        """A key's value with its place or reason, as part of a sentence."""
         found = self.values[key]
         if found.value is None:
             return f"{key}: {found.why}"
@@ -106,13 +106,13 @@ class Known:
         return f"{key}={'never' if shown == NEVER else shown} ({found.why})"
 
     def given(self, key: str) -> str | None:
-        """The key's value as text, if a file gives it."""
+        """The text of a key's value, if a file sets it."""
         found = self.values[key]
         return str(found.value) if found.origin is not None and found.value is not None else None
 
 
 def switches(known: Known) -> Switches:
-    """Every choice for these settings.  Costs nothing; never fails."""
+    """The switches for these settings.  Costs nothing; never fails."""
     controller = _controller(known)
     live = _live_protocol(known, controller.value)
     elr = _eligible_leader_replicas(known, controller.value, live.value)
@@ -136,6 +136,7 @@ def switches(known: Known) -> Switches:
 
 
 def _acks(known: Known) -> Stated[str]:
+    """The acknowledgements that the producer requests."""
     acks = known.values["acks"]
     if acks.origin is not None:
         return Stated(str(acks.value), known.said("acks"))
@@ -148,7 +149,7 @@ def _acks(known: Known) -> Stated[str]:
 
 
 def min_insync(known: Known, *, elr: bool) -> Stated[int]:
-    """The number that is asked for, before a release bounds it by the replicas that there are."""
+    """The min.insync.replicas requested, before a release limits it to the replicas."""
     found = known.values["min.insync.replicas"]
     number = found.value if isinstance(found.value, int) else 1
     said = known.said("min.insync.replicas")
@@ -176,6 +177,7 @@ def min_insync(known: Known, *, elr: bool) -> Stated[int]:
 
 
 def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
+    """The min.insync.replicas limited to the number of replicas, where the release does so."""
     if known.release >= release_of("strict_min_isr", value=True) and wanted.value > known.factor.value:
         reason = f"{wanted.reason}; since Kafka 3.7 it counts as at most the number of replicas"
         return Stated(known.factor.value, reason)
@@ -183,7 +185,7 @@ def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
 
 
 def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
-    """Where the controller is a guess it is the one that loses more."""
+    """Whether unclean election is enabled; with an assumed controller, as in the one that loses more."""
     found = known.values["unclean.leader.election.enable"]
     is_kraft = controller.value is Controller.KRAFT and not controller.assumed
     if is_kraft and known.release < _KRAFT_UNCLEAN:
@@ -203,6 +205,7 @@ def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
 
 
 def _controller(known: Known) -> Stated[Controller]:
+    """The controller that elects leaders."""
     if known.release >= of(4, 0):
         return Stated(Controller.KRAFT, "Kafka has no ZooKeeper since 4.0")
     if known.given("process.roles"):
@@ -232,7 +235,7 @@ def _controller(known: Known) -> Stated[Controller]:
 
 
 def _live_protocol(known: Known, controller: Controller) -> Stated[ProtocolVersion]:
-    """The protocol brokers really use: that of the release unless a setting holds it back."""
+    """The protocol version in use: the release's, unless a setting holds it back."""
     key = "metadata.version" if controller is Controller.KRAFT else "inter.broker.protocol.version"
     newest = known.release.line
     mine = protocol(".".join(map(str, newest)))
@@ -243,6 +246,7 @@ def _live_protocol(known: Known, controller: Controller) -> Stated[ProtocolVersi
 
 
 def _truncation(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[Truncation]:
+    """How followers truncate, by the release and protocol."""
     epochs = protocol_of("truncation", "kip_101")
     if live.value < epochs:
         reason = f"{live.reason}; leader epochs decide truncation from {epochs} on (KIP-101)"
@@ -267,24 +271,28 @@ def _truncation(known: Known, controller: Controller, live: Stated[ProtocolVersi
 
 
 def _restarts_noticed(controller: Stated[Controller], live: Stated[ProtocolVersion]) -> Stated[bool]:
+    """Whether the controller notices a broker's fast restart."""
     if controller.value is Controller.KRAFT:
         return Stated(value=True, reason="a broker that restarts registers anew with the KRaft controller")
     return _since_protocol(live, "restarts_noticed", "KIP-380")
 
 
 def _fenced_kept_out(known: Known, controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
+    """Whether fenced brokers are kept out of the ISR."""
     if controller is Controller.KRAFT:
         return _since_protocol(live, "fenced_kept_out", "KIP-841")
     return _since_release(known, "fenced_kept_out", "the controller's look at who is alive")
 
 
 def _directories_known(controller: Controller, live: Stated[ProtocolVersion]) -> Stated[bool]:
+    """Whether the controller knows the log directory of each replica."""
     if controller is not Controller.KRAFT:
         return Stated(value=False, reason="only the KRaft controller knows directories of replicas (KIP-858)")
     return _since_protocol(live, "directories", "KIP-858")
 
 
 def _leadership_moves(known: Known) -> Stated[bool]:
+    """Whether leadership may be transferred without a fault."""
     keys = ("auto.leader.rebalance.enable", "controlled.shutdown.enable")
     moving = [key for key in keys if known.values[key].value is True]
     if not moving:
@@ -297,6 +305,7 @@ def _leadership_moves(known: Known) -> Stated[bool]:
 
 
 def _flush(known: Known) -> Stated[Flush]:
+    """Whether each record is flushed before its acknowledgement, or in the background."""
     found = known.values["log.flush.interval.messages"]
     every = isinstance(found.value, int) and found.value <= 1
     said = known.said("log.flush.interval.messages")
@@ -307,6 +316,7 @@ def _flush(known: Known) -> Stated[Flush]:
 
 
 def _storage(known: Known) -> Stated[BrokerStorage]:
+    """Whether disks survive restarts."""
     facts = facts_about(known.readings, About.STORAGE)
     lost = next((fact for fact in facts if fact.value == "ephemeral"), None)
     if lost is not None:
@@ -318,6 +328,7 @@ def _storage(known: Known) -> Stated[BrokerStorage]:
 
 
 def _strict_min_isr(known: Known) -> Stated[bool]:
+    """Whether the high watermark advances only with min.insync.replicas in sync."""
     first = release_of("strict_min_isr", value=True)
     if known.release >= first:
         reason = (
@@ -330,6 +341,7 @@ def _strict_min_isr(known: Known) -> Stated[bool]:
 
 
 def _eligible_leader_replicas(known: Known, controller: Controller, live: ProtocolVersion) -> Stated[bool]:
+    """Whether eligible leader replicas are in use."""
     if controller is not Controller.KRAFT:
         return Stated(value=False, reason="eligible leader replicas need KRaft (KIP-966)")
     if known.release < of(4, 0):
@@ -354,11 +366,13 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
 
 
 def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
+    """Whether a fix is in the release, with the reason."""
     first = release_of(entry, value=True)
     has = known.release >= first
     return Stated(has, f"Kafka {known.release} {'has' if has else 'lacks'} {fix}, which came with {first}")
 
 
 def _since_protocol(live: Stated[ProtocolVersion], entry: str, fix: str) -> Stated[bool]:
+    """Whether a fix is in the protocol version in use, with the reason."""
     first = protocol_of(entry, value=True)
     return Stated(live.value >= first, f"{live.reason}; {fix} is live from {first} on", live.assumed)

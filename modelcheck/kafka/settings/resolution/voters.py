@@ -17,20 +17,20 @@ _TEMPLATES = ("${", "{{", "<")  # how many another tool fills in is not known
 
 @frozen
 class Voters:
-    """How many controllers vote; `are_brokers` where each node that a file shows is broker and controller."""
+    """The number of voting controllers; `are_brokers` if each node shown is also a broker."""
 
     count: Stated[int]
     are_brokers: bool
 
     def as_json(self) -> dict[str, object]:
-        """Both in plain values."""
+        """The voters as JSON data."""
         return {**self.count.as_json(), "are_brokers": self.are_brokers}
 
 
 def stated_voters(
     readings: Sequence[Reading], controller: Controller, findings: ResolutionDiagnostics
 ) -> Voters | None:
-    """The voters that files name; None where none does, or with ZooKeeper.
+    """The voters that files name; None if none does, or with ZooKeeper.
 
     Of files that differ the first is taken, with a warning (R0736).  Bootstrap servers
     may be only some of them: their number is assumed.
@@ -52,7 +52,7 @@ def stated_voters(
 
 
 def _listed(readings: Sequence[Reading], key: str) -> Iterator[Fact]:
-    """How many nodes each setting of this key lists, once for each file and node."""
+    """The number of nodes that each setting of this key lists."""
     given = (one for reading in readings for one in reading.given if one.layer is SettingLayer.BROKER_STATIC)
     last = {one.home: one for one in given if one.key == key}
     for one in last.values():
@@ -62,7 +62,7 @@ def _listed(readings: Sequence[Reading], key: str) -> Iterator[Fact]:
 
 
 def _are_brokers(readings: Sequence[Reading], key: str) -> bool:
-    """Whether each controller in these files is a broker as well."""
+    """Whether each controller in these files is also a broker."""
     if not key:
         return any(fact.value == "yes" for fact in facts_about(readings, About.COMBINED))
     roles = [one.value for reading in readings for one in reading.given if one.key == "process.roles"]

@@ -36,7 +36,7 @@ def is_ansible(node: Node) -> bool:
 
 
 def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the topics and settings of tasks, by the names that Ansible's modules for Kafka give them."""
+    """Add the topics and settings in Ansible tasks, by the names of its Kafka modules."""
     for document in documents:
         for node in walk(document):
             read_topic(gathered, node)
@@ -46,7 +46,7 @@ def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def read_topic(gathered: Gathered, node: Node) -> bool:
-    """Add a topic where a mapping has the name of one, its partitions and its replicas."""
+    """Add the topic in a mapping with a name, partitions and replicas; return whether it is one."""
     name = entry(node, "name", "topic")
     factor = entry(node, *_FACTOR)
     if name is None or factor is None or not isinstance(name[1], ScalarNode):
@@ -62,7 +62,7 @@ def read_topic(gathered: Gathered, node: Node) -> bool:
 
 
 def _settings(gathered: Gathered, node: Node) -> None:
-    """Keys as Kafka writes them, in a mapping that is no topic's."""
+    """Add the Kafka keys of a mapping that is no topic's."""
     for key, value in entries(node):
         inner = [pair for pair in entries(value) if find(pair[0].text) is not None]
         if key.text in _OPTIONS or not inner:

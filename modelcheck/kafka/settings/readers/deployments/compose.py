@@ -25,7 +25,7 @@ _DEFAULT = re.compile(r"\$\{(?P<name>\w+):?-(?P<value>[^${}]*)\}")
 
 
 def is_compose(node: Node) -> bool:
-    """Whether a document has services, each a mapping, at least one of them with an image or a build."""
+    """Whether a document is a Compose file: it has services with an image or a build."""
     services = entries(get(node, "services"))
     return any(
         get(one, name) is not None
@@ -35,7 +35,7 @@ def is_compose(node: Node) -> bool:
 
 
 def read_compose(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the settings of the services; each that runs a broker counts as one."""
+    """Add the settings of the services; each that runs a broker counts as a broker."""
     for document in documents:
         for name, service in entries(get(document, "services")):
             if isinstance(service, MappingNode):
@@ -43,6 +43,7 @@ def read_compose(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def _service(gathered: Gathered, name: ScalarNode, written: MappingNode) -> None:
+    """Add the settings of one service."""
     known = len(gathered.given), len(gathered.facts)
     service = rewritten(written, _interpolated)
     variables = [
@@ -66,12 +67,12 @@ def _service(gathered: Gathered, name: ScalarNode, written: MappingNode) -> None
 
 
 def _interpolated(node: ScalarNode) -> ScalarNode:
-    """The value with the defaults of variables in it (`${NAME:-2}`), which hold where these are not set."""
+    """A value with variables replaced by their defaults (`${NAME:-2}`)."""
     return replace(node, text=_DEFAULT.sub(lambda found: found["value"], node.text))
 
 
 def _tell_defaults(gathered: Gathered, settings: int, facts: int, copies: Node | None) -> None:
-    """Add a note for each default in settings that may decide, of those read from here on."""
+    """Add a note for each variable's default in the settings read after these counts."""
     spans = [one.value_span for one in gathered.given[settings:] if find(one.key) is not None]
     spans += [fact.span for fact in gathered.facts[facts:]]
     for span in (*spans, *([copies.span] if copies is not None else [])):

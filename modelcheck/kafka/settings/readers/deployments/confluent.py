@@ -15,7 +15,7 @@ GROUP = "platform.confluent.io"
 
 
 def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add the settings in the resources of one text; those not of brokers or topics are skipped."""
+    """Add the settings in Confluent's resources of brokers, controllers and topics."""
     for node in resources:
         match text_of(get(node, "kind")):
             case "Kafka":
@@ -35,6 +35,7 @@ def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
 
 
 def _cluster(gathered: Gathered, node: Node) -> None:
+    """Add the settings of a Kafka resource."""
     spec, name = get(node, "spec"), text_of(get(node, "metadata", "name")) or ""
     image = get(spec, "image", "application")
     if isinstance(image, ScalarNode):
@@ -59,7 +60,7 @@ def _cluster(gathered: Gathered, node: Node) -> None:
 
 
 def _controller(gathered: Gathered, node: Node) -> None:
-    """The settings of a controller, which is no broker; some count for all."""
+    """Add the settings of controllers that are no brokers; some apply to the whole cluster."""
     kind, name = get(node, "kind"), text_of(get(node, "metadata", "name")) or ""
     at = (kind or node).span
     gathered.add("process.roles", "controller", SettingLayer.BROKER_STATIC, (at, at), name)
@@ -70,6 +71,7 @@ def _controller(gathered: Gathered, node: Node) -> None:
 
 
 def _topic(gathered: Gathered, node: Node) -> None:
+    """Add the topic of a KafkaTopic resource."""
     named = get(node, "spec", "name") or get(node, "metadata", "name")
     if isinstance(named, ScalarNode):
         words = ("spec.replicas", "spec.partitionCount")

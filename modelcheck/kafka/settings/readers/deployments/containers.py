@@ -25,7 +25,7 @@ from spec.diagnostics import Diagnostic
 def read_container(
     gathered: Gathered, node: Node, variables: Sequence[EnvironmentVariable], entity: str, words: str
 ) -> bool:
-    """Add the settings of a container's image, commands and variables; True for a broker with topics."""
+    """Add the settings of a container; return whether it is a broker that keeps topics."""
     image = get(node, "image")
     read_commands(gathered, node, entity)
     is_broker = runs_a_broker(text_of(image) or "", variables) and not runs_a_tool(node)
@@ -44,12 +44,12 @@ def read_container(
 
 
 def _decides(one: EnvironmentVariable) -> bool:
-    """Whether a variable is a setting of the model, some of which a controller takes from its own."""
+    """Whether a variable sets a key of the model."""
     return is_modelled(broker_key(one.name.text) or "")
 
 
 def _is_taken(gathered: Gathered, image: Node | None, one: EnvironmentVariable) -> bool:
-    """Whether the image takes the variable for a setting; a problem (R0712) where it decides and does not."""
+    """Whether the image uses the variable as a setting; adds a problem (R0712) if it should and does not."""
     key, wanted = broker_key(one.name.text), meant_variable(text_of(image) or "", one.name.text)
     known = find(key) if key is not None and wanted else None
     if known is None:

@@ -42,14 +42,14 @@ _CLIENTS = {
 
 @frozen
 class EnvironmentVariable:
-    """A variable and its value, with their places."""
+    """An environment variable with its value and their places in the source."""
 
     name: ScalarNode
     value: ScalarNode
 
 
 def broker_key(name: str) -> str | None:
-    """The broker's or topic's setting that a variable sets; None when it sets none."""
+    """The broker or topic key that a variable sets; None if none."""
     found = _BROKER.fullmatch(name)
     if found is None:
         return None
@@ -61,7 +61,7 @@ def broker_key(name: str) -> str | None:
 
 
 def client_key(name: str) -> tuple[SettingLayer, str] | None:
-    """The producer's or consumer's setting that a variable sets."""
+    """The layer and key of a producer or consumer that a variable sets; None if none."""
     found = _CLIENT.fullmatch(name)
     if found is None:
         return None
@@ -72,19 +72,19 @@ def client_key(name: str) -> tuple[SettingLayer, str] | None:
 
 
 def runs_a_broker(image: str, variables: Iterable[EnvironmentVariable]) -> bool:
-    """Whether a container with this image and these variables is a broker."""
+    """Whether a container with this image and these variables runs a broker."""
     keys = {broker_key(one.name.text) for one in variables}
     return is_of_a_broker(image) or (bool(keys & _OF_A_BROKER) and not is_of_something_else(image))
 
 
 def is_a_controller(variables: Iterable[EnvironmentVariable]) -> bool:
-    """Whether it is a controller of its own, which keeps no topics."""
+    """Whether a container is a controller that is no broker."""
     roles = [one.value.text for one in variables if broker_key(one.name.text) == "process.roles"]
     return bool(roles) and "broker" not in roles[-1]
 
 
 def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable], entity: str = "") -> None:
-    """Add the settings of variables, under the name of their container."""
+    """Add the settings of variables, attributed to their container."""
     for one in variables:
         key, client = broker_key(one.name.text), client_key(one.name.text)
         at = (one.name.span, one.value.span)
@@ -97,14 +97,14 @@ def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable],
 
 
 def read_image(gathered: Gathered, image: ScalarNode) -> None:
-    """Add the release that an image carries, where its name shows it."""
+    """Add the Kafka release of an image, if its name shows it."""
     release = release_of(image.text)
     if release is not None:
         gathered.fact(About.VERSION, image, f"image {image.text}", release)
 
 
 def variables_of(node: Node | None) -> tuple[EnvironmentVariable, ...]:
-    """The variables of an `environment`: a mapping, `NAME=value` in a list, or `name` and `value` in one."""
+    """The variables of an `environment`: a mapping, or a list of `NAME=value` or of name and value."""
     found = [EnvironmentVariable(key, value) for key, value in entries(node) if isinstance(value, ScalarNode)]
     for one in items(node):
         name, value = get(one, "name"), get(one, "value")
@@ -116,7 +116,7 @@ def variables_of(node: Node | None) -> tuple[EnvironmentVariable, ...]:
 
 
 def _pair(node: ScalarNode) -> EnvironmentVariable:
-    """`NAME=value` as one plain value; the places are found behind its quote."""
+    """The variable in a `NAME=value` scalar."""
     name, value = node.text.split("=", 1)
     quoted = node.span.end - node.span.start > len(node.text)
     start = node.span.start + (1 if quoted else 0)
@@ -128,7 +128,7 @@ def _pair(node: ScalarNode) -> EnvironmentVariable:
 
 
 def _created(gathered: Gathered, one: EnvironmentVariable) -> None:
-    """`topic:partitions:replicas`, by commas, which the image of wurstmeister creates at its start."""
+    """Add the topics of a `topic:partitions:replicas` list, which wurstmeister's image creates."""
     for found in _CREATED.finditer(one.value.text):
         topic = Topic(found[1], gathered.source, one.value.span, int(found[3]), int(found[2]))
         gathered.topics.append(topic)
@@ -138,7 +138,7 @@ def _created(gathered: Gathered, one: EnvironmentVariable) -> None:
 
 
 def is_environment(source: Source) -> bool:
-    """Whether each line with content sets a variable, and one of them is a setting of Kafka."""
+    """Whether a text is a file of variables, of which one is a Kafka setting."""
     if not any(sign in source.text for sign in ("KAFKA_", "PRODUCER_", "CONSUMER_")):
         return False  # soon said of ten megabytes of something else
     names = [found["name"] for found in _LINE.finditer(source.text)]
@@ -148,7 +148,7 @@ def is_environment(source: Source) -> bool:
 
 
 def read_environment(source: Source) -> Reading:
-    """The settings of a file of variables."""
+    """The settings in a file of variables."""
     gathered = Gathered(source, FileKind.ENVIRONMENT)
     variables = file_variables(source)
     read_variables(gathered, variables)
@@ -156,7 +156,7 @@ def read_environment(source: Source) -> Reading:
 
 
 def file_variables(source: Source) -> Sequence[EnvironmentVariable]:
-    """Every `NAME=value` of a text."""
+    """The variables in a file of `NAME=value` lines."""
     return tuple(
         EnvironmentVariable(
             ScalarNode(found["name"], Span(*found.span("name"))),

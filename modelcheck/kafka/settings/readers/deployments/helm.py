@@ -36,7 +36,7 @@ _COUNTS = ("replicaCount", "brokers", "replicas")
 
 
 def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the settings in the values: of brokers by their keys, of topics where there are lists of them."""
+    """Add the settings of brokers and topics in Helm values."""
     for document in documents:
         _below(gathered, document)
         _brokers(gathered, document)
@@ -46,7 +46,7 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def read_release(gathered: Gathered, document: Node) -> None:
-    """Add the release of a `kafka_version` where brokers were read; for clients it is their own."""
+    """Add the release from `kafka_version` if brokers were read; clients have their own."""
     of_brokers = any(one.layer is SettingLayer.BROKER_STATIC for one in gathered.given)
     if not (of_brokers or any(fact.about is About.BROKERS for fact in gathered.facts)):
         return
@@ -58,7 +58,7 @@ def read_release(gathered: Gathered, document: Node) -> None:
 
 
 def _below(gathered: Gathered, node: Node) -> None:
-    """Add the settings of a value, then of those in it; components other than brokers are left out."""
+    """Add the settings of a value and its children, except components that are no brokers."""
     read_variables(gathered, variables_of(node))
     _image(gathered, node)
     _topic(gathered, node)
@@ -73,6 +73,7 @@ def _below(gathered: Gathered, node: Node) -> None:
 
 
 def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode) -> None:
+    """Add a setting from a key and a scalar value."""
     name = spelled(key.text)
     known = find(name)
     if known is not None and Reader.BROKER in known.readers_of(name):
@@ -83,7 +84,7 @@ def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode) -> None:
 
 
 def _image(gathered: Gathered, node: Node) -> None:
-    """`image: name:tag`, or `image` with a `repository` and a `tag`."""
+    """Add the release of an `image`, given as `name:tag` or as `repository` and `tag`."""
     image = get(node, "image")
     if isinstance(image, ScalarNode):
         tag = text_of(get(node, "imageTag"))
@@ -94,7 +95,7 @@ def _image(gathered: Gathered, node: Node) -> None:
 
 
 def _topic(gathered: Gathered, node: Node) -> None:
-    """A topic of a list of them, as charts provision them."""
+    """Add a topic of a list of topics to provision."""
     name = get(node, "name")
     factor = entry(node, "replicationFactor", "replicas", "replication_factor")
     if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
@@ -105,7 +106,7 @@ def _topic(gathered: Gathered, node: Node) -> None:
 
 
 def _brokers(gathered: Gathered, document: Node) -> None:
-    """How many brokers: of `broker`, else of controllers that are brokers too, else of the chart."""
+    """Add the number of brokers: of `broker`, else of combined controllers, else of the chart."""
     inner = [value for key, value in entries(document) if key.text in ("kafka", "cp-kafka")]
     roots: list[Node] = [one for one in inner if isinstance(one, MappingNode)]
     for root in roots or [document]:
@@ -120,7 +121,7 @@ def _brokers(gathered: Gathered, document: Node) -> None:
 
 
 def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
-    """Add that pods keep no disk, where a chart of brokers sets it: `sure`, or one that counts them."""
+    """Add that pods have no persistent disk, if the chart of brokers says so."""
     separate = text_of(get(root, "controller", "controllerOnly")) == "true"
     parts = [root, get(root, "broker"), None if separate else get(root, "controller")]
     for part in parts:
@@ -131,9 +132,11 @@ def _storage(gathered: Gathered, root: Node, *, sure: bool) -> None:
 
 
 def _count_at(node: Node | None) -> tuple[ScalarNode, Node] | None:
+    """The replica count in a component's values; None if it has none."""
     found = entry(node, *_COUNTS)
     return found if found is not None and isinstance(found[1], ScalarNode) else None
 
 
 def _is_positive(gathered: Gathered, node: Node) -> bool:
+    """Whether a value is a positive number."""
     return (gathered.count(node, "replicaCount") or 0) > 0

@@ -23,19 +23,19 @@ _AT_START = re.compile(r"v?(\d+\.\d+(?:\.\d+)*)")
 
 
 def is_of_a_broker(image: str) -> bool:
-    """Whether the image is one of those that run a broker."""
+    """Whether the image is known to run a broker."""
     found = _IMAGE.fullmatch(image.strip())
     return found is not None and found["name"] in _BROKERS
 
 
 def is_of_something_else(image: str) -> bool:
-    """Whether the image's name shows that it runs something other than brokers, whatever its variables."""
+    """Whether the image's name shows that it runs no broker."""
     found = _IMAGE.fullmatch(image.strip())
     return found is not None and _OTHERS.search(found["name"]) is not None
 
 
 def release_of(image: str) -> str | None:
-    """The release, where the tag of a broker's image has it; a tag of Debezium is Debezium's own release."""
+    """The Kafka release in the tag of a broker image; None if it shows none."""
     found = _IMAGE.fullmatch(image.strip())
     if found is None or found["name"] not in _BROKERS or not found["tag"] or "debezium/" in image:
         return None
@@ -47,7 +47,7 @@ def release_of(image: str) -> str | None:
 
 
 def meant_variable(image: str, name: str) -> str:
-    """The name by which the image takes a broker's setting, where it does not take this one; else nothing.
+    """The variable that the image uses for the setting that `name` does not set; empty if none.
 
     Bitnami's takes `KAFKA_CFG_…`, Apache's and Confluent's `KAFKA_…`; of other images neither is known.
     """

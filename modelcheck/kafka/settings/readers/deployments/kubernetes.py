@@ -25,12 +25,12 @@ _QUIET = frozenset("Namespace Service ServiceAccount KafkaUser KafkaRebalance".s
 
 
 def is_resource(node: Node) -> bool:
-    """Whether a document is a resource: it has a kind."""
+    """Whether a document is a Kubernetes resource: it has a kind."""
     return text_of(get(node, "kind")) is not None
 
 
 def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the settings in the resources of one text; those without a reader are skipped with a note.
+    """Add the settings in Kubernetes resources; unknown kinds are skipped with a note.
 
     A cluster or topic of an operator that has no reader is a problem (R0733).
     """
@@ -47,6 +47,7 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def _resources(documents: Iterable[Node]) -> Iterator[Node]:
+    """The resources in documents, with those inside lists."""
     for node in documents:
         kind = text_of(get(node, "kind")) or ""
         parts = items(get(node, "items"))
@@ -57,7 +58,7 @@ def _resources(documents: Iterable[Node]) -> Iterator[Node]:
 
 
 def _group(node: Node) -> str:
-    """The group of a resource; one of Strimzi's kinds that names no version is taken for Strimzi's."""
+    """The API group of a resource; Strimzi's for its kinds without a version."""
     version = text_of(get(node, "apiVersion"))
     if version is None and text_of(get(node, "kind")) in ("Kafka", "KafkaNodePool", "KafkaTopic"):
         return strimzi.GROUP
@@ -65,6 +66,7 @@ def _group(node: Node) -> str:
 
 
 def _other(gathered: Gathered, node: Node, group: str) -> None:
+    """Add the settings of a workload, ConfigMap or Helm release; skip other resources with a note."""
     kind, name = text_of(get(node, "kind")) or "", text_of(get(node, "metadata", "name")) or ""
     at = get(node, "apiVersion") or get(node, "kind") or node
     if kind in WORKLOADS:
@@ -82,6 +84,6 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
 
 
 def _values_of_kafka(node: Node, chart: Sequence[str], values: Sequence[str]) -> Node | None:
-    """The values of a chart that is one of Kafka by its name; None of any other."""
+    """The values in a resource for a Helm chart of Kafka; None for other charts."""
     named = text_of(get(node, *chart)) or text_of(get(node, "metadata", "name")) or ""
     return get(node, *values) if "kafka" in named.lower() else None

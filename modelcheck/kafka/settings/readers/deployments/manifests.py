@@ -23,7 +23,7 @@ WORKLOADS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "
 
 
 def read_workload(gathered: Gathered, node: Node) -> None:
-    """Add the settings of pods' containers; each that runs a broker counts once for each pod."""
+    """Add the settings of a workload's containers; each broker counts once per replica."""
     known = len(gathered.facts) + len(gathered.given) + len(gathered.topics) + len(gathered.notes)
     spec = get(node, "spec")
     pod = get(spec, "jobTemplate", "spec", "template", "spec") or get(spec, "template", "spec") or spec
@@ -38,6 +38,7 @@ def read_workload(gathered: Gathered, node: Node) -> None:
 
 
 def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str) -> None:
+    """Add the settings of one container of a workload."""
     if not read_container(gathered, node, variables_of(get(node, "env")), name, name):
         return
     copies = gathered.count(replicas, "spec.replicas")
@@ -47,13 +48,13 @@ def _container(gathered: Gathered, node: Node, replicas: Node | None, name: str)
 
 
 def read_config_map(gathered: Gathered, node: Node) -> None:
-    """Add the settings in a ConfigMap: as variables, as keys, and in texts that are properties of Kafka."""
+    """Add the settings in a ConfigMap: variables, keys, and properties files."""
     name = text_of(get(node, "metadata", "name")) or ""
     read_data(gathered, get(node, "data"), name)
 
 
 def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
-    """Add the settings in names with texts: a text by its kind, a name by its meaning."""
+    """Add the settings in a mapping from names to texts."""
     variables = [
         EnvironmentVariable(key, value) for key, value in entries(data) if isinstance(value, ScalarNode)
     ]
@@ -69,7 +70,7 @@ def read_data(gathered: Gathered, data: Node | None, name: str) -> None:
 
 
 def read_text_of_properties(gathered: Gathered, node: ScalarNode, title: str, entity: str) -> None:
-    """Add the settings of a text within a text, as they would be read from a file of their own."""
+    """Add the settings of a properties file embedded in another text."""
     source = Source(title, node.text)
     kind = kind_of(source, read_properties(source).entries)
     reader = None if kind is None else READER_OF.get(kind)

@@ -19,14 +19,14 @@ _OF_ZONES = {2: ("2", "1"), 3: ("3", "2")}  # what these two are
 
 @frozen
 class MskCluster:
-    """What Amazon's defaults hang on: in how many zones the brokers are, and whether storage is tiered."""
+    """What MSK's defaults depend on: the number of zones, and tiered storage."""
 
     zones: int | None = None
     tiered: bool = False
 
 
 def read_msk_version(gathered: Gathered, node: Node | None, words: str) -> None:
-    """Add the release, without what Amazon puts behind it: `3.7.x`, `2.8.2.tiered`; and the controller.
+    """Add the release in MSK's version, such as `3.7.x` or `2.8.2.tiered`, and the controller.
 
     Before 4.0 it is ZooKeeper, unless `kraft` follows the release.
     """
@@ -40,7 +40,7 @@ def read_msk_version(gathered: Gathered, node: Node | None, words: str) -> None:
 
 
 def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None:
-    """Add Amazon's defaults for what the settings so far leave out; a note where they are not known."""
+    """Add MSK's defaults for missing settings; a note where they are unknown."""
     brokers = [one for one in gathered.given if one.layer is SettingLayer.BROKER_STATIC]
     said = {key.name for one in brokers if (key := find(one.key)) is not None}
     values = {"unclean.leader.election.enable": "false" if cluster.tiered else "true"}
@@ -61,7 +61,7 @@ def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None
 
 
 def read_cloud_formation(gathered: Gathered, resources: Node | None) -> None:
-    """Add CloudFormation's settings of MSK, except the text of properties, which is read with all others."""
+    """Add the settings of MSK in CloudFormation resources, except embedded properties files."""
     by_type: dict[str | None, list[Node]] = {}
     for _, one in entries(resources):
         by_type.setdefault(text_of(get(one, "Type")), []).append(one)

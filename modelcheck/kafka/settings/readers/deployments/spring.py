@@ -24,7 +24,7 @@ def is_spring(node: Node) -> bool:
 
 
 def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
-    """Add the settings of producers and consumers; each profile's document is read alone."""
+    """Add the settings of producers and consumers; each profile's document is separate."""
     for document in documents:
         found = tuple(paths(document))
         profile = next((value.text for path, _, value in found if path in _PROFILE), "")
@@ -35,7 +35,7 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
 
 
 def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, ScalarNode]]:
-    """Every plain value with its keys, joined by dots."""
+    """The scalar values of a tree, each with its dotted path and its key."""
     for key, value in entries(node):
         path = f"{above}{key.text}"
         if isinstance(value, MappingNode):
@@ -45,7 +45,7 @@ def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, Scalar
 
 
 def client_setting(path: str) -> tuple[SettingLayer, str] | None:
-    """Whose setting a path of Spring is, and its name in Kafka; None for what is none."""
+    """The layer and Kafka key that a Spring path sets; None if none."""
     if path.startswith("spring.kafka."):
         return _of_kafka(path.removeprefix("spring.kafka."))
     if path.startswith(_BINDER):
@@ -54,7 +54,7 @@ def client_setting(path: str) -> tuple[SettingLayer, str] | None:
 
 
 def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
-    """`producer.acks`, `producer.properties.enable.idempotence`, `properties.acks` and the like."""
+    """The layer and Kafka key of a path below `spring.kafka`; None if none."""
     first, _, rest = path.partition(".")
     if spelled(path) == "bootstrap.servers":  # no influence, and the sign of a client with defaults
         return SettingLayer.PRODUCER, "bootstrap.servers"
@@ -71,7 +71,7 @@ def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
 
 
 def _of_binder(path: str) -> tuple[SettingLayer, str] | None:
-    """The binder of Spring Cloud Stream: `required-acks`, and properties of its producers."""
+    """The layer and Kafka key of a path of Spring Cloud Stream's binder; None if none."""
     last = path.rsplit(".binder.", maxsplit=1)[-1].rsplit(".producer.", maxsplit=1)[-1]
     if spelled(last) == "required.acks":
         return SettingLayer.PRODUCER, "acks"
@@ -84,7 +84,7 @@ def _of_binder(path: str) -> tuple[SettingLayer, str] | None:
 
 
 def _client(name: str) -> tuple[SettingLayer, str] | None:
-    """A setting that any client may read: the producer's where a producer reads it."""
+    """The layer and key of a setting for any client: the producer's if it reads the key."""
     key = find(name)
     readers = key.readers_of(name) if key is not None else ()
     for layer, reader in _CLIENTS.values():
@@ -94,5 +94,5 @@ def _client(name: str) -> tuple[SettingLayer, str] | None:
 
 
 def is_spring_properties(names: Sequence[str]) -> bool:
-    """Whether keys of .properties are Spring's."""
+    """Whether the keys of a .properties file are Spring's."""
     return any(name.startswith(("spring.kafka.", *_BINDER)) for name in names)

@@ -21,7 +21,7 @@ GROUP = "kafka.strimzi.io"
 
 
 def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add the settings in the resources of one text; a cluster takes its brokers from its node pools.
+    """Add the settings in Strimzi's resources of a cluster and its node pools.
 
     Of several clusters the first is read, with the resources labelled as its own or not labelled (R0736).
     """
@@ -44,7 +44,7 @@ def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
 
 
 def _of_one_cluster(gathered: Gathered, by_kind: dict[str, list[Node]]) -> dict[str, list[Node]]:
-    """The resources of the first cluster, with a warning that there are others."""
+    """The resources of the first cluster by kind, with a warning if there are others."""
     first, other = by_kind["Kafka"][:2]
     name = text_of(get(first, "metadata", "name")) or ""
     at = get(other, "metadata", "name") or get(other, "kind") or other
@@ -76,6 +76,7 @@ def _producers(gathered: Gathered, node: Node) -> None:
 
 
 def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
+    """Add the settings of a Kafka resource."""
     kafka = get(node, "spec", "kafka")
     name = text_of(get(node, "metadata", "name")) or ""
     pools = [p for p in among if _cluster_of(p) in ("", name)]
@@ -92,7 +93,7 @@ def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:
 
 
 def _pools(gathered: Gathered, pools: Sequence[Node]) -> None:
-    """Add the node pools of one cluster: the brokers of each, and the controllers of all together."""
+    """Add the brokers and controllers of a cluster's node pools."""
     counts = [gathered.count(get(pool, "spec", "replicas"), _counts([pool])) for pool in pools]
     for pool, many in zip(pools, counts, strict=True):
         _pool_facts(gathered, pool, many)
@@ -106,18 +107,19 @@ def _pools(gathered: Gathered, pools: Sequence[Node]) -> None:
 
 
 def _roles(pool: Node) -> tuple[str, ...]:
+    """The roles of a node pool's nodes."""
     roles = get(pool, "spec", "roles")
     return () if roles is None else tuple(text_of(role) or "" for role in items(roles))
 
 
 def _counts(pools: Sequence[Node]) -> str:
-    """What counts the nodes of these pools, in words."""
+    """The fields that count the nodes of these pools, in words."""
     names = " and ".join(f"`{text_of(get(pool, 'metadata', 'name')) or ''}`" for pool in pools)
     return f"spec.replicas of node pool{'s' if len(pools) > 1 else ''} {names}"
 
 
 def _pool_facts(gathered: Gathered, pool: Node, many: int | None) -> None:
-    """What a node pool of `many` nodes adds: brokers and their storage, unless it has controllers only."""
+    """Add the brokers of a node pool and their storage, unless they are controllers only."""
     if get(pool, "spec", "roles") is None or "broker" in _roles(pool):
         if many is not None:
             gathered.fact(About.BROKERS, get(pool, "spec", "replicas"), _counts([pool]), str(many))
@@ -125,6 +127,7 @@ def _pool_facts(gathered: Gathered, pool: Node, many: int | None) -> None:
 
 
 def _controller(gathered: Gathered, node: Node) -> None:
+    """Add whether the cluster uses KRaft or ZooKeeper."""
     zookeeper = entry(get(node, "spec"), "zookeeper")
     kraft = get(node, "metadata", "annotations", "strimzi.io/kraft")
     if text_of(kraft) == "enabled":
@@ -137,7 +140,7 @@ def _controller(gathered: Gathered, node: Node) -> None:
 
 
 def _storage(gathered: Gathered, node: Node | None) -> None:
-    """Whether the disks outlive a pod; JBOD counts as its least durable volume."""
+    """Add whether disks outlive pods; with JBOD, by the least durable volume."""
     kind = get(node, "type")
     if not isinstance(kind, ScalarNode):
         return
@@ -151,6 +154,7 @@ def _storage(gathered: Gathered, node: Node | None) -> None:
 
 
 def _topic(gathered: Gathered, node: Node) -> None:
+    """Add the topic of a KafkaTopic resource."""
     named = get(node, "spec", "topicName") or get(node, "metadata", "name") or get(node, "kind")
     if isinstance(named, ScalarNode):
         gathered.topic(named, get(node, "spec", "replicas"), get(node, "spec", "partitions"))
@@ -158,4 +162,5 @@ def _topic(gathered: Gathered, node: Node) -> None:
 
 
 def _cluster_of(pool: Node) -> str:
+    """The name of the cluster that a node pool belongs to."""
     return text_of(get(pool, "metadata", "labels", "strimzi.io/cluster")) or ""

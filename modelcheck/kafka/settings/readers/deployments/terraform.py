@@ -26,7 +26,7 @@ _CONFIGS = ("config", "configs", "configuration", "topic_config")
 
 
 def read_terraform(source: Source) -> Reading:
-    """The settings, topics and facts of the resources that are known here; malformed HCL is R0707."""
+    """The settings, topics and facts in known Terraform resources; malformed HCL is R0707."""
     gathered = Gathered(source, FileKind.TERRAFORM)
     try:
         blocks = read_hcl(source)
@@ -55,11 +55,12 @@ def read_terraform(source: Source) -> Reading:
 
 
 def _resources(blocks: Sequence[Block], kind: str) -> list[Block]:
+    """The blocks of resources of a kind."""
     return [one for one in blocks if one.type == "resource" and one.labels and one.labels[0].text == kind]
 
 
 def _msk(clusters: Sequence[Block]) -> MskCluster:
-    """The zones and storage of the clusters; each subnet is in a zone of its own."""
+    """The zones and storage of MSK clusters; each subnet is in its own zone."""
     subnets = [get(one.body, "broker_node_group_info", "client_subnets") for one in clusters]
     counts = {len(items(one)) for one in subnets}
     tiered = [(text_of(get(one.body, "storage_mode")) or "") == "TIERED" for one in clusters]
@@ -67,6 +68,7 @@ def _msk(clusters: Sequence[Block]) -> MskCluster:
 
 
 def _msk_cluster(gathered: Gathered, block: Block) -> None:
+    """Add the settings of an MSK cluster."""
     read_msk_version(gathered, get(block.body, "kafka_version"), "kafka_version of MSK")
     gathered.fact(About.BROKERS, get(block.body, "number_of_broker_nodes"), "number_of_broker_nodes")
     if entry(block.body, "configuration_info") is None:
@@ -77,17 +79,19 @@ def _msk_cluster(gathered: Gathered, block: Block) -> None:
 
 
 def _confluent_cloud(gathered: Gathered, block: Block) -> None:
+    """Add the settings of a Confluent Cloud cluster."""
     _refuse(gathered, block, "Confluent Cloud decides how its topics are replicated")
 
 
 def _refuse(gathered: Gathered, block: Block, message: str) -> None:
-    """A resource whose replication is in no file (R0733)."""
+    """Add an error for a resource whose replication no file shows (R0733)."""
     at = block.labels[0].span
     advice = "give what kafka-topics and kafka-configs --describe print of it"
     gathered.problems.append(Diagnostic("R0733", gathered.source, at, message, help=advice))
 
 
 def _msk_configuration(gathered: Gathered, block: Block) -> None:
+    """Add the properties of an MSK configuration."""
     for version in items(get(block.body, "kafka_versions"))[:1]:
         read_msk_version(gathered, version, "kafka_versions of MSK")
     found = get(block.body, "server_properties")
@@ -98,7 +102,7 @@ def _msk_configuration(gathered: Gathered, block: Block) -> None:
 
 
 def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block], None]:
-    """A reader of a topic's resource with fields of these names."""
+    """A function that adds the topic of a resource with fields of these names."""
 
     def read(gathered: Gathered, block: Block) -> None:
         named = get(block.body, name)
@@ -120,6 +124,7 @@ def _topic(name: str, factor: str, partitions: str) -> Callable[[Gathered, Block
 
 
 def _aiven_cluster(gathered: Gathered, block: Block) -> None:
+    """Add the settings of an Aiven cluster."""
     user = get(block.body, "kafka_user_config")
     gathered.fact(About.VERSION, get(user, "kafka_version"), "kafka_version of Aiven")
     for key, value in entries(get(user, "kafka")):

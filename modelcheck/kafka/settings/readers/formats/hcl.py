@@ -27,7 +27,7 @@ _RESOURCE = re.compile(
 
 
 class HclError(ValueError):
-    """The text is not HCL, from this place on."""
+    """Raised for a text that is not HCL; has the place."""
 
     def __init__(self, at: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class HclError(ValueError):
 
 @frozen
 class Block:
-    """A block: its type, its labels and its body."""
+    """An HCL block: type, labels and body."""
 
     type: str
     labels: tuple[ScalarNode, ...]
@@ -45,7 +45,7 @@ class Block:
 
 
 def is_hcl(text: str) -> bool:
-    """Whether the text has a block of Terraform's."""
+    """Whether a text has a Terraform block."""
     return _RESOURCE.search(text) is not None
 
 
@@ -57,14 +57,14 @@ def read_hcl(source: Source) -> tuple[Block, ...]:
 
 
 class _HclParser:
-    """A reader of one text, at a place in it."""
+    """A recursive-descent parser of HCL; each method parses at the current position."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
     def body(self, depth: int, *, top: bool = False) -> tuple[MappingNode, tuple[Block, ...]]:
-        """The body up to the closing brace, or the end of the text."""
+        """Parse the body of a block up to its closing brace, or the end of the text."""
         start = self._at
         found: list[tuple[ScalarNode, Node]] = []
         blocks: list[Block] = []
@@ -91,6 +91,7 @@ class _HclParser:
         return MappingNode(tuple(found), Span(start, self._at)), tuple(blocks)
 
     def _name(self) -> ScalarNode:
+        """Parse an identifier or quoted name."""
         match = _NAME.match(self._text, self._at)
         if match is None:
             raise HclError(self._at, "expected a name")
@@ -98,6 +99,7 @@ class _HclParser:
         return ScalarNode(match[0], Span(*match.span()))
 
     def _block(self, kind: ScalarNode, depth: int) -> Block:
+        """Parse the labels and body of a block."""
         labels: list[ScalarNode] = []
         while (match := _LABEL.match(self._text, self._at)) is not None:
             labels.append(ScalarNode(match[1] if match[1] is not None else match[2], Span(*match.span())))
@@ -110,7 +112,7 @@ class _HclParser:
         return Block(kind.text, tuple(labels), body)
 
     def _value(self, depth: int) -> Node:
-        """A literal where the whole expression is one, else the expression's text."""
+        """Parse an expression: a literal, or else the expression's text."""
         self._skip(_SPACE)
         start = self._at
         if depth > _DEEPEST:
@@ -129,6 +131,7 @@ class _HclParser:
         return ScalarNode(text, Span(start, start + len(text)), computed=True)
 
     def _literal(self, depth: int) -> Node | None:
+        """Parse a literal; None if the expression is none."""
         text, start = self._text, self._at
         if heredoc := _HEREDOC.match(text, start):
             return self._heredoc(heredoc)
@@ -147,6 +150,7 @@ class _HclParser:
         return None
 
     def _heredoc(self, opened: re.Match[str]) -> ScalarNode:
+        """Parse a heredoc."""
         end = re.compile(rf"^[ \t]*{opened[1]}[ \t]*\r?$", re.MULTILINE).search(self._text, opened.end())
         if end is None:
             raise HclError(opened.start(), f"`{opened[1]}` does not end this text")
@@ -155,6 +159,7 @@ class _HclParser:
         return ScalarNode(text, Span(opened.start(), end.start()), verbatim=True)
 
     def _list(self, depth: int) -> SequenceNode:
+        """Parse a list."""
         start = self._at
         self._at += 1
         found: list[Node] = []
@@ -165,6 +170,7 @@ class _HclParser:
         return SequenceNode(tuple(found), Span(start, self._at))
 
     def _object(self, depth: int) -> MappingNode:
+        """Parse an object."""
         start = self._at
         self._at += 1
         found: list[tuple[ScalarNode, Node]] = []
@@ -180,6 +186,7 @@ class _HclParser:
         return MappingNode(tuple(found), Span(start, self._at))
 
     def _key(self) -> ScalarNode:
+        """Parse the key of an object."""
         if self._text.startswith('"', self._at):
             start, end = self._at, _end_of_string(self._text, self._at)
             self._at = end
@@ -187,6 +194,7 @@ class _HclParser:
         return self._name()
 
     def _closed(self, sign: str, opened: int) -> bool:
+        """Whether the closing bracket is next, which is consumed."""
         self._skip(_BLANK)
         if self._at >= len(self._text):
             raise HclError(opened, "this bracket is not closed")
@@ -196,18 +204,20 @@ class _HclParser:
         return True
 
     def _after(self, comma: str, end: str, *, optional: bool = False) -> None:
+        """Parse the separator after an item."""
         if self._text[self._at : self._at + 1] == comma:
             self._at += 1
         elif self._text[self._at : self._at + 1] != end and not optional:
             raise HclError(self._at, f"expected `{comma}` or `{end}`")
 
     def _skip(self, what: re.Pattern[str]) -> None:
+        """Skip what a pattern matches."""
         found = what.match(self._text, self._at)
         assert found is not None  # both patterns match the empty text
         self._at = found.end()
 
     def _end_of_expression(self) -> int:
-        """Where an expression ends: at a comma, a bracket or a line's end outside brackets."""
+        """The end of an expression: a comma, closing bracket or line end."""
         text, at = self._text, self._at
         open_: list[str] = []  # what would close the brackets that are open
         while at < len(text):
@@ -233,7 +243,7 @@ class _HclParser:
 
 
 def _end_of_string(text: str, start: int) -> int:
-    """Behind the quote that ends a string; `${…}` in it may have quotes of its own."""
+    """The index after a string's closing quote; `${…}` inside may contain quotes."""
     at, open_ = start + 1, 0
     while at < len(text):
         if text[at] == "\\":
@@ -253,4 +263,5 @@ def _end_of_string(text: str, start: int) -> int:
 
 
 def _unescaped(text: str) -> str:
+    """The text of a string with escapes resolved."""
     return text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")

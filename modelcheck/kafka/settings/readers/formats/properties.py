@@ -25,7 +25,7 @@ _SPECIAL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 @frozen
 class Entry:
-    """A key and its value, unescaped, and the place of each."""
+    """A key and its value, unescaped, with the place of each."""
 
     key: str
     value: str
@@ -35,38 +35,39 @@ class Entry:
 
 @frozen
 class Properties:
-    """The entries of a text in its order, twice given ones included, and what is malformed."""
+    """The entries of a .properties text in order, including repeated keys, and its errors."""
 
     entries: tuple[Entry, ...]
     problems: tuple[Diagnostic, ...] = ()
 
     def last(self) -> dict[str, str]:
-        """What Java ends up with: for each key the value given last."""
+        """The effective entries: for each key the last value, as in Java."""
         return {entry.key: entry.value for entry in self.entries}
 
 
 @frozen
 class _Logical:
-    """A logical line: its text, and for each piece of it where that starts in line and source."""
+    """A logical line (with continuations): its text, and where its pieces are in the source."""
 
     text: str
     pieces: tuple[tuple[int, int], ...]
 
     def place(self, index: int) -> int:
-        """The place in the source of the character at this index."""
+        """The index in the source of the character at `index`."""
         if len(self.pieces) == 1:  # nearly every line
             return self.pieces[0][1] + index
         line_start, source_start = next(p for p in reversed(self.pieces) if p[0] <= index)
         return source_start + index - line_start
 
     def span(self, start: int, end: int) -> Span:
+        """The span in the source of a part of the line."""
         if start == end:
             return Span(self.place(start), self.place(start))
         return Span(self.place(start), self.place(end - 1) + 1)
 
 
 def read_properties(source: Source) -> Properties:
-    """Every entry of a .properties text with its place.
+    """The entries of a .properties text with their places.
 
     Costs time linear in the text.  A malformed Unicode escape, at which Java
     gives up, is a problem (R0709); everything else is some entry.
@@ -81,7 +82,7 @@ def read_properties(source: Source) -> Properties:
 
 
 def as_line(key: str, value: str) -> str:
-    """A line that Java reads back as this key and value."""
+    """A line from which Java reads this key and value."""
     head = "".join(_escaped(char, blanks=True) for char in key)
     start = len(value) - len(value.lstrip(" "))
     tail = "".join(_escaped(char, blanks=i < start) for i, char in enumerate(value))
@@ -89,6 +90,7 @@ def as_line(key: str, value: str) -> str:
 
 
 def _escaped(char: str, *, blanks: bool) -> str:
+    """A character as .properties files escape it."""
     named = {special: letter for letter, special in _SPECIAL.items()}
     if char in named:
         return "\\" + named[char]
@@ -101,6 +103,7 @@ def _escaped(char: str, *, blanks: bool) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[_Logical]:
+    """The logical lines of a text, without comments."""
     pieces: list[tuple[int, int]] = []
     parts: list[str] = []
     length = 0
@@ -125,12 +128,13 @@ def _logical_lines(text: str) -> Iterator[_Logical]:
 
 
 def _whole(parts: list[str], pieces: list[tuple[int, int]]) -> Iterator[_Logical]:
+    """The logical line made of these pieces, unless it is blank."""
     if text := "".join(parts):
         yield _Logical(text, tuple(pieces))
 
 
 def _entry(line: _Logical) -> tuple[Entry, list[int]]:
-    """The line's entry, and where in the line an escape is malformed."""
+    """The entry in a line, and the indices of malformed escapes."""
     key = _KEY.match(line.text)
     assert key is not None  # the pattern matches the empty text
     separator = _SEPARATOR.match(line.text, key.end())
@@ -147,6 +151,7 @@ def _entry(line: _Logical) -> tuple[Entry, list[int]]:
 
 
 def _unescaped(text: str, offset: int, bad: list[int]) -> str:
+    """A text with escapes resolved; indices of malformed ones are added to `bad`."""
     if "\\" not in text:
         return text
 
@@ -163,6 +168,7 @@ def _unescaped(text: str, offset: int, bad: list[int]) -> str:
 
 
 def _malformed(source: Source, span: Span) -> Diagnostic:
+    """The error of a malformed escape."""
     return Diagnostic(
         "R0709",
         source,

@@ -10,7 +10,7 @@ from spec.source import Span
 
 @frozen
 class ScalarNode:
-    """A plain value as it is written, without its quotes.
+    """A scalar of a YAML, JSON or HCL tree, without quotes, with its place.
 
     `verbatim` is whether its text is in the source line by line, as in a block
     scalar or a heredoc; `computed` whether it is an expression, which only another tool can evaluate.
@@ -24,7 +24,7 @@ class ScalarNode:
 
 @frozen
 class SequenceNode:
-    """Values in their order."""
+    """A sequence of a tree."""
 
     items: tuple[Node, ...]
     span: Span
@@ -32,7 +32,7 @@ class SequenceNode:
 
 @frozen
 class MappingNode:
-    """Keys and values in their order, twice given keys included."""
+    """A mapping of a tree, in order, with repeated keys."""
 
     entries: tuple[tuple[ScalarNode, Node], ...]
     span: Span
@@ -42,7 +42,7 @@ Node = ScalarNode | SequenceNode | MappingNode
 
 
 def entry(node: Node | None, *names: str) -> tuple[ScalarNode, Node] | None:
-    """The last entry of the first of these names that there is, as YAML readers take it."""
+    """The last entry of a mapping with the first of these names that exists, as YAML readers take it."""
     if not isinstance(node, MappingNode):
         return None
     for name in names:
@@ -53,7 +53,7 @@ def entry(node: Node | None, *names: str) -> tuple[ScalarNode, Node] | None:
 
 
 def get(node: Node | None, *path: str) -> Node | None:
-    """The value at the end of a path of keys; None where there is none."""
+    """The value at a path of keys; None if there is none."""
     for name in path:
         pair = entry(node, name)
         node = pair[1] if pair else None
@@ -61,22 +61,22 @@ def get(node: Node | None, *path: str) -> Node | None:
 
 
 def text_of(node: Node | None) -> str | None:
-    """The text of a plain value; None for anything else."""
+    """The text of a scalar; None for other nodes."""
     return node.text if isinstance(node, ScalarNode) else None
 
 
 def items(node: Node | None) -> tuple[Node, ...]:
-    """The values of a sequence; nothing for anything else."""
+    """The values of a sequence; none for other nodes."""
     return node.items if isinstance(node, SequenceNode) else ()
 
 
 def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
-    """The entries of a mapping; nothing for anything else."""
+    """The entries of a mapping; none for other nodes."""
     return node.entries if isinstance(node, MappingNode) else ()
 
 
 def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
-    """The same tree with other plain values; its keys stay, and a node with several aliases stays one."""
+    """The tree with its scalar values changed; keys and shared nodes stay as they are."""
     made: dict[int, Node] = {}
 
     def again(one: Node) -> Node:
@@ -97,7 +97,7 @@ def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it; a node with several aliases comes once."""
+    """The node and all its descendants; a shared node occurs once."""
     seen: set[int] = set()
     waiting = [node]
     while waiting:
@@ -111,7 +111,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def repeated(below: Node) -> Iterator[tuple[tuple[ScalarNode, Node], tuple[ScalarNode, Node]]]:
-    """The entries of one mapping that have one key and not one value, each with the entry before it.
+    """The entries that repeat a key with another value, each after the entry it repeats.
 
     Blocks of HCL, of which there may be several, are left out with all mappings.
     """

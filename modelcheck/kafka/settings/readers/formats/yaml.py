@@ -24,7 +24,7 @@ ROOM = 100_000  # values that a text may expand to, aliases counted each time, a
 
 
 def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]:
-    """The documents of a YAML or JSON text, or what is malformed (R0707) at the place the reader names."""
+    """The documents of a YAML or JSON text, or the errors (R0707) with their places."""
     most = ROOM + len(source.text)
     try:
         composed = list(yaml.compose_all(source.text, Loader=yaml.SafeLoader))
@@ -39,7 +39,7 @@ def documents(source: Source) -> tuple[tuple[Node, ...], tuple[Diagnostic, ...]]
 
 
 class _TooManyError(Exception):
-    """A node expands to more values than any configuration has."""
+    """Raised for a document whose aliases expand to too many nodes."""
 
     def __init__(self, span: Span) -> None:
         self.span = span
@@ -47,7 +47,7 @@ class _TooManyError(Exception):
 
 
 class _Tree:
-    """A document as values of its own, at most `most` of them with each alias expanded."""
+    """Converts a YAML document; at most `most` nodes with aliases expanded."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -56,7 +56,7 @@ class _Tree:
         self._above: set[int] = set()
 
     def converted(self, node: yaml.Node) -> Node:
-        """The node; an alias is the same object as its node. Raises YAMLError, _TooManyError."""
+        """The converted node; aliases share one. Raises YAMLError, _TooManyError."""
         if id(node) in self._known:
             return self._known[id(node)]
         if id(node) in self._above:
@@ -81,13 +81,14 @@ class _Tree:
         return made
 
     def _count(self, node: yaml.Node, inside: Iterable[yaml.Node]) -> None:
+        """Add the expanded size of a node. Raises _TooManyError."""
         self._sizes[id(node)] = size = 1 + sum(self._sizes[id(one)] for one in inside)
         if size > self._most:
             raise _TooManyError(_span(node))
 
 
 def _entries(pairs: Sequence[tuple[Node, Node]]) -> Iterator[tuple[ScalarNode, Node]]:
-    """A mapping's own entries, after those of `<<` that it does not give itself."""
+    """A mapping's entries, after those merged by `<<` that it does not override."""
     own: list[tuple[ScalarNode, Node]] = []
     merged: list[tuple[ScalarNode, Node]] = []
     for named, found in pairs:
@@ -102,11 +103,12 @@ def _entries(pairs: Sequence[tuple[Node, Node]]) -> Iterator[tuple[ScalarNode, N
 
 
 def _span(node: yaml.Node) -> Span:
+    """The place of a node."""
     return Span(node.start_mark.index, node.end_mark.index)
 
 
 def _malformed(source: Source, error: yaml.YAMLError) -> Diagnostic:
-    """The reader's complaint, with its place as a caret and the place it began as a note."""
+    """The error of the YAML parser as a diagnostic."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         at = min(error.problem_mark.index, len(source.text))
         notes: tuple[Note, ...] = ()
