@@ -21,6 +21,7 @@ from counterexamples.trace import (
 )
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
+from spec.model.ordinals import bound_words
 from spec.model.types import BOOL, Bag, Set, Type
 from spec.model.values import members, show
 
@@ -82,7 +83,7 @@ def bounds(trace: Trace, width: int = WIDTH, *, by_key: bool = False) -> Iterato
     if trace.check:
         items.append(line(f"check {trace.check}"))
     items += [line(f"{name} = {len(members)}") for name, members in scope.sorts.items()]
-    items += [line(f"{name} = {limit}") for name, limit in scope.bounds.items()]
+    items += [line(f"{name} = {limit}") for name, limit in bound_words(scope).items()]
     entries = {entry.name: entry for entry in trace.model.configs}
     for name, value in scope.config.items():
         of = entries[name], value, scope

@@ -17,6 +17,7 @@ from counterexamples.pictures.svg import svg
 from counterexamples.trace import Example, Stops, Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
+from spec.model.ordinals import bound_words
 
 WIDTH = 84  # columns of text quoted from the model
 
@@ -194,7 +195,7 @@ def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     model, scope = trace.model, trace.scope
     yield "model", (model.name, model.source.name, *([f"check {trace.check}"] if trace.check else []))
     sorts = (f"{name} = {len(members)} ({', '.join(members)})" for name, members in scope.sorts.items())
-    limits = (f"{name} = {limit}" for name, limit in scope.bounds.items())
+    limits = (f"{name} = {limit}" for name, limit in bound_words(scope).items())
     yield "scope", (*sorts, *limits)
     if budget:
         yield "faults", (budget,)

@@ -26,7 +26,8 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.meaning.semantics import Step
-from spec.model.ir import ANY, Model, Scope
+from spec.model.ir import Model, Scope
+from spec.model.ordinals import ANY
 from spec.source import Source
 
 FORMAT = 1  # of our own part, `#meta.modelcheck`

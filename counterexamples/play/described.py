@@ -9,6 +9,7 @@ import spec.model.types as t
 from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
 from counterexamples.pictures.roles import NamedPart, roles
+from spec.model.ordinals import bound_words
 from spec.model.values import members, show
 from spec.source import Node
 
@@ -78,7 +79,7 @@ def described(model: ir.Model, check: ir.Check, types: PageTypes) -> Json:
         "says": check.says,
         "scope": [
             *(f"{name} = {len(names)} ({', '.join(names)})" for name, names in scope.sorts.items()),
-            *(f"{name} = {limit}" for name, limit in scope.bounds.items()),
+            *(f"{name} = {limit}" for name, limit in bound_words(scope).items()),
         ],
         "config": [
             f"{entry.name} = {show(entry.type, scope.config[entry.name], scope)}" for entry in model.configs

@@ -10,8 +10,8 @@ from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.frozen import frozen
-from spec.model.ir import ANY, Budget, Check, Model, Scope, Value
-from spec.model.ordinals import obstacles
+from spec.model.ir import Budget, Check, Model, Scope, Value
+from spec.model.ordinals import ANY, obstacles
 from spec.model.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 from spec.model.versions import default_of, order
 from spec.source import Source, Span

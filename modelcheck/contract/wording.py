@@ -19,6 +19,7 @@ from modelcheck.contract.result import (
     Violated,
 )
 from spec.model.ir import Budget, Check, Model, PropertyKind, Scope
+from spec.model.ordinals import bound_words
 from spec.model.values import show
 from spec.source import Span
 
@@ -173,7 +174,7 @@ def budget_words(budget: Budget) -> str:
 def bounds_set(scope: Scope) -> Iterator[Setting]:
     """The bounds in a scope as names and values."""
     yield from ((name, str(len(members))) for name, members in scope.sorts.items())
-    yield from scope.bounds.items()
+    yield from bound_words(scope).items()
 
 
 def switches_set(model: Model, check: Check) -> Iterator[Setting]:

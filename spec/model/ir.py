@@ -449,17 +449,13 @@ class Assume(Node):
     slots: int
 
 
-ANY = "any"  # what a scope has in place of the bound of a nat that has none
-
-
 @frozen
 class Scope:
     """The bounds that make a model finite, and its configuration.
 
-    `sorts` gives the members' names (for people), so their number; `nats` the greatest value; `networks`
-    how many messages may be under way at once (in each channel); `config` a value for every config entry.
-    The nats of `unbounded` have no greatest value, and none in `nats` until a search gives them
-    room for that many values in use at once (NOTE(ordinals) in `spec/model/ordinals.py`).
+    `sorts` has the members' names, `nats` the greatest values, `networks` how many messages each
+    channel may hold, `config` a value for every entry.  The nats of `unbounded` are in `nats` only where
+    a search has room for that many values at once: NOTE(ordinals) in `spec/model/ordinals.py`.
     """
 
     sorts: Mapping[str, tuple[str, ...]]
@@ -467,13 +463,6 @@ class Scope:
     networks: Mapping[str, int]
     config: Mapping[str, Value]
     unbounded: frozenset[str] = frozenset()
-
-    @property
-    def bounds(self) -> Mapping[str, str]:
-        """The bound of each nat and network as a check gives it: a number or `any`."""
-        given = {**self.nats, **self.networks}
-        found = {name: str(most) for name, most in given.items() if name not in self.unbounded}
-        return {**dict.fromkeys(sorted(self.unbounded), ANY), **found}
 
     def limit(self, name: str) -> int:
         """The bound of a nat or network, by name."""
@@ -490,11 +479,7 @@ class Scope:
 
 @frozen
 class Budget:
-    """The limits on the faults of a run, in all and by kind; None is unlimited.
-
-    `total` bounds all together; `kinds`, when not None, lists the only faults
-    allowed and the most of each.
-    """
+    """How many faults a run may have in `total`, and of the `kinds` that are allowed; None: any number."""
 
     total: int | None
     kinds: Mapping[str, int | None] | None = None

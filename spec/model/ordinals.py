@@ -42,6 +42,7 @@ _OF_A_MEMBER = {Op.IN, Op.COUNT}  # of a value and a collection
 _ARITHMETIC = {Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.NEG, Op.RANGE}
 _BY_PLACE = {Op.TAKE, Op.DROP, Op.INDEX, Op.AT, Op.LOOKUP}  # the second argument is a place
 _ONE_OF = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST}  # a collection's members
+ANY = "any"  # what a scope has in place of the bound of a nat that has none
 _NO_BOUND = 1 << 40  # more than the steps of any run
 _ORDER = "only `==`, `<`, `min`, `max` and `+ 1` of the greatest keep the order of values"
 
@@ -72,6 +73,13 @@ def obstacles(model: ir.Model, nat: str) -> Iterator[Obstacle]:
     claims = [expr for prop in model.properties for expr in (prop.expr, prop.goal) if expr is not None]
     for expr in (*claims, *(assume.test for assume in model.assumes)):
         yield from _Obstacles(model, nat, makes_none=True).of((expr,), ())
+
+
+def bound_words(scope: ir.Scope) -> Mapping[str, str]:
+    """The bound of each nat and network as a check gives it: a number or `any`."""
+    given = {**scope.nats, **scope.networks}
+    found = {name: str(most) for name, most in given.items() if name not in scope.unbounded}
+    return {**dict.fromkeys(sorted(scope.unbounded), ANY), **found}
 
 
 def with_room(scope: ir.Scope, room: Mapping[str, int]) -> ir.Scope:

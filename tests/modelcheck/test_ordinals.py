@@ -21,6 +21,7 @@ from spec.diagnostics import SpecError
 from spec.formatting.format import format_text
 from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
+from spec.model.ordinals import bound_words
 from tests.ordinal_models import ordinal_model
 from tests.without_bounds import SMALL, agree_with_bounds, bounded, facts
 
@@ -245,7 +246,7 @@ def test_a_trap_without_a_bound_is_replayed_without_one() -> None:
 
     assert trace is not None
     assert trace.scope.unbounded == {"E"}
-    assert trace.scope.bounds["E"] == "any"
+    assert bound_words(trace.scope)["E"] == "any"
 
 
 @pytest.mark.parametrize(
