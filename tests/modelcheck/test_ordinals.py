@@ -304,3 +304,44 @@ def test_any_is_kept_by_the_formatter_and_set_by_the_command_line() -> None:
     (other,) = loads(counter(claim="top != 2").replace("E = any", "E = 3"))
     with pytest.raises(SpecError, match="which E a written number means"):
         apply(other, other.checks[0], Overrides(scope=("E=any",)))
+
+
+GAPS = """protocol gaps
+nat E, L
+state {{ top: E = 0, few: set[E; L] = {{}}, more: set[E; L] = {{}}, log: seq[E; L] = [] }}
+fun newest(e: E): bool =
+  (forall f in few. f <= e) and (forall m in more. m <= e) and (forall l in log. l <= e)
+action renew {{ require newest(top)  top := top + 1 }}
+action note {{ more := {{top}} }}
+action join {{ few := few + {{top}} }}
+action take {{ choose e in few  top := e  few := few - {{e}} }}
+action {action}
+invariant fine: size(few) <= 2
+check all {{ scope E = any, L = 2 }}
+"""
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "skip { require newest(top)  let next = top + 1  few := few + {next + 1} }",  # `next` is not kept
+        "swap { few := {} + {top} }",
+        "move { few := more + {top}  more := {} }",
+        "drop { choose e in few  few := few - {e} }",
+        "grow { log := log + [top] }",
+        "cut { require size(log) == 2  log := [top] + log[1..] }",
+    ],
+)
+def test_gaps_that_a_step_leaves_are_closed(action: str) -> None:
+    (model,) = loads(GAPS.format(action=action))
+    one, two = (
+        check(model, model.checks[0], engine=each, limits=Limits(states=20_000)).findings
+        for each in ("reference", "explicit")
+    )
+
+    assert one.end is End.COMPLETE
+    assert (one.stats.states, one.stats.taken, one.stats.cut) == (
+        two.stats.states,
+        two.stats.taken,
+        two.stats.cut,
+    )
