@@ -142,6 +142,17 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
         ({"state": "k: 0..9 = 0", "action": "action a { require top < k }"}, "k", "another kind of number"),
         ({"state": "k: 0..9 = 0", "action": "action a { k := top }"}, "top", "another kind of number"),
         (
+            {"state": "by: map[0..3, bool] = [k: 0..3 -> false]", "action": "action a { by[top] := true }"},
+            "top",
+            "used as places",
+        ),
+        ({"action": "action a(e in seen) { seen.remove(e) }\nstep b: not did(a(2))"}, "2", "written number"),
+        (
+            {"action": "action a(e in seen) { seen.remove(e) }\nstep b: not did(a(size(N)))"},
+            "size(N)",
+            "another kind of number",
+        ),
+        (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
             "written number",
@@ -170,6 +181,8 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"action": "fun least(x: E, y: E): E = min(x, y)\naction a(n: N) { n.own := least(top, n.own) }"},
         {"state": "k: 0..9 = 0", "action": "action a { require k < 3  k := k + 1 }"},
         {"action": "init { top := 5 }"},
+        {"state": "sent: bag[E; 2] = {}", "action": "action a { require sent != {}  sent := {} }"},
+        {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
     ],
 )
 def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:
@@ -196,6 +209,16 @@ def test_a_new_value_of_a_lesser_one_is_an_error_with_a_run() -> None:
         assert found.error.ending.code == NOT_GREATEST
         assert "0 + 1 is no new E where 1 is in use" in found.error.ending.message
         assert [step.action for step in found.error.steps] == ["renew"]
+
+
+def test_values_made_in_the_head_of_an_action_leave_gaps_too() -> None:
+    text = counter(state="log: seq[E; L] = []", action="action note { let e = top + 1 + 1  log.append(e) }")
+    (model,) = loads(text)
+    one, two = (check(model, model.checks[0], engine=each).findings for each in ("explicit", "reference"))
+
+    assert one.error is not None
+    assert two.error is not None
+    assert one.error.ending == two.error.ending
 
 
 def test_values_that_are_kept_are_named_when_there_is_no_room_for_more() -> None:
