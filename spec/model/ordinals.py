@@ -312,9 +312,9 @@ class _Obstacles:
             case ir.Bind():
                 return self._bound(expr)
             case ir.Did(action=name, args=args):
-                given = zip(args, self.model.action(name).params, strict=False)
-                pairs = ((arg, _element(param.domain.type)) for arg, param in given)
-                return next((each for arg, of in pairs if (each := self._put(arg, of))), None)
+                domains = [param.domain.type for param in self.model.action(name).params]
+                pairs = zip(args, map(_element, domains), strict=False)
+                return next((each for one, of in pairs if (each := self._put(one, of))), None)
             case _:
                 return None
 

@@ -15,7 +15,7 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import End, Outcome, Unknown, Violated
-from modelcheck.engines.room import MOST_ROOM
+from modelcheck.engines.room import MOST_ROOM, ROOMS
 from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
 from spec.formatting.format import format_text
@@ -38,6 +38,7 @@ check three {
   only   acknowledged_survive, no_divergence
 }
 """
+FIRST_ROOM = ROOMS[0]
 MODELS = 60  # random ones
 
 
@@ -247,6 +248,24 @@ def test_a_small_search_without_room_for_all_values_decides_nothing() -> None:
 
     assert found.end is End.ROOM
     assert [type(each.verdict) for each in found.results] == [Unknown]
+
+
+@pytest.mark.parametrize("engine", ["explicit", "reference"])
+@pytest.mark.parametrize(
+    ("first", "end"),
+    [(FIRST_ROOM, End.DECIDED), (FIRST_ROOM + 1, End.DECIDED), (MOST_ROOM, End.ROOM), (99, End.ROOM)],
+)
+def test_a_search_has_room_for_the_values_that_a_run_starts_with(first: int, end: End, engine: str) -> None:
+    text = counter(
+        action=f"init {{ seen := {{{', '.join(map(str, range(1, first)))}}}  top := {first} }}",
+        claim="forall n: N. n.own == 0 or n.own == top",
+    )
+    (model,) = loads(text)
+    found = check(model, model.checks[0], engine=engine).findings
+
+    assert found.end is end
+    if end is End.DECIDED:
+        assert facts(found) == {"fine": ("violated", (0, 2))}
 
 
 def test_a_run_has_a_bound_of_its_own_and_can_be_read_again() -> None:
