@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from modelcheck.contract.engine import Task
+from modelcheck.contract.engine import CannotResume, Task
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
 from spec.meaning.semantics import Machine
@@ -47,12 +47,28 @@ def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings
     """
     if task.scope.unbounded and _needed_at_start(task.model, task.scope) > MOST_ROOM:
         raise Stopped(End.ROOM)
-    *others, last = _rooms(task)
-    for each in others:
-        found = search(each)
-        if found.end.partial or not _lacks_room(task, found):
-            return _explained(task, found)
-    return _explained(task, search(last))
+    rooms = _rooms(task)
+    found = _resumed(rooms, search) if task.keep is not None and task.keep.resume else search(next(rooms))
+    while not found.end.partial and _lacks_room(task, found) and (more := next(rooms, None)) is not None:
+        found = search(_anew(more))
+    return _explained(task, found)
+
+
+def _resumed(rooms: Iterator[Task], search: Callable[[Task], Findings]) -> Findings:
+    """The findings of the search that was saved, which may have had more room than the first one."""
+    refused: CannotResume | None = None
+    for each in rooms:
+        try:
+            return search(each)
+        except CannotResume as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _anew(task: Task) -> Task:
+    """The task without the wish to resume what was saved."""
+    return task if task.keep is None else replace(task, keep=replace(task.keep, resume=False))
 
 
 def _rooms(task: Task) -> Iterator[Task]:

@@ -13,7 +13,7 @@ from counterexamples.trace import Erred
 from modelcheck.api import Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
-from modelcheck.contract.engine import Limits
+from modelcheck.contract.engine import Keep, Limits
 from modelcheck.contract.result import End, Outcome, Unknown, Violated
 from modelcheck.engines.room import MOST_ROOM, ROOMS
 from modelcheck.search.simulate import RandomRuns
@@ -266,6 +266,22 @@ def test_a_search_has_room_for_the_values_that_a_run_starts_with(first: int, end
     assert found.end is end
     if end is End.DECIDED:
         assert facts(found) == {"fine": ("violated", (0, 2))}
+
+
+@pytest.mark.parametrize("states", [2000, 8000])
+def test_a_search_is_resumed_with_the_room_that_it_had(states: int, tmp_path: Path) -> None:
+    text = counter(state="log: seq[E; L] = []", action="action note { log.append(top) }")
+    (model,) = loads(text.replace("N = 2, L = 1", f"N = 1, L = {FIRST_ROOM + 4}"))
+    question = model.checks[0]
+    first = check(model, question, limits=Limits(states=states), keep=Keep(tmp_path)).findings
+    later = check(model, question, keep=Keep(tmp_path, resume=True)).findings
+    whole = check(model, question).findings
+
+    assert first.end is End.STATES
+    assert (later.end, later.stats.states, later.stats.layers) == (
+        *(whole.end, whole.stats.states),
+        whole.stats.layers,
+    )
 
 
 def test_a_run_has_a_bound_of_its_own_and_can_be_read_again() -> None:
