@@ -15,6 +15,7 @@ from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
 from modelcheck.contract.engine import Keep, Limits
 from modelcheck.contract.result import End, Outcome, Unknown, Violated
+from modelcheck.diagnosis.shrink import shrink
 from modelcheck.engines.room import MOST_ROOM, ROOMS
 from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
@@ -210,6 +211,17 @@ def test_a_new_value_of_a_lesser_one_is_an_error_with_a_run() -> None:
         assert found.error.ending.code == NOT_GREATEST
         assert "0 + 1 is no new E where 1 is in use" in found.error.ending.message
         assert [step.action for step in found.error.steps] == ["renew"]
+
+
+def test_shrinking_a_run_without_a_bound_leaves_it_so() -> None:
+    text = counter(action="action late(n: N) { require n.own != top  n.own := n.own + 1 }")
+    (model,) = loads(text)
+    run = check(model, model.checks[0]).findings.error
+
+    assert run is not None
+    shrunk = shrink(run)
+    assert shrunk.trace.scope.bounds["E"] == "any"
+    assert "E" not in shrunk.bounds_lowered
 
 
 def test_values_made_in_the_head_of_an_action_leave_gaps_too() -> None:
