@@ -326,7 +326,8 @@ class _Obstacles:
         if op in _BY_PLACE and own[1]:
             return self._place(span)
         if op in _OF_TWO_ALIKE:
-            return self._alike(*args)
+            found = (self._alike(*args), *(self._put(arg, expr.type) for arg in args))
+            return next((each for each in found if each is not None), None)
         if op in _OF_A_MEMBER:
             one, many = args
             if isinstance(many, ir.Make | ir.Const):
@@ -398,6 +399,8 @@ class _Obstacles:
                 return self._put(then, of) or self._put(other, of)
             case ir.Let(body=body):
                 return self._put(body, of)
+            case ir.MapOf(body=body) if isinstance(of, t.Map):
+                return self._put(body, of.value)
             case ir.Make(parts=parts) if not isinstance(of, t.UnknownType):
                 places = _made_of(expr, len(parts), of)
                 pairs = zip(parts, places, strict=True)
@@ -415,7 +418,9 @@ class _Obstacles:
             case ir.Make(parts=some), ir.Make(parts=others) if len(some) == len(others):
                 pairs = zip(some, others, strict=True)
                 return next((each for a, b in pairs if (each := self._alike(a, b))), None)
-            case ((ir.Make() | ir.If() | ir.Let()), _):
+            case ir.MapOf(body=a), ir.MapOf(body=b):
+                return self._alike(a, b)
+            case ((ir.Make() | ir.MapOf() | ir.If() | ir.Let()), _):
                 return self._put(one, two.type)
             case _:
                 return self._put(two, one.type)

@@ -154,6 +154,8 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
             "size(N)",
             "another kind of number",
         ),
+        ({"claim": "max((top, 1), (0, 0)) != (2, 1)"}, "2", "written number"),
+        ({"claim": "[n: N -> n.own] != [n: N -> 1]"}, "1", "written number"),
         (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
@@ -183,6 +185,9 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"action": "fun least(x: E, y: E): E = min(x, y)\naction a(n: N) { n.own := least(top, n.own) }"},
         {"state": "k: 0..9 = 0", "action": "action a { require k < 3  k := k + 1 }"},
         {"action": "init { top := 5 }"},
+        {"claim": "[n: N -> n.own] != [n: N -> 0] or max((top, 1), (0, 0)) > (top, 0)"},
+        {"action": "action a(n: N) { require (exists x in {(top, 1), (0, 0)}. x <= (top, 1)) }"},
+        {"state": "r: R = R([n: N -> 0])", "action": "record R { of: map[N, E] }"},
         {"state": "sent: bag[E; 2] = {}", "action": "action a { require sent != {}  sent := {} }"},
         {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
     ],
