@@ -19,6 +19,7 @@ from modelcheck.diagnosis.shrink import shrink
 from modelcheck.engines.room import MOST_ROOM, ROOMS
 from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
+from spec.editing.manual import manual
 from spec.formatting.format import format_text
 from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
@@ -363,7 +364,7 @@ def test_random_runs_need_no_bound() -> None:
 def test_fair_runs_need_a_bound() -> None:
     text = counter().replace("invariant fine: true", "always eventually fine: top == 0")
     (model,) = loads(text)
-    with pytest.raises(Unsupported, match="E = any"):
+    with pytest.raises(Unsupported, match="always eventually fine with `E = any`"):
         check(model, model.checks[0], engine="explicit")
 
 
@@ -378,3 +379,7 @@ def test_any_is_kept_by_the_formatter_and_set_by_the_command_line() -> None:
     (other,) = loads(counter(claim="top != 2").replace("E = any", "E = 3"))
     with pytest.raises(SpecError, match="which E a written number means"):
         apply(other, other.checks[0], Overrides(scope=("E=any",)))
+
+
+def test_the_manual_says_of_any_that_a_nat_has_no_bound() -> None:
+    assert any("without a bound" in entry.says for entry in manual()["any"])
