@@ -129,7 +129,7 @@ def task_of(
         found = tuple(each for each in among if each.part.property in names)
     return Task(
         model,
-        with_first_room(check.scope),
+        with_first_room(model, check.scope),
         check.budget,
         properties,
         check=check.name,

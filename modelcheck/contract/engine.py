@@ -121,12 +121,12 @@ class Refusal:
 
 def not_of_representatives(task: Task) -> list[Refusal]:
     """The properties of fair runs, where a state represents others: NOTE(alike) in `search/symmetry.py`."""
-    up_to = ["symmetry"] if task.symmetry else []
-    up_to += [f"`{name} = any`" for name in sorted(task.scope.unbounded)]
+    where = ["up to symmetry"] if task.symmetry else []
+    where += [f"with `{name} = any`" for name in sorted(task.scope.unbounded)]
     return [
-        Refusal(f"{prop.kind.value} {prop.name} up to {up_to[0]}")
+        Refusal(f"{prop.kind.value} {prop.name} {where[0]}")
         for prop in task.properties
-        if up_to and prop.kind in OF_FAIR_RUNS
+        if where and prop.kind in OF_FAIR_RUNS
     ]
 
 

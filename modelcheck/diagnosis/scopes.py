@@ -57,8 +57,9 @@ def starts(machine: Machine) -> tuple[State, ...]:
 
 
 def bounds(scope: Scope) -> dict[str, int]:
-    """The bounds of the nats and networks, by name."""
-    return {**scope.nats, **scope.networks}
+    """The bounds of the nats and networks that have one, by name."""
+    nats = {name: most for name, most in scope.nats.items() if name not in scope.unbounded}
+    return {**nats, **scope.networks}
 
 
 def with_bound(scope: Scope, name: str, bound: int) -> Scope:

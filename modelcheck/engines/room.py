@@ -5,18 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from modelcheck.contract.engine import Task
+from modelcheck.contract.engine import CannotResume, Task
+from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
-from spec.model.ir import Scope
-from spec.model.ordinals import keeping, with_room
+from spec.meaning.semantics import Machine
+from spec.model.ir import Model, Scope
+from spec.model.ordinals import keeping, of_runs, values_in_state, with_room
+from spec.model.values import ModelError
 
-FIRST_ROOM = 7  # values in use at once, 0 apart, for which a search first has room
-MOST_ROOM = 62  # and at most: the values in use are the bits of a word
+ROOMS = (7, 15, 31, 62)  # values in use at once, 0 apart; at most the bits of a word
+MOST_ROOM = ROOMS[-1]
 
 
-def with_first_room(scope: Scope) -> Scope:
-    """The scope with which a search begins."""
-    return with_room(scope, dict.fromkeys(sorted(scope.unbounded), FIRST_ROOM))
+def with_first_room(model: Model, scope: Scope) -> Scope:
+    """The scope with which a search begins: it has room for the values of every initial state, if any has."""
+    if not scope.unbounded:
+        return scope
+    needed = _needed_at_start(model, scope)
+    first = next((room for room in ROOMS if room >= needed), MOST_ROOM)
+    return with_room(scope, dict.fromkeys(sorted(scope.unbounded), first))
+
+
+def _needed_at_start(model: Model, scope: Scope) -> int:
+    """The most values above 0 that an initial state has in use of one nat without a bound."""
+    types = [variable.type for variable in model.variables]
+    try:
+        starts = Machine(model, of_runs(scope)).initial()
+    except ModelError:  # which the search reports
+        return 0
+    listings = [values_in_state(types, nat) for nat in scope.unbounded]
+    return max(len({*in_use(state)} - {0}) for in_use in listings for state in starts)
 
 
 def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings:
@@ -25,22 +43,41 @@ def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings
     It begins with the room that the task has, and is repeated with twice as much where a step was cut
     for lack of it, so the cost is that of the last search and about as much again.  Where
     MOST_ROOM is too little, nothing holds: the reason names the variables that keep every value.
+    Raises Stopped where it is too little for an initial state.
     """
-    *others, last = _rooms(task)
-    for each in others:
-        found = search(each)
-        if found.end.partial or not _lacks_room(task, found):
-            return _explained(task, found)
-    return _explained(task, search(last))
+    if task.scope.unbounded and _needed_at_start(task.model, task.scope) > MOST_ROOM:
+        raise Stopped(End.ROOM)
+    rooms = _rooms(task)
+    found = _resumed(rooms, search) if task.keep is not None and task.keep.resume else search(next(rooms))
+    while not found.end.partial and _lacks_room(task, found) and (more := next(rooms, None)) is not None:
+        found = search(_anew(more))
+    return _explained(task, found)
+
+
+def _resumed(rooms: Iterator[Task], search: Callable[[Task], Findings]) -> Findings:
+    """The findings of the search that was saved, which may have had more room than the first one."""
+    refused: CannotResume | None = None
+    for each in rooms:
+        try:
+            return search(each)
+        except CannotResume as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _anew(task: Task) -> Task:
+    """The task without the wish to resume what was saved."""
+    return task if task.keep is None else replace(task, keep=replace(task.keep, resume=False))
 
 
 def _rooms(task: Task) -> Iterator[Task]:
     """The task as it is, and then with more and more room where a nat has no bound."""
-    nats, room = sorted(task.scope.unbounded), FIRST_ROOM
     yield task
-    while nats and room < MOST_ROOM:
-        room = min(2 * room + 1, MOST_ROOM)
-        yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))
+    nats = sorted(task.scope.unbounded)
+    for room in ROOMS:
+        if any(task.scope.nats[nat] < room for nat in nats):
+            yield replace(task, scope=with_room(task.scope, dict.fromkeys(nats, room)))
 
 
 def _lacks_room(task: Task, findings: Findings) -> bool:

@@ -6,6 +6,8 @@ with an offset by mistake; a plain number goes with any of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import spec.model.types as t
 
 
@@ -51,12 +53,16 @@ def join(a: t.Type, b: t.Type) -> t.Type | None:
         case t.Option(x), t.Option(y):
             inner = join(x, y)
             return None if inner is None else t.Option(inner)
-        case t.Seq(x, n), t.Seq(y, m):
+        case (t.Seq(x, n), t.Seq(y, m)) | (t.Set(x, n), t.Set(y, m)) | (t.Bag(x, n), t.Bag(y, m)):
+            assert isinstance(a, t.Seq | t.Set | t.Bag)
             inner = join(x, y)
-            return None if inner is None else t.Seq(inner, n if n is not None else m)
-        case t.Set(x, n), t.Set(y, m):
+            return None if inner is None else replace(a, of=inner, limit=n if n is not None else m)
+        case t.Map(k, x), t.Map(j, y) if k == j:
             inner = join(x, y)
-            return None if inner is None else t.Set(inner, n if n is not None else m)
+            return None if inner is None else t.Map(k, inner)
+        case t.Tuple(xs), t.Tuple(ys) if len(xs) == len(ys):
+            parts = [part for pair in zip(xs, ys, strict=True) if (part := join(*pair)) is not None]
+            return t.Tuple(tuple(parts)) if len(parts) == len(xs) else None
         case t.Case(u, _), t.Case(v, _) if u == v and a != b:
             return (
                 None  # two cases of one union: the union's type is not at hand here; see `Elaborator.unify`

@@ -64,12 +64,8 @@ def obstacles(model: ir.Model, nat: str) -> Iterator[Obstacle]:
         yield from start.of((variable.init,), ())
     yield from start.of((), model.init)
     for action in model.actions:
-        exprs = [
-            *(param.domain for param in action.params),
-            *(part.value if isinstance(part, ir.Bound) else part.test for part in action.head),
-        ]
         bound = [part for part in action.head if isinstance(part, ir.Bound)]
-        yield from _Obstacles(model, nat).of(exprs, action.body, (*action.params, *bound))
+        yield from _Obstacles(model, nat).of(_before_body(action), action.body, (*action.params, *bound))
     claims = [expr for prop in model.properties for expr in (prop.expr, prop.goal) if expr is not None]
     for expr in (*claims, *(assume.test for assume in model.assumes)):
         yield from _Obstacles(model, nat, makes_none=True).of((expr,), ())
@@ -80,6 +76,12 @@ def bound_words(scope: ir.Scope) -> Mapping[str, str]:
     given = {**scope.nats, **scope.networks}
     found = {name: str(most) for name, most in given.items() if name not in scope.unbounded}
     return {**dict.fromkeys(sorted(scope.unbounded), ANY), **found}
+
+
+def _before_body(action: ir.Action) -> list[ir.Expr]:
+    """The expressions of an action's parameters and head."""
+    head = (part.value if isinstance(part, ir.Bound) else part.test for part in action.head)
+    return [*(param.domain for param in action.params), *head]
 
 
 def with_room(scope: ir.Scope, room: Mapping[str, int]) -> ir.Scope:
@@ -98,10 +100,10 @@ def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool
     Then those above it have a gap below them.  So has a new value where another, below it, is not kept.
     """
     body = [*walk_statements(action.body)]
+    exprs = [*_before_body(action), *(expr for statement in body for expr in expressions(statement))]
     made = any(
         isinstance(part, ir.Apply) and part.op is Op.ADD and part.type == t.Nat(nat)
-        for statement in body
-        for expr in expressions(statement)
+        for expr in exprs
         for part in walk(expr)
     )
     return made or any(_may_drop(each, types[each.var], nat) for each in body if isinstance(each, ir.Assign))
@@ -261,9 +263,11 @@ class _Obstacles:
     ) -> Iterator[Obstacle]:
         """The uses in expressions and statements of one frame, which begins with some bound names."""
         found = list(exprs)
-        known = [*binders]
+        known, keys = [*binders], list[ir.Expr]()
         for statement in walk_statements(body):
             found += expressions(statement)
+            if isinstance(statement, ir.Assign):
+                keys += [step.key for step in statement.path if isinstance(step, ir.Key)]
             if isinstance(statement, ir.Bound | ir.Each | ir.Choose):
                 known.append(statement)
         for expr in found:
@@ -272,6 +276,9 @@ class _Obstacles:
             self.binders[binder.slot].append(binder)
         for expr in found:
             yield from self._in(expr, counts=not self.makes_none)
+        for key in keys:
+            if key.type == self.nat:
+                yield self._place(key.span)
 
     def _in(self, expr: ir.Expr, *, counts: bool) -> Iterator[Obstacle]:
         """Those in an expression, the outermost only; `counts` where `x + 1` may make a value."""
@@ -312,6 +319,10 @@ class _Obstacles:
                 return next((each for one, of in pairs if (each := self._put(one, of))), None)
             case ir.Bind():
                 return self._bound(expr)
+            case ir.Did(action=name, args=args):
+                domains = [param.domain.type for param in self.model.action(name).params]
+                pairs = zip(args, map(_element, domains), strict=False)
+                return next((each for one, of in pairs if (each := self._put(one, of))), None)
             case _:
                 return None
 
@@ -321,11 +332,10 @@ class _Obstacles:
         if op in _ARITHMETIC:
             return self._arithmetic(expr, own, counts=counts)
         if op in _BY_PLACE and own[1]:
-            return Obstacle(
-                span, f"values of {self.name} are used as places", "use a nat of its own for places"
-            )
+            return self._place(span)
         if op in _OF_TWO_ALIKE:
-            return self._alike(*args)
+            found = (self._alike(*args), *(self._put(arg, expr.type) for arg in args))
+            return next((each for each in found if each is not None), None)
         if op in _OF_A_MEMBER:
             one, many = args
             if isinstance(many, ir.Make | ir.Const):
@@ -397,6 +407,8 @@ class _Obstacles:
                 return self._put(then, of) or self._put(other, of)
             case ir.Let(body=body):
                 return self._put(body, of)
+            case ir.MapOf(body=body) if isinstance(of, t.Map):
+                return self._put(body, of.value)
             case ir.Make(parts=parts) if not isinstance(of, t.UnknownType):
                 places = _made_of(expr, len(parts), of)
                 pairs = zip(parts, places, strict=True)
@@ -414,7 +426,9 @@ class _Obstacles:
             case ir.Make(parts=some), ir.Make(parts=others) if len(some) == len(others):
                 pairs = zip(some, others, strict=True)
                 return next((each for a, b in pairs if (each := self._alike(a, b))), None)
-            case ((ir.Make() | ir.If() | ir.Let()), _):
+            case ir.MapOf(body=a), ir.MapOf(body=b):
+                return self._alike(a, b)
+            case ((ir.Make() | ir.MapOf() | ir.If() | ir.Let()), _):
                 return self._put(one, two.type)
             case _:
                 return self._put(two, one.type)
@@ -458,19 +472,8 @@ class _Obstacles:
 
     def _is_zero(self, value: ir.Value, of: t.Type) -> bool:
         """Whether a written value has no number but 0 where a type has the nat."""
-        if self.at_start or value is None or not has(of, self.name):
-            return True
-        match of:
-            case t.Nat():
-                return bool(value == 0)
-            case t.Option(inner):
-                return self._is_zero(value, inner)
-            case t.Set(inner) | t.Seq(inner) | t.Map(_, inner):
-                return all(self._is_zero(each, inner) for each in value)
-            case t.Record() | t.Tuple():
-                return all(map(self._is_zero, value, t.parts(of)))
-            case _:
-                return False
+        numbers = None if self.at_start else values_in(of, self.name)
+        return numbers is None or not any(numbers(value))
 
     # ------------------------------------------------------------------ words
 
@@ -480,6 +483,9 @@ class _Obstacles:
             f"which {self.name} a written number means depends on how many there were",
             f"0 is the least {self.name} and may be written; others come from `init` and from `+ 1`",
         )
+
+    def _place(self, span: Span) -> Obstacle:
+        return Obstacle(span, f"values of {self.name} are used as places", "use a nat of its own for places")
 
     def _listed(self, expr: ir.Expr, does: str) -> Obstacle:
         return Obstacle(

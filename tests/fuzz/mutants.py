@@ -338,9 +338,6 @@ MUTANTS = (
            "if found.end.partial or not _lacks_room(task, found):", "if found:", ORDINALS),
     Mutant("two more than a value is a new one too", "spec/model/ordinals.py",
            "len(ones) != 1 or not _is_one(ones[0])", "len(ones) != 1", ORDINALS),
-    Mutant("numbers written in a set are values", "spec/model/ordinals.py",
-           "return None if all(self._is_zero(each, of) for each in given) else self._literal(many)",
-           "return None", ORDINALS),
 )  # fmt: skip
 
 

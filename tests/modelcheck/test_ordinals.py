@@ -13,11 +13,13 @@ from counterexamples.trace import Erred
 from modelcheck.api import Unsupported, check
 from modelcheck.asking.overrides import Overrides, apply
 from modelcheck.cli import main
-from modelcheck.contract.engine import Limits
+from modelcheck.contract.engine import Keep, Limits
 from modelcheck.contract.result import End, Outcome, Unknown, Violated
-from modelcheck.engines.room import MOST_ROOM
+from modelcheck.diagnosis.shrink import shrink
+from modelcheck.engines.room import MOST_ROOM, ROOMS
 from modelcheck.search.simulate import RandomRuns
 from spec.diagnostics import SpecError
+from spec.editing.manual import manual
 from spec.formatting.format import format_text
 from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
@@ -39,6 +41,7 @@ check three {
   only   acknowledged_survive, no_divergence
 }
 """
+FIRST_ROOM = ROOMS[0]
 MODELS = 60  # random ones
 
 
@@ -143,6 +146,19 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
         ({"state": "k: 0..9 = 0", "action": "action a { require top < k }"}, "k", "another kind of number"),
         ({"state": "k: 0..9 = 0", "action": "action a { k := top }"}, "top", "another kind of number"),
         (
+            {"state": "by: map[0..3, bool] = [k: 0..3 -> false]", "action": "action a { by[top] := true }"},
+            "top",
+            "used as places",
+        ),
+        ({"action": "action a(e in seen) { seen.remove(e) }\nstep b: not did(a(2))"}, "2", "written number"),
+        (
+            {"action": "action a(e in seen) { seen.remove(e) }\nstep b: not did(a(size(N)))"},
+            "size(N)",
+            "another kind of number",
+        ),
+        ({"claim": "max((top, 1), (0, 0)) != (2, 1)"}, "2", "written number"),
+        ({"claim": "[n: N -> n.own] != [n: N -> 1]"}, "1", "written number"),
+        (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
             "written number",
@@ -171,6 +187,11 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"action": "fun least(x: E, y: E): E = min(x, y)\naction a(n: N) { n.own := least(top, n.own) }"},
         {"state": "k: 0..9 = 0", "action": "action a { require k < 3  k := k + 1 }"},
         {"action": "init { top := 5 }"},
+        {"claim": "[n: N -> n.own] != [n: N -> 0] or max((top, 1), (0, 0)) > (top, 0)"},
+        {"action": "action a(n: N) { require (exists x in {(top, 1), (0, 0)}. x <= (top, 1)) }"},
+        {"state": "r: R = R([n: N -> 0])", "action": "record R { of: map[N, E] }"},
+        {"state": "sent: bag[E; 2] = {}", "action": "action a { require sent != {}  sent := {} }"},
+        {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
     ],
 )
 def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:
@@ -199,6 +220,27 @@ def test_a_new_value_of_a_lesser_one_is_an_error_with_a_run() -> None:
         assert [step.action for step in found.error.steps] == ["renew"]
 
 
+def test_shrinking_a_run_without_a_bound_leaves_it_so() -> None:
+    text = counter(action="action late(n: N) { require n.own != top  n.own := n.own + 1 }")
+    (model,) = loads(text)
+    run = check(model, model.checks[0]).findings.error
+
+    assert run is not None
+    shrunk = shrink(run)
+    assert shrunk.trace.scope.bounds["E"] == "any"
+    assert "E" not in shrunk.bounds_lowered
+
+
+def test_values_made_in_the_head_of_an_action_leave_gaps_too() -> None:
+    text = counter(state="log: seq[E; L] = []", action="action note { let e = top + 1 + 1  log.append(e) }")
+    (model,) = loads(text)
+    one, two = (check(model, model.checks[0], engine=each).findings for each in ("explicit", "reference"))
+
+    assert one.error is not None
+    assert two.error is not None
+    assert one.error.ending == two.error.ending
+
+
 def test_values_that_are_kept_are_named_when_there_is_no_room_for_more() -> None:
     text = counter(action="action note { seen := seen + {top} }")
     (model,) = loads(text)
@@ -225,6 +267,40 @@ def test_a_small_search_without_room_for_all_values_decides_nothing() -> None:
 
     assert found.end is End.ROOM
     assert [type(each.verdict) for each in found.results] == [Unknown]
+
+
+@pytest.mark.parametrize("engine", ["explicit", "reference"])
+@pytest.mark.parametrize(
+    ("first", "end"),
+    [(FIRST_ROOM, End.DECIDED), (FIRST_ROOM + 1, End.DECIDED), (MOST_ROOM, End.ROOM), (99, End.ROOM)],
+)
+def test_a_search_has_room_for_the_values_that_a_run_starts_with(first: int, end: End, engine: str) -> None:
+    text = counter(
+        action=f"init {{ seen := {{{', '.join(map(str, range(1, first)))}}}  top := {first} }}",
+        claim="forall n: N. n.own == 0 or n.own == top",
+    )
+    (model,) = loads(text)
+    found = check(model, model.checks[0], engine=engine).findings
+
+    assert found.end is end
+    if end is End.DECIDED:
+        assert facts(found) == {"fine": ("violated", (0, 2))}
+
+
+@pytest.mark.parametrize("states", [2000, 8000])
+def test_a_search_is_resumed_with_the_room_that_it_had(states: int, tmp_path: Path) -> None:
+    text = counter(state="log: seq[E; L] = []", action="action note { log.append(top) }")
+    (model,) = loads(text.replace("N = 2, L = 1", f"N = 1, L = {FIRST_ROOM + 4}"))
+    question = model.checks[0]
+    first = check(model, question, limits=Limits(states=states), keep=Keep(tmp_path)).findings
+    later = check(model, question, keep=Keep(tmp_path, resume=True)).findings
+    whole = check(model, question).findings
+
+    assert first.end is End.STATES
+    assert (later.end, later.stats.states, later.stats.layers) == (
+        *(whole.end, whole.stats.states),
+        whole.stats.layers,
+    )
 
 
 def test_a_run_has_a_bound_of_its_own_and_can_be_read_again() -> None:
@@ -289,7 +365,7 @@ def test_random_runs_need_no_bound() -> None:
 def test_fair_runs_need_a_bound() -> None:
     text = counter().replace("invariant fine: true", "always eventually fine: top == 0")
     (model,) = loads(text)
-    with pytest.raises(Unsupported, match="E = any"):
+    with pytest.raises(Unsupported, match="always eventually fine with `E = any`"):
         check(model, model.checks[0], engine="explicit")
 
 
@@ -345,3 +421,7 @@ def test_gaps_that_a_step_leaves_are_closed(action: str) -> None:
         two.stats.taken,
         two.stats.cut,
     )
+
+
+def test_the_manual_says_of_any_that_a_nat_has_no_bound() -> None:
+    assert any("without a bound" in entry.says for entry in manual()["any"])
