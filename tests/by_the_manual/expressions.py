@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.by_the_manual.expression_parser import Node
-from tests.by_the_manual.operations import ALIKE, FUNCTIONS, OPERATORS, best, operation
+from tests.by_the_manual.operations import ALIKE, COMPARISONS, FUNCTIONS, OPERATORS, best, operation
 from tests.by_the_manual.parser import Block
+from tests.by_the_manual.squeezed import greatest, has_no_bound
 from tests.by_the_manual.tokens import Refused
 from tests.by_the_manual.values import (
     ANY,
@@ -31,6 +32,7 @@ from tests.by_the_manual.values import (
 )
 
 STATE, OLD, DID = ".state", ".old", ".did"
+ORDINAL = {*COMPARISONS, "in", "count", "max", "min"}  # what a nat without a bound may be an operand of
 Env = dict[str, Any]
 Fun = Callable[[Env], Value]
 Typed = tuple[Type, Fun]
@@ -85,6 +87,12 @@ def learn(test: Node, *, truth: bool) -> dict[Node, str]:
             return {path: name} if root(path) else {}
         case _:
             return {}
+
+
+def before(env: Env) -> dict[str, Value]:
+    """The state before the step; of a property of states that state itself, and of `init` none."""
+    state: dict[str, Value] = env[OLD] if OLD in env else env.get(STATE, {})
+    return state
 
 
 class Expressions:
@@ -160,6 +168,8 @@ class Expressions:
             each or self.expr(node, scope, _beside(name, at, known))
             for at, (node, each) in enumerate(zip(nodes, made, strict=True))
         ]
+        if any(has_no_bound(of) for of, _ in typed) and name not in ORDINAL:
+            return self._next(name, nodes, typed)
         of, operate = operation(name, [each for each, _ in typed])
         match [value for _, value in typed]:
             case [one]:
@@ -168,6 +178,22 @@ class Expressions:
                 return of, lambda env: operate(one(env), other(env))
             case _:
                 raise Refused(f"{name} of {len(nodes)}")
+
+    def _next(self, name: str, nodes: Node, typed: list[Typed]) -> Typed:
+        """`x + 1` of a nat without a bound, where `x` is the greatest; anything else is refused."""
+        one = ("number", 1)
+        if name != "+" or one not in nodes:
+            raise Refused(f"{name} of a nat without a bound")
+        of, value = typed[1 if nodes[0] == one else 0]
+        nat = of[1]
+
+        def made(env: Env) -> Value:
+            found = value(env)
+            if found < greatest(nat, before(env), self.variables):
+                raise Wrong("R0609")
+            return found + 1
+
+        return of, made
 
     # -------------------------------------------------------------- names and literals
 
@@ -356,7 +382,9 @@ class Expressions:
         return BOOL, lambda env: any(values(env))
 
     def _sum(self, node: Node, scope: Scope, _want: Type) -> Typed:
-        _, values = self._every(node, scope)
+        of, values = self._every(node, scope)
+        if has_no_bound(of):
+            raise Refused(f"a sum of {of[1]}, which has no bound")
         return INT, lambda env: sum(values(env))
 
     def _collect(self, node: Node, scope: Scope, want: Type) -> Typed:

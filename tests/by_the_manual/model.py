@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.by_the_manual.expression_parser import Node
-from tests.by_the_manual.expressions import STATE, Fun, Scope
+from tests.by_the_manual.expressions import OLD, STATE, Fun, Scope
 from tests.by_the_manual.parser import Action, Block, Check, Declaration, Text
 from tests.by_the_manual.statements import Branch, Statements, guards
 from tests.by_the_manual.tokens import Refused
@@ -92,6 +92,9 @@ class Model(Statements):
         self.properties |= {name: ("assert", []) for name in self.asserts}
         if check.only:
             self.properties = {name: self.properties[name] for name in check.only}
+        for name, (kind, _) in self.properties.items():
+            if kind in {"leadsto", "eventually"} and None in self.scope.values():
+                raise Refused(f"{name} is of fair runs, and a nat has no bound")
 
     def _of_kind(self, *kinds: str) -> list[Declaration]:
         return [each for each in self._declared if each.kind in kinds]
@@ -130,7 +133,7 @@ class Model(Statements):
                 return (kind, self.type(inner), None)
             case ("set" | "bag" | "seq" as kind, inner, limit):
                 by_number = isinstance(limit, int)
-                return (kind, self.type(inner), (limit, False) if by_number else (self.scope[limit], True))
+                return (kind, self.type(inner), (limit, False) if by_number else (self._size(limit), True))
             case ("record", name, fields):
                 return ("record", name, self._typed(fields))
             case ("union", name, cases):
@@ -139,6 +142,12 @@ class Model(Statements):
                 return node
             case _:
                 raise Refused(f"no type: {node}")
+
+    def _size(self, nat: str) -> int:
+        most = self.scope[nat]
+        if most is None:
+            raise Refused(f"a size up to {nat}, which has no bound")
+        return most
 
     def _typed(self, fields: Node) -> Node:
         return tuple((name, self.type(of)) for name, of in fields)
@@ -160,7 +169,7 @@ class Model(Statements):
         """Enters a variable with its type: a field is a map from its sort, a network one to channels."""
         if each.kind == "network":
             keys, mode, inner, _ = each.parts
-            of: Type = ({"fifo": "seq"}.get(mode, mode), self.type(inner), (self.scope[each.name], True))
+            of: Type = ({"fifo": "seq"}.get(mode, mode), self.type(inner), (self._size(each.name), True))
             for key in reversed(keys):
                 of = ("map", self.type(key), of)
         else:
@@ -189,7 +198,7 @@ class Model(Statements):
             self.first[name] = value({})
             if beyond(self.first[name], self.variables.get(name, INT)):
                 raise Wrong("R0601")
-        branches = [Branch({STATE: self.first})]
+        branches = [Branch({STATE: self.first, OLD: {}})]
         for run in self._init:
             branches = [after for each in branches for after in run(each)]
         for each in branches:

@@ -39,11 +39,14 @@ class Action:
 
 @dataclass
 class Check:
-    """What a check bounds and asks; `faults` of all kinds, and `kinds` of each where it names some."""
+    """What a check bounds and asks; `faults` of all kinds, and `kinds` of each where it names some.
+
+    A nat without a bound has None as its scope.
+    """
 
     name: str
     of: str = ""
-    scope: dict[str, int] = field(default_factory=dict)
+    scope: dict[str, int | None] = field(default_factory=dict)
     config: dict[str, Node] = field(default_factory=dict)
     faults: int | None = None
     kinds: dict[str, int | None] | None = None
@@ -255,7 +258,10 @@ class _Parser(ExpressionParser):
 
     def clause_scope(self, check: Check) -> None:
         name, _, _ = self.name(), self.need("="), self.take("exactly")
-        check.scope[name] = len(self.listed(self.name, "}")) if self.take("{") else self.number()
+        if self.take("{"):
+            check.scope[name] = len(self.listed(self.name, "}"))
+        else:
+            check.scope[name] = None if self.take("any") else self.number()
 
     def clause_config(self, check: Check) -> None:
         name, _ = self.name(), self.need("=")

@@ -20,7 +20,9 @@ from tests.by_the_manual.expressions import DID, OLD, STATE, Env
 from tests.by_the_manual.fair_runs import Cost, Edge, Graph, Key, fewest_faults
 from tests.by_the_manual.model import Model
 from tests.by_the_manual.parser import Check, Text
+from tests.by_the_manual.squeezed import has_unbounded, squeezed
 from tests.by_the_manual.statements import State, Step
+from tests.by_the_manual.tokens import Refused
 from tests.by_the_manual.values import Cut, Wrong, put
 
 
@@ -64,14 +66,19 @@ class Answer:
     taken: Counter[str] = field(default_factory=Counter)
 
 
-def answer(text: Text, check: Check) -> Answer:
-    """What a check of a text finds. Raises Refused for what this interpreter does not cover."""
-    return _Search(Model(text, check), check).answer()
+def answer(text: Text, check: Check, most: int | None = None) -> Answer:
+    """What a check of a text finds.
+
+    Raises Refused for what this interpreter does not cover, and where there are more states than `most`.
+    """
+    return _Search(Model(text, check), check, most).answer()
 
 
 class _Search:
-    def __init__(self, model: Model, check: Check) -> None:
+    def __init__(self, model: Model, check: Check, most_states: int | None) -> None:
         self.model, self.most, self.kinds = model, check.faults, check.kinds
+        self.most_states = most_states
+        self.variables = {name: of for name, of in model.variables.items() if has_unbounded(of)}
         self.numbered = [kind for kind, most in (check.kinds or {}).items() if most is not None]
         self.graph = Graph()
         self.shown: dict[str, Cost] = {}  # the cheapest cost at which a property shows what decides it
@@ -101,6 +108,7 @@ class _Search:
         return Answer(verdicts, self.error, self._within(), self.taken)
 
     def _wait(self, cost: Cost, state: State, used: Key) -> Key:
+        state = squeezed(state, self.variables)
         key = (tuple(state.values()), *used)
         self.waiting[cost].append((state, key))
         return key
@@ -117,6 +125,8 @@ class _Search:
     def _explore(self, state: State, key: Key, cost: Cost) -> None:
         """A state by its cheapest run: its properties, its steps, and what they lead to."""
         faults, depth = cost
+        if self.most_states is not None and len(self.graph.costs) == self.most_states:
+            raise Refused(f"more than {self.most_states} states")
         self.graph.costs[key] = cost
         counts = self.layers[faults]
         counts.states += 1
@@ -163,7 +173,7 @@ class _Search:
             self.more_breaks.add("")
         if step.end is not None:
             return []
-        key = (tuple(step.state.values()), *used)
+        key = (tuple(squeezed(step.state, self.variables).values()), *used)
         self.beyond.add(key)
         broken, wrong = self._broken_by(step, before)
         self.more_breaks |= (step.failed & self.model.properties.keys()) | broken | ({""} if wrong else set())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from tests.by_the_manual.expression_parser import Node
-from tests.by_the_manual.expressions import STATE, Env, Expressions, Fun, Scope, Through
+from tests.by_the_manual.expressions import OLD, STATE, Env, Expressions, Fun, Scope, Through
 from tests.by_the_manual.parser import Action, Block
 from tests.by_the_manual.tokens import Refused
 from tests.by_the_manual.values import (
@@ -105,7 +105,7 @@ class Moves:
 
     def steps(self, state: State) -> Iterator[Step]:
         """All steps from a state."""
-        env: Env = {STATE: state}
+        env: Env = {STATE: state, OLD: state}
         try:
             for _ in self.bindings(env):
                 if self.passes(env):

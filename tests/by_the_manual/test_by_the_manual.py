@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -25,6 +26,7 @@ from tests.by_the_manual.tokens import Refused
 from tests.conformance.questions import FOUND
 from tests.fuzz.cases import TooLarge, case_of, text_of
 from tests.fuzz.of_the_manual import by_the_manual, compared
+from tests.ordinal_models import ordinal_model
 from tests.protocol_checks import NAMES, PROTOCOLS, by_size
 from tests.test_docs import LINES, WHOLE, Example, name_of, whole_text
 
@@ -32,6 +34,7 @@ FOLDER = Path(__file__).parent
 QUICK, MOST = 40, 100  # states of checks of protocols that are asked in the quick tests, and in all
 LARGE = {"choice_from_nothing_in_a_branch", "messages_of_one_union"}  # thousands of states
 SEEDS = range(7000, 7060)
+ORDINAL_SEEDS, ORDINAL_MOST = range(32), 400  # of models with a nat without a bound, and their states
 
 
 def parsed(text: str) -> Text:
@@ -216,7 +219,27 @@ def test_random_models_are_for_the_reference_engine_as_the_manual_says() -> None
     assert compared_models > len(SEEDS) // 2
 
 
+@pytest.mark.one_of_many
+@pytest.mark.usefixtures("quickly_compiled")
+def test_random_models_without_a_bound_are_for_the_explicit_engine_as_the_manual_says() -> None:
+    compared_models = 0
+    for seed in ORDINAL_SEEDS:
+        corner = Corner(f"random model {seed}", ordinal_model(Random(seed)), "all")  # noqa: S311 - no secret
+        text = parsed(corner.text)
+        try:
+            answer(text, text.checks[0], ORDINAL_MOST)
+        except Refused:
+            continue
+        compared_models += 1
+        assert_same(corner, found(corner, "explicit"))
+
+    assert compared_models >= 25
+
+
 # ------------------------------------------------------------------ what it is
+
+
+ORDINAL, ANY = "protocol a\nnat E\nstate { e: E = 0 }", "check c { scope E = any }"
 
 
 @pytest.mark.parametrize("path", sorted(set(FOLDER.glob("*.py")) - {Path(__file__)}), ids=lambda p: p.stem)
@@ -236,6 +259,11 @@ def test_the_interpreter_shares_no_code_with_what_it_is_compared_with(path: Path
         ("protocol a\nassume never: 1 == 2\ncheck c { }", "breaks never"),
         ("protocol a\ninvariant i: x == 1\ncheck c { }", "nothing is called x"),
         ("protocol a\nstate { n: 0..1 = 0 ", "is missing"),
+        (f"{ORDINAL}\naction a {{ e := e + 2 }}\n{ANY}", "[+] of a nat without a bound"),
+        (f"{ORDINAL}\nstate {{ s: set[E; E] = {{}} }}\n{ANY}", "a size up to E"),
+        (f"{ORDINAL}\nstate {{ s: set[E] = {{}} }}\ninvariant i: (sum x in s. x) == e\n{ANY}", "a sum of E"),
+        (f"{ORDINAL}\ninvariant i: forall x: E. x == e\n{ANY}", "are not listed"),
+        (f"{ORDINAL}\nleadsto l: e == 0 ~> e != 0\n{ANY}", "l is of fair runs"),
     ],
 )
 def test_what_is_not_covered_is_refused_by_name(text: str, why: str) -> None:

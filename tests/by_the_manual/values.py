@@ -64,7 +64,7 @@ def members(of: Type) -> tuple[Value, ...]:
             return (False, True)
         case ("range", low, high):
             return tuple(range(low, high + 1))
-        case ("nat", _, top):
+        case ("nat", _, top) if top is not None:
             return tuple(range(top + 1))
         case ("sort", _, count):
             return tuple(range(count))
@@ -91,7 +91,7 @@ def beyond(value: Value, of: Type) -> bool:  # noqa: C901 - a case for each type
         case ("nat", _, top):
             if value < 0:
                 raise Wrong("R0601")
-            return bool(value > top)
+            return top is not None and bool(value > top)
         case ("option", inner):
             return value is not None and beyond(value, inner)
         case ("tuple", *parts):
@@ -141,7 +141,7 @@ def join(a: Type, b: Type) -> Type:
         return ("tuple", *map(join, a[1:], b[1:]))
     if a[0] == b[0] == "map":
         return ("map", a[1], join(a[2], b[2]))
-    return a
+    return b if b[0] == "nat" else a
 
 
 def some(of: Type) -> Type:
