@@ -10,9 +10,9 @@ from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Reporter, RunFound
 from modelcheck.contract.result import End
+from modelcheck.search.bounded_run import bounded
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
-from modelcheck.search.run_scope import scope_of_run
 from modelcheck.search.space import NONE, Space
 from spec.meaning.semantics import CutOff, Machine, State, Taken
 from spec.model.values import ModelError
@@ -270,8 +270,8 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         elif self._is_reduced and isinstance(ending, Erred):
             ending = self._renamed_error(states[-1], found) or ending
         model, check = self.task.model, self.task.check
-        scope = scope_of_run(model, self.task.scope, states, ending)
-        return Trace(model, scope, tuple(states), tuple(steps), ending, found.name, check)
+        run = Trace(model, self.task.scope, tuple(states), tuple(steps), ending, found.name, check)
+        return bounded(run)
 
     @property
     def _is_reduced(self) -> bool:

@@ -293,14 +293,16 @@ class _Obstacles:
     def _here(self, expr: ir.Expr, *, counts: bool) -> Obstacle | None:  # noqa: C901 - a dispatch over a union
         """The obstacle that an expression itself is, apart from its parts."""
         match expr:
-            case ir.Const(value=value):
-                return None if self._is_zero(value, expr.type) else self._literal(expr)
             case ir.Members(of=of):
                 return self._listed(expr, "looks at") if has(of, self.name) else None
+            case ir.MapOf() if isinstance(expr.type, t.Map) and has(expr.type.key, self.name):
+                return self._listed(expr, "has an entry for")
+            case _ if self.at_start:  # no state comes before it, so that any value may be made there
+                return None
+            case ir.Const(value=value):
+                return None if self._is_zero(value, expr.type) else self._literal(expr)
             case ir.MapOf(body=body):
                 assert isinstance(expr.type, t.Map)
-                if has(expr.type.key, self.name):
-                    return self._listed(expr, "has an entry for")
                 return self._put(body, expr.type.value)
             case ir.Apply():
                 return self._operation(expr, counts=counts)

@@ -10,7 +10,7 @@ from modelcheck.explicit.codegen.states.layout import Words
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
-from modelcheck.search.run_scope import scope_of_run
+from modelcheck.search.bounded_run import bounded
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
 from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import ASKED_OF_STATES
@@ -68,8 +68,7 @@ class Replay:
     def _trace(self, states: list[State], steps: list[Step], ending: Ending, name: str | None) -> Trace:
         """A trace with these states and steps."""
         model, check = self.task.model, self.task.check
-        scope = scope_of_run(model, self.task.scope, states, ending)
-        return Trace(model, scope, tuple(states), tuple(steps), ending, name, check)
+        return bounded(Trace(model, self.task.scope, tuple(states), tuple(steps), ending, name, check))
 
     # --------------------------------------------------------------------- path
 
