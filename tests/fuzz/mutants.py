@@ -335,7 +335,8 @@ MUTANTS = (
     Mutant("0 is squeezed like other values", "spec/meaning/ranks.py",
            "values = sorted({0, *in_use(state)})", "values = sorted({*in_use(state)} or {0})", ORDINALS),
     Mutant("a search without room for all values is believed", "modelcheck/engines/room.py",
-           "while not found.end.partial and _lacks_room(task, found)", "while not found.end.partial and not task", ORDINALS),
+           "while not found.end.partial and _lacks_room(task, found)",
+           "while not found.end.partial and not task", ORDINALS),
     Mutant("two more than a value is a new one too", "spec/model/ordinals.py",
            "len(ones) != 1 or not _is_one(ones[0])", "len(ones) != 1", ORDINALS),
 )  # fmt: skip
