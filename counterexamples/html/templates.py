@@ -58,7 +58,10 @@ def styles(*names: str) -> str:
 
 
 def shapes(drawn: str, number: int, title: str, about: str) -> str:
-    """An SVG picture without its style, with a title and description for screen readers."""
+    """The SVG text `drawn` without its `<style>`, with another title and description for screen readers.
+
+    `number` makes the identifiers in it differ from those of other pictures on the page.
+    """
     bare = drawn.replace(f"<style>{STYLE}</style>\n", "").strip()
     for kind, text in (("title", said(title)), ("desc", said(about))):
         before, opened, rest = bare.partition(f"<{kind} ")

@@ -95,7 +95,7 @@ def _sample(sample: Sample | None) -> Json:
 
 
 def _proof(proof: Proof) -> Json:
-    """A proof as JSON data; `action` is null at the start."""
+    """A proof as JSON data: its claims, its solver, and every obligation with how it was discharged."""
     return {
         "claims": list(proof.claims),
         "solver": proof.solver,
@@ -106,7 +106,7 @@ def _proof(proof: Proof) -> Json:
 
 
 def _cell(cell: ObligationCell) -> Json:
-    """An obligation as JSON data."""
+    """An obligation as JSON data; `action` is null where the claim must hold in the initial states."""
     return {
         "claim": cell.claim,
         "action": cell.action,

@@ -42,7 +42,10 @@ def _size(model: Model, check: Check) -> object:
 
 
 def _family(model: Model, checks: Sequence[Check], with_witnesses: bool) -> Family:  # noqa: FBT001 - as it was asked
-    """The family of checks of a model."""
+    """What the checks of a model have between them, so that code compiled for one serves all.
+
+    `with_witnesses` adds the conditions under which parts of their properties are put to the test.
+    """
     asked = {prop.name for check in checks for prop in looked_at(model, check)}
     properties = tuple(prop for prop in model.properties if prop.name in asked)
     configs = [entry.name for entry in model.configs]

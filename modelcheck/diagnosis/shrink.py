@@ -57,7 +57,7 @@ class Shrunk:
 
     @property
     def is_minimal(self) -> bool:
-        """Whether the trace is minimal by NOTE(minimal)."""
+        """Whether no single reduction (a step, a member, one of a bound) leaves a violation: NOTE(minimal)."""
         return self.stopped is ShrinkEnd.MINIMAL
 
     @property

@@ -55,7 +55,7 @@ def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings
 
 
 def _resumed(rooms: Iterator[Task], search: Callable[[Task], Findings]) -> Findings:
-    """The findings of the search that was saved, which may have had more room than the first one."""
+    """The findings of the search in a checkpoint, found by trying to resume it with each room for values."""
     refused: CannotResume | None = None
     for each in rooms:
         try:

@@ -181,7 +181,10 @@ class FlatLayout:
     def _part_stored(
         self, to: Shape, value: Shape | None, test: GroundTerm, *, kept: bool
     ) -> Iterator[tuple[GroundTerm, GroundTerm]]:
-        """The assignments for a part that is present where `test` is true."""
+        """The assignments for a part that is present where `test` is true, and absent elsewhere.
+
+        What is absent is zero, or with `kept` stays as it is; `value` of None is no new value.
+        """
         shapes = self._shapes
         if not kept:
             held = shapes.zero(to) if value is None else value

@@ -190,7 +190,7 @@ class Wanted(TaggedTable):
 def answers(
     kernel: Kernel, shards: int, questions: Sequence[bytes], seen: Iterable[MarkedBlock]
 ) -> list[bytes]:
-    """For each block of questions the numbers of states with a way, given the shard's marks.
+    """For each block of questions the numbers of those whose step leads to a state with a mark.
 
     Costs a table of what is asked about, and a look into it for each state with a mark.
     """

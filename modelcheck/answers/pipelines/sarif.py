@@ -54,7 +54,7 @@ def _rule(rule: FindingRule) -> Json:
 
 
 def _result(finding: Finding, number: int) -> Json:
-    """A finding as JSON data."""
+    """A SARIF result for a finding; `number` is the index of its rule in the list of rules."""
     found: Json = {
         "ruleId": finding.rule.name,
         "ruleIndex": number,

@@ -188,7 +188,7 @@ class ScopePlan:
         return (*self._others, *self._cutting)
 
     def at(self, names: Bounds) -> Check:
-        """The check at a larger scope; at its own without names."""
+        """The check with the bounds of these names one larger each; the check itself without names."""
         return larger(self.check, names)
 
     def scopes(self) -> tuple[Bounds, ...]:

@@ -23,7 +23,10 @@ WORDS = {
 
 
 def exit_of(row: NextScopeRow, *, strict: bool = False) -> Exit:
-    """The exit code of a row; with `strict` an idle exact bound counts as a failure."""
+    """The exit code for one check: VIOLATED where a larger bound changes an answer, UNKNOWN where one may.
+
+    With `strict` an `exactly` in a scope that changes nothing is VIOLATED too.
+    """
     if row.exit is not Exit.EXPECTED:
         return row.exit
     if row.changed or (strict and row.idle):

@@ -234,5 +234,5 @@ def _signature(
 
 
 def _class(classes: list[int], outcome: int) -> int:
-    """The class of an outcome."""
+    """The class of the state with the number `outcome`; a negative one is no state, and stays itself."""
     return classes[outcome] if outcome >= 0 else outcome

@@ -219,7 +219,11 @@ class _Side:
     def _by_squaring(
         self, horizon: float, events: list[Event], wanted: Matrix, earned: Matrix
     ) -> tuple[float, float]:
-        """The result without choices, by uniformisation over a short time and squaring."""
+        """The probability of a wanted outcome within the horizon, and the expected time, without choices.
+
+        By uniformisation over a short time, whose transition matrix is then squared.  `wanted` has the
+        reward of each state at the end, `earned` that of a time spent in it.
+        """
         exits, fastest = self._fastest(events)
         many = self._size + 2
         if fastest == 0.0:

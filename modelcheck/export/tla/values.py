@@ -233,7 +233,7 @@ class Values:
         return result
 
     def _by_case(self, of: t.Union, a: TlaTerm, b: TlaTerm) -> TlaTerm:
-        """The order of a union's values."""
+        """The TLA+ condition that `a` comes before `b` in the order of a union's values."""
         result = tla.FALSE
         for index, case in reversed([*enumerate(of.cases)]):
             ours, theirs = (self.is_case(x, of, index) for x in (a, b))

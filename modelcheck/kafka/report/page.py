@@ -131,7 +131,7 @@ def _first_words(review: Review) -> tuple[str, Role]:
 
 
 def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
-    """The verdicts on the card."""
+    """The verdict on each guarantee; `places` has the number on the page of each loss, by its id."""
     for guarantee in GUARANTEES:
         answer = review.answer(guarantee.name)
         if answer is not None:

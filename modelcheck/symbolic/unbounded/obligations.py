@@ -200,7 +200,8 @@ class ProofTask:
     ) -> Formula:
         """The formula of an obligation, with all claims assumed. Raises Inexpressible.
 
-        With `named` it mentions the sizes of more sets: some proofs are found with it and some without.
+        `small` bounds the sorts and nats, for a counterexample of that size; without it they are unbounded.
+        With `named` it has axioms on the sizes of more sets: some proofs are found with them, some without.
         """
         return FormulaWriter(self, small, named=named).formula(question, claims)
 

@@ -127,7 +127,10 @@ def _is_own(check: s.CheckDecl) -> bool:
 def _judged(
     name: str, model: Model, check: Check, limits: Limits, *, own: bool, of_mutants: bool
 ) -> GradeItem:
-    """A point; undecided if a limit ended the search."""
+    """The grade of one check: met if it comes out as expected, undecided if a limit ended the search.
+
+    A student's `own` check gets the story of its violation; for one of `of_mutants` nothing is revealed.
+    """
     hint = check.says or ""
     try:
         outcome = run_check(model, check, limits=limits, threads=1)

@@ -91,7 +91,10 @@ def comparison() -> Comparison:
 
 
 def _question(entry: Mapping[str, Any], columns: Sequence[Mapping[str, Any]]) -> ComparisonQuestion:
-    """The question in an entry of the file."""
+    """The question of one entry of `comparison.toml`, with a cell for each of its columns.
+
+    A column without a cell of its own has that of the column it is `like`.
+    """
     given = {cell["of"]: _cell(cell) for cell in entry["cell"]}
     cells = {}
     for column in columns:

@@ -72,9 +72,9 @@ def searched(
     crew: Crew | None = None,
     reporter: Reporter | None = None,
 ) -> Iterator[Known]:
-    """All results so far, after each search.
+    """All results so far, after each search, of which there is one for each distinct check that is asked.
 
-    Costs a search for each place, on all cores.
+    Costs these searches, on all cores, with the limits of `orders`.
     """
     wanted = _wanted(asked)
     places, points = list(wanted), _points(wanted)
