@@ -57,7 +57,7 @@ class Shrunk:
 
     @property
     def is_minimal(self) -> bool:
-        """Whether no single reduction (a step, a member, one of a bound) leaves a violation: NOTE(minimal)."""
+        """Whether no single reduction (a step, a member, a bound by one) leaves a violation."""
         return self.stopped is ShrinkEnd.MINIMAL
 
     @property
