@@ -58,4 +58,5 @@ def with_bounds(model: Model, scope: Scope, states: Iterable[State]) -> Scope:
     for nat in scope.unbounded:
         in_use = values_in_state(types, nat)
         most[nat] = max((number for state in found for number in in_use(state)), default=0)
-    return replace(scope, nats={**scope.nats, **most}, unbounded=frozenset())
+    given = {**scope.nats, **most}  # in the order of the model, as in a run that is read from a file
+    return replace(scope, nats={nat.name: given[nat.name] for nat in model.nats}, unbounded=frozenset())

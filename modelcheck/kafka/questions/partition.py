@@ -74,7 +74,7 @@ class PartitionModel:
 
         No log is longer than there are records.
         """
-        nats = {"Record": records, "Offset": records}
+        nats = {"Offset": records, "Record": records}  # in the order of the model, as in runs that are read
         given = {**self.config, "moves": moves}
         config = {entry.name: value_of(entry, given[entry.name]) for entry in self.model.configs}
         return ir.Scope({"Broker": self.names}, nats, {}, config, frozenset({"Epoch"}))

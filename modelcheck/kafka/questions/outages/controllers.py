@@ -75,7 +75,7 @@ def _apart(many: int) -> tuple[ir.Model, ir.Check]:
     sorts = {"Broker": ("broker1", "broker2"), "Controller": tuple(f"{n}" for n in range(1, many + 1))}
     config = {entry.name: entry.default for entry in model.configs}
     budget = ir.Budget(None, {"crash": 1, "stop_controller": None})
-    scope = ir.Scope(sorts, {"Record": 0, "Offset": 0}, {}, config, frozenset({"Epoch"}))
+    scope = ir.Scope(sorts, {"Offset": 0, "Record": 0}, {}, config, frozenset({"Epoch"}))
     says = "the leader crashes while controllers are down"
     return model, ir.Check(says, scope, budget, (LED,), (), None, span=Span(0, 0))
 
