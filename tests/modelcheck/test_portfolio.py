@@ -92,6 +92,8 @@ class Waiting:
                 assert time.monotonic() < started + SLOW
                 reporter.tell(Progress(self.faults, 3, 10, 20, 5, 99.0, 0))
                 time.sleep(0.02)
+            # What the other sent just before it was gone is heard now.
+            reporter.tell(Progress(self.faults, 3, 10, 20, 5, 99.0, 0))
         except Stopped as stopped:
             end = stopped.end
         stats = Stats(10, 20, 4, layers, {}, {}, (), (), 1.0, 0)
