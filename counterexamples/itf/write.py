@@ -27,7 +27,7 @@ from counterexamples.trace import (
 )
 from spec.meaning.semantics import Step
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import ANY
+from spec.model.ordinals import nat_bounds
 from spec.source import Source
 
 FORMAT = 1  # of our own part, `#meta.modelcheck`
@@ -114,7 +114,7 @@ def about(model: Model, scope: Scope, check: str | None, end: Mapping[str, Json]
             "check": check,
             "scope": {
                 "sorts": {name: list(names) for name, names in scope.sorts.items()},
-                "nats": {**scope.nats, **dict.fromkeys(sorted(scope.unbounded), ANY)},
+                "nats": dict(nat_bounds(scope)),
                 "networks": dict(scope.networks),
             },
             "config": {name: encode(types[name], value, scope) for name, value in scope.config.items()},

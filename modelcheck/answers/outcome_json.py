@@ -29,7 +29,7 @@ from modelcheck.contract.result import (
 from modelcheck.contract.version import VERSION
 from modelcheck.contract.wording import verdict_name, verdict_words
 from modelcheck.diagnosis.explain import explain
-from spec.model.ordinals import ANY
+from spec.model.ordinals import nat_bounds
 
 FORMAT = 1
 
@@ -51,7 +51,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "check": check.name,
             "scope": {
                 "sorts": {name: list(members) for name, members in check.scope.sorts.items()},
-                "nats": {**check.scope.nats, **dict.fromkeys(sorted(check.scope.unbounded), ANY)},
+                "nats": dict(nat_bounds(check.scope)),
                 "networks": dict(check.scope.networks),
             },
             "config": {

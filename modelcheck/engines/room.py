@@ -45,7 +45,8 @@ def with_enough_room(task: Task, search: Callable[[Task], Findings]) -> Findings
     MOST_ROOM is too little, nothing holds: the reason names the variables that keep every value.
     Raises Stopped where it is too little for an initial state.
     """
-    if task.scope.unbounded and _needed_at_start(task.model, task.scope) > MOST_ROOM:
+    is_full = any(task.scope.nats[nat] == MOST_ROOM for nat in task.scope.unbounded)
+    if is_full and _needed_at_start(task.model, task.scope) > MOST_ROOM:
         raise Stopped(End.ROOM)
     rooms = _rooms(task)
     found = _resumed(rooms, search) if task.keep is not None and task.keep.resume else search(next(rooms))

@@ -104,7 +104,7 @@ class Space:
 
     def identity(self, state: State) -> bytes:
         """The canonical bytes of a state, squeezed and of its orbit."""
-        return self._names(self.squeezed(state) if self.machine.scope.unbounded else state)
+        return self._names(self.squeezed(state))
 
     def initial(self) -> tuple[State, ...]:
         """The states in which runs start, with the values that the model gives them."""

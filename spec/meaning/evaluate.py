@@ -48,6 +48,7 @@ from spec.model.ir import (
     Var,
 )
 from spec.model.op import Op, Quantifier
+from spec.model.ordinals import makes_value
 from spec.model.totality import Totality
 from spec.model.types import Bag, Case, Map, Nat, Set, Union, tells_apart
 from spec.model.values import Misfit, ModelError, in_order, members
@@ -154,8 +155,8 @@ def _walk(domain: Expr, layout: FrameLayout) -> Walker:
 
 def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
     """The evaluator of an operator."""
-    if layout.in_use and expr.op is Op.ADD and isinstance(expr.type, Nat) and expr.type.name in layout.in_use:
-        return _next(expr, expr.type.name, layout)
+    if layout.in_use and makes_value(expr, layout.in_use):
+        return _next(expr, layout)
     function = operation(expr.op, [arg.type for arg in expr.args])
     span = expr.span
     match [compiled(arg, layout) for arg in expr.args]:
@@ -181,11 +182,13 @@ def _apply(expr: Apply, layout: FrameLayout) -> Evaluator:
             raise TypeError(f"{expr.op} of {len(expr.args)} arguments")
 
 
-def _next(expr: Apply, nat: str, layout: FrameLayout) -> Evaluator:
+def _next(expr: Apply, layout: FrameLayout) -> Evaluator:
     """`x + 1` of a nat without a bound: an error where a value above x is in use; see NOTE(ordinals)."""
     assert layout.in_use is not None
+    assert isinstance(expr.type, Nat)
     one, two = (compiled(arg, layout) for arg in expr.args)
-    in_use, span = layout.in_use[nat], expr.span
+    nat, span = expr.type.name, expr.span
+    in_use = layout.in_use[nat]
 
     def after(frame: Frame) -> Value:
         made = one(frame) + two(frame)

@@ -24,7 +24,7 @@ taking the same steps from the initial state, each time the one to a state that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import spec.model.ir as ir
@@ -94,6 +94,17 @@ def of_runs(scope: ir.Scope) -> ir.Scope:
     return with_room(scope, dict.fromkeys(scope.unbounded, _NO_BOUND))
 
 
+def makes_value(expr: ir.Expr, nats: Container[str]) -> bool:
+    """Whether an expression is `x + 1` of one of these nats."""
+    is_sum = isinstance(expr, ir.Apply) and expr.op is Op.ADD
+    return is_sum and isinstance(expr.type, t.Nat) and expr.type.name in nats
+
+
+def nat_bounds(scope: ir.Scope) -> Mapping[str, int | str]:
+    """The bound of each nat as a check gives it: a number or `any`."""
+    return {**scope.nats, **dict.fromkeys(sorted(scope.unbounded), ANY)}
+
+
 def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool:
     """Whether after a step of an action from a squeezed state a value of a nat may be in use no more.
 
@@ -101,11 +112,7 @@ def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool
     """
     body = [*walk_statements(action.body)]
     exprs = [*_before_body(action), *(expr for statement in body for expr in expressions(statement))]
-    made = any(
-        isinstance(part, ir.Apply) and part.op is Op.ADD and part.type == t.Nat(nat)
-        for expr in exprs
-        for part in walk(expr)
-    )
+    made = any(makes_value(part, (nat,)) for expr in exprs for part in walk(expr))
     return made or any(_may_drop(each, types[each.var], nat) for each in body if isinstance(each, ir.Assign))
 
 

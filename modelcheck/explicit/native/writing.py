@@ -18,7 +18,7 @@ from modelcheck.explicit.codegen.search.liveness import Liveness
 from modelcheck.explicit.codegen.search.loops import ActionFunctions, loops
 from modelcheck.explicit.codegen.search.recovery_blocks import RecoveryBlocks
 from modelcheck.explicit.codegen.search.steps import Steps
-from modelcheck.explicit.codegen.states.canonical import canonical
+from modelcheck.explicit.codegen.states.canonical import canonical, emitting
 from modelcheck.explicit.codegen.states.in_use import greatest
 from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.values.packing import TooWide
@@ -91,9 +91,7 @@ def write(
         *claims(words, expressions, layout),
         *ends(words, expressions, layout),
         *(goals(goal, expressions, layout) if goal else ()),
-        *loops(
-            layout, words, parameters, named, most, is_reduced=bool(task.symmetry or task.scope.unbounded)
-        ),
+        *loops(layout, words, parameters, named, most, emitting(task.scope, task.symmetry)),
         *(awaits(endless, expressions, layout) if endless else ()),
         *(_liveness(layout, words, steps).functions() if endless else ()),
         *(ways.functions() if blocks else ()),

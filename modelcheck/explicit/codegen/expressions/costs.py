@@ -9,6 +9,7 @@ import spec.model.types as t
 from modelcheck.explicit.codegen.values.packing import packing
 from spec.model.ir import Scope
 from spec.model.op import Op
+from spec.model.ordinals import makes_value
 from spec.model.totality import Totality
 from spec.model.walk import children, walk
 
@@ -54,13 +55,12 @@ class Costs:
 
     def is_total(self, expr: ir.Expr) -> bool:
         """Whether evaluating the expression can never be an error of the model, such as `the {}`."""
-        return self._totality.of(expr) and not (self.scope.unbounded and any(map(self.is_next, walk(expr))))
+        return self._totality.of(expr) and not self._may_make_no_value(expr)
 
-    def is_next(self, expr: ir.Expr) -> bool:
-        """Whether it is `x + 1` of a nat without a bound, an error unless x is the greatest in use."""
-        of = expr.type
-        is_sum = isinstance(expr, ir.Apply) and expr.op is Op.ADD
-        return is_sum and isinstance(of, t.Nat) and of.name in self.scope.unbounded
+    def _may_make_no_value(self, expr: ir.Expr) -> bool:
+        """Whether there is an `x + 1` in it that is an error where x is not the greatest value in use."""
+        nats = self.scope.unbounded
+        return bool(nats) and any(makes_value(part, nats) for part in walk(expr))
 
     def of_statements(self, statements: Sequence[ir.Stmt]) -> int:
         """About how many instructions the code of the statements takes."""

@@ -58,6 +58,7 @@ from modelcheck.explicit.codegen.values.values import (
     truth,
 )
 from spec.model.op import Op
+from spec.model.ordinals import makes_value
 from spec.model.values import members
 
 
@@ -235,7 +236,7 @@ class ExpressionWriter:
             return cut_out(at.fn, whole.v, offset, array.of)
         args = [self.value(arg, at) for arg in expr.args]
         found = OperationWriter(at.fn, at.error).value(expr, args)
-        if self.costs.is_next(expr) and at.before is not None:
+        if at.before is not None and makes_value(expr, self.scope.unbounded):
             assert isinstance(expr.type, t.Nat)
             most = at.fn.call(64, greatest_of(expr.type.name), at.before.words)
             at.fn.leave_if(at.fn.at_most(found.v, most), at.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
@@ -21,35 +21,41 @@ from modelcheck.explicit.codegen.states.layout import PackedLayout
 
 
 class Expansion(Runtime):
-    """Writes the LLVM functions that expand states and sort their successors by shard."""
+    """Writes the LLVM functions that expand states and sort their successors by shard.
+
+    `emits` are the functions that take a successor, each with the one that finds its representative, if any.
+    """
 
     def __init__(
-        self, layout: PackedLayout, context: Context, parameters: Parameters, *, is_reduced: bool
+        self,
+        layout: PackedLayout,
+        context: Context,
+        parameters: Parameters,
+        emits: Mapping[str, str | None],
     ) -> None:
         super().__init__(layout, context)
         self.parameters = parameters
-        self.is_reduced = is_reduced
+        self.emits = emits
 
     def functions(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
         """All functions, given the names of the functions of actions and the most successors of a state."""
-        emits = [self._emit("emit"), self._emit("emit_squeezed")] if self.is_reduced else [self._emit("emit")]
+        emits = [self._emit(name, represent) for name, represent in self.emits.items()]
         return [*emits, self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
 
-    def _emit(self, name: str) -> Function:
-        """Put a successor (its representative) into the buffer; one that is squeezed is only renamed."""
+    def _emit(self, name: str, represent: str | None) -> Function:
+        """Write a function that appends a successor, or its representative, to the buffer."""
         by_value = self.words <= BY_VALUE
         given = [("i64", f"w{n}") for n in range(self.words)] if by_value else [("ptr", "state")]
         fn = Function(name, [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
         out = fn.pointer(fn.read("%ctx", CURSOR))
         words = [V(64, f"%w{n}") if by_value else fn.read("%state", n) for n in range(self.words)]
-        if self.is_reduced:
+        if represent is not None:
             own = fn.array(self.words)
             for n, word in enumerate(words):
                 fn.write(own, word, n)
-            how = "represent" if name == "emit" else "rename"
-            fn.emit(f"call void @{how}(ptr {own}, ptr {out})")
+            fn.emit(f"call void @{represent}(ptr {own}, ptr {out})")
         else:
             for n, word in enumerate(words):
                 fn.write(out, word, n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
@@ -30,13 +30,15 @@ def loops(
     parameters: Parameters,
     named: ActionFunctions,
     most: int,
-    *,
-    is_reduced: bool,
+    emits: Mapping[str, str | None],
 ) -> list[Function]:
-    """The LLVM functions of the search's inner loops; `most` bounds the successors of a state."""
+    """The LLVM functions of the search's inner loops; `most` bounds the successors of a state.
+
+    `emits` are those that take a successor: see `Expansion`.
+    """
     return [
         Runtime(layout, context).hash(),
-        *Expansion(layout, context, parameters, is_reduced=is_reduced).functions(
+        *Expansion(layout, context, parameters, emits).functions(
             named.free, named.faults, named.probes, most
         ),
         *Insertion(layout, context).functions(),

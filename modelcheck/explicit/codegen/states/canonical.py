@@ -10,7 +10,6 @@ for members with the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import permutations, product
 from math import factorial, prod
 
@@ -63,22 +62,43 @@ Renaming = tuple[V, ...]  # the new number of each member
 def canonical(model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> list[Function]:
     """`represent`: from one state's words to its representative's. Raises TooWide for too many renamings.
 
-    Values of nats without a bound are squeezed first, which no renaming of members changes; `rename` is
-    the same for a state in which they are squeezed.
+    Where a nat has no bound it squeezes the values of such nats, which no renaming of members changes, and
+    calls `rename`, which is enough for a state in which they are squeezed.
     """
-    whole = _represent("represent", model, scope, layout, sorts)
-    return [whole, _represent("rename", model, replace(scope, unbounded=frozenset()), layout, sorts)]
+    if not scope.unbounded:
+        return [_rename("represent", model, scope, layout, sorts)]
+    return [_rename("rename", model, scope, layout, sorts), _squeeze_and_rename(model, scope, layout)]
 
 
-def _represent(
-    name: str, model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]
-) -> Function:
+def emitting(scope: Scope, sorts: tuple[str, ...]) -> dict[str, str | None]:
+    """The functions that take a successor, each with that of its representative; None where it is itself.
+
+    `emit_squeezed` is for steps that leave no gap between the values of nats without a bound.
+    """
+    if scope.unbounded:
+        return {"emit": "represent", "emit_squeezed": "rename"}
+    return {"emit": "represent" if sorts else None}
+
+
+def _squeeze_and_rename(model: Model, scope: Scope, layout: PackedLayout) -> Function:
+    """Write `represent` for a scope in which a nat has no bound."""
+    fn = Function("represent", [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
+    own = fn.array(layout.words)
+    state = StateBits(fn, layout, own)
+    StateBits(fn, layout, "%from").copy_to(state)
+    for nat in sorted(scope.unbounded):
+        squeeze(model, state, nat)
+    fn.emit(f"call void @rename(ptr {own}, ptr %to)")
+    fn.end("ret void")
+    return fn
+
+
+def _rename(name: str, model: Model, scope: Scope, layout: PackedLayout, sorts: tuple[str, ...]) -> Function:
+    """Write the function of this name that finds the least of a state's words over renamings of sorts."""
     fn = Function(name, [("ptr noalias", "from"), ("ptr noalias", "to")], "void")
     own, other = fn.array(layout.words), fn.array(layout.words)
     source, target = StateBits(fn, layout, own), StateBits(fn, layout, other)
     StateBits(fn, layout, "%from").copy_to(source)
-    for nat in sorted(scope.unbounded):
-        squeeze(model, source, nat)
     best = [fn.cell(64, fn.read(own, n)) for n in range(layout.words)]
 
     def attempt(renamings: dict[str, Renaming]) -> None:
