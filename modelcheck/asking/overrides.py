@@ -180,7 +180,7 @@ def _refuse_bounded(model: Model, nat: str) -> None:
     """Raise SpecError where more than the order of a nat's values matters."""
     found = next(obstacles(model, nat), None)
     if found is not None:
-        message = f"`{nat}` needs a bound: {found.why}"
+        message = f"`{nat}` cannot be `any`: {found.why}"
         help_ = f"{found.help}; or give a number, such as `--scope {nat}=3`"
         raise SpecError([Diagnostic("R0514", model.source, found.span, message, help=help_)])
 

@@ -116,7 +116,7 @@ class Checks:
         """Report why a nat cannot be left without a bound, if it cannot; only the first reason."""
         found = next(obstacles(self.model, item.name.text), None)
         if found is not None:
-            message = f"`{item.name.text}` needs a bound: {found.why}"
+            message = f"`{item.name.text}` cannot be `any`: {found.why}"
             help_ = f"{found.help}; or give a number, such as `{item.name.text} = 3`"
             self.problems.add("R0514", found.span, message, help=help_)
 
