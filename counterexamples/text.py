@@ -20,8 +20,8 @@ from counterexamples.trace import (
     Trace,
 )
 from spec.meaning.semantics import Machine, State, Step
+from spec.model.bounds import bound_words
 from spec.model.ir import Action, ConfigEntry, ExpectVerdict, Kind, Model, Scope, Value
-from spec.model.ordinals import bound_words
 from spec.model.types import BOOL, Bag, Set, Type
 from spec.model.values import members, show
 

@@ -62,7 +62,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     *,
     of: str | None = None,
     properties: Sequence[str] = (),
-    scope: Mapping[str, int] | None = None,
+    scope: Mapping[str, int | str] | None = None,
     config: Mapping[str, Value] | None = None,
     faults: Faults | None = None,
     release: str | None = None,
@@ -77,8 +77,9 @@ def check(  # noqa: PLR0913 - each is given by its name
     """The outcome of one check of a file, a protocol by its name, or models; a run in it is replayed.
 
     The check may be left out where there is one.  What is given besides replaces the
-    check's own, as on the command line: `of` another variant, sizes of the `scope`, switches of the
-    `config`, `faults` as a number, `"any"` or by kind; then nothing is held against what it expects.
+    check's own, as on the command line: `of` another variant, sizes of the `scope` (`"any"` leaves
+    a nat without a bound), switches of the `config`, `faults` as a number, `"any"` or by kind; then
+    nothing is held against what it expects.
     Takes as long as the search, unless `seconds`, `states` or `memory` (bytes) end it: what is
     known by then is in the outcome, and the rest unknown.
     Raises SpecError for what is wrong with the input, and Unsupported where the engine cannot.
@@ -117,7 +118,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     vary: Mapping[str, Sequence[Value]],
     of: str | None = None,
     properties: Sequence[str] = (),
-    scope: Mapping[str, int] | None = None,
+    scope: Mapping[str, int | str] | None = None,
     config: Mapping[str, Value] | None = None,
     faults: Faults | None = None,
     seconds: float | None = None,
@@ -234,7 +235,7 @@ def _models(model: Subject) -> tuple[Model, ...]:
 
 
 def _given(
-    scope: Mapping[str, int] | None,
+    scope: Mapping[str, int | str] | None,
     config: Mapping[str, Value] | None,
     faults: Faults | None,
     release: str | None,

@@ -17,7 +17,7 @@ from counterexamples.pictures.svg import svg
 from counterexamples.trace import Example, Stops, Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
-from spec.model.ordinals import bound_words
+from spec.model.bounds import bound_words
 
 WIDTH = 84  # columns of text quoted from the model
 

@@ -18,8 +18,8 @@ from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
 from spec.meaning.execute import Choice
 from spec.meaning.semantics import Machine, State, Step
+from spec.model.bounds import ANY, of_runs
 from spec.model.ir import Action, Choose, Model, Scope, Value
-from spec.model.ordinals import ANY, of_runs
 from spec.model.types import Bag, Option, Seq, Set, Type
 from spec.model.walk import walk_statements
 from spec.source import Source, Span

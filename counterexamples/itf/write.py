@@ -26,8 +26,8 @@ from counterexamples.trace import (
     Trapped,
 )
 from spec.meaning.semantics import Step
+from spec.model.bounds import nat_bounds
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import nat_bounds
 from spec.source import Source
 
 FORMAT = 1  # of our own part, `#meta.modelcheck`

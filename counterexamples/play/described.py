@@ -9,7 +9,7 @@ import spec.model.types as t
 from counterexamples.itf.write import about
 from counterexamples.pictures.cast import EPOCHS
 from counterexamples.pictures.roles import NamedPart, roles
-from spec.model.ordinals import bound_words
+from spec.model.bounds import bound_words
 from spec.model.values import members, show
 from spec.source import Node
 

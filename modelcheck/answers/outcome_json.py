@@ -29,7 +29,7 @@ from modelcheck.contract.result import (
 from modelcheck.contract.version import VERSION
 from modelcheck.contract.wording import verdict_name, verdict_words
 from modelcheck.diagnosis.explain import explain
-from spec.model.ordinals import nat_bounds
+from spec.model.bounds import nat_bounds
 
 FORMAT = 1
 

@@ -10,8 +10,9 @@ from modelcheck.asking.models import pick_checks, pick_model, pick_property
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.elaboration.checks import LARGEST_NAT, LARGEST_SORT, member_names
 from spec.frozen import frozen
+from spec.model.bounds import ANY
 from spec.model.ir import Budget, Check, Model, Scope, Value
-from spec.model.ordinals import ANY, obstacles
+from spec.model.ordinals import obstacles
 from spec.model.types import Bool, Enum, Int, Nat, Option, Range, Sort, Type
 from spec.model.versions import default_of, order
 from spec.source import Source, Span
@@ -178,10 +179,8 @@ def _scope(model: Model, base: Scope, given: Sequence[str]) -> Scope:
 
 def _refuse_bounded(model: Model, nat: str) -> None:
     """Raise SpecError where more than the order of a nat's values matters."""
-    found = next(obstacles(model, nat), None)
-    if found is not None:
-        message = f"`{nat}` cannot be `any`: {found.why}"
-        help_ = f"{found.help}; or give a number, such as `--scope {nat}=3`"
+    if (found := next(obstacles(model, nat), None)) is not None:
+        message, help_ = found.refusal(nat, f"--scope {nat}=3")
         raise SpecError([Diagnostic("R0514", model.source, found.span, message, help=help_)])
 
 

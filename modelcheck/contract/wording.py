@@ -18,8 +18,8 @@ from modelcheck.contract.result import (
     Verdict,
     Violated,
 )
+from spec.model.bounds import bound_words
 from spec.model.ir import Budget, Check, Model, PropertyKind, Scope
-from spec.model.ordinals import bound_words
 from spec.model.values import show
 from spec.source import Span
 

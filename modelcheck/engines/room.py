@@ -9,9 +9,10 @@ from modelcheck.contract.engine import CannotResume, Task
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Findings, Holds, Result, Unknown, Verdict, Violated
 from spec.meaning.semantics import Machine
+from spec.model.bounds import of_runs, with_room
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import keeping, of_runs, values_in_state, with_room
 from spec.model.values import ModelError
+from spec.model.values_in_use import keeping, values_in_state
 
 ROOMS = (7, 15, 31, 62)  # values in use at once, 0 apart; at most the bits of a word
 MOST_ROOM = ROOMS[-1]

@@ -23,7 +23,7 @@ from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
 from spec.meaning.semantics import Machine
-from spec.model.ordinals import of_runs
+from spec.model.bounds import of_runs
 
 
 class ExplicitEngine:

@@ -8,7 +8,7 @@ from counterexamples.certify import NotReplayable, certify
 from counterexamples.trace import Erred, Trace, Trapped
 from spec.meaning.evaluate import NOT_GREATEST
 from spec.meaning.ranks import with_bounds
-from spec.model.ordinals import of_runs
+from spec.model.bounds import of_runs
 from spec.model.values import ModelError
 
 DOUBLINGS = 20  # of the room for values that only a step, or a way through `init`, makes

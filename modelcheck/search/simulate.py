@@ -30,9 +30,9 @@ from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
 from spec.meaning.ranks import with_bounds
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
+from spec.model.bounds import of_runs
 from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import OF_RUNS
-from spec.model.ordinals import of_runs
 from spec.model.values import ModelError
 
 DEPTH = 100  # steps of a run by default

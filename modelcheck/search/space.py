@@ -10,8 +10,8 @@ from modelcheck.search.symmetry import Orbits
 from spec.frozen import frozen
 from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.bounds import of_runs
 from spec.model.ir import Budget, Model
-from spec.model.ordinals import of_runs
 
 NONE = -1
 

@@ -114,10 +114,9 @@ class Checks:
 
     def _is_ordinal(self, item: s.ScopeItem) -> None:
         """Report why a nat cannot be left without a bound, if it cannot; only the first reason."""
-        found = next(obstacles(self.model, item.name.text), None)
-        if found is not None:
-            message = f"`{item.name.text}` cannot be `any`: {found.why}"
-            help_ = f"{found.help}; or give a number, such as `{item.name.text} = 3`"
+        nat = item.name.text
+        if (found := next(obstacles(self.model, nat), None)) is not None:
+            message, help_ = found.refusal(nat, f"{nat} = 3")
             self.problems.add("R0514", found.span, message, help=help_)
 
     def _bounded(self) -> list[str]:

@@ -48,10 +48,10 @@ from spec.model.ir import (
     Var,
 )
 from spec.model.op import Op, Quantifier
-from spec.model.ordinals import makes_value
 from spec.model.totality import Totality
 from spec.model.types import Bag, Case, Map, Nat, Set, Union, tells_apart
 from spec.model.values import Misfit, ModelError, in_order, members
+from spec.model.values_in_use import makes_value
 from spec.source import Span
 
 Frame = list[Value]

@@ -11,8 +11,8 @@ from dataclasses import replace
 import spec.model.types as t
 from spec.meaning.semantics import State
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import values_in_state
 from spec.model.renaming import Renaming, rename_of
+from spec.model.values_in_use import values_in_state
 
 
 class Ranks:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from spec.frozen import frozen
 from spec.meaning.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
 from spec.meaning.execute import BROKEN, CHOICES, ENDED, Choice, DeadEnd, body, fresh
+from spec.model.bounds import of_runs
 from spec.model.ir import (
     Action,
     Assume,
@@ -27,8 +28,8 @@ from spec.model.ir import (
     Scope,
     Value,
 )
-from spec.model.ordinals import of_runs, values_in_state
 from spec.model.values import Cut, ModelError, encode, reader, show
+from spec.model.values_in_use import values_in_state
 from spec.source import Span
 
 T = TypeVar("T")

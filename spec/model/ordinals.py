@@ -24,14 +24,14 @@ taking the same steps from the initial state, each time the one to a state that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 import spec.model.ir as ir
 import spec.model.types as t
 from spec.frozen import frozen
 from spec.model.op import Op, Quantifier
-from spec.model.walk import children, expressions, walk, walk_statements
+from spec.model.values_in_use import has, values_in
+from spec.model.walk import children, expressions, expressions_before, walk, walk_statements
 from spec.source import Span
 
 _OF_TWO_ALIKE = {  # both arguments have the same type, as far as the text says it
@@ -42,8 +42,6 @@ _OF_A_MEMBER = {Op.IN, Op.COUNT}  # of a value and a collection
 _ARITHMETIC = {Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.NEG, Op.RANGE}
 _BY_PLACE = {Op.TAKE, Op.DROP, Op.INDEX, Op.AT, Op.LOOKUP}  # the second argument is a place
 _ONE_OF = {Op.INDEX, Op.LAST, Op.THE, Op.LEAST, Op.GREATEST}  # a collection's members
-ANY = "any"  # what a scope has in place of the bound of a nat that has none
-_NO_BOUND = 1 << 40  # more than the steps of any run
 _ORDER = "only `==`, `<`, `min`, `max` and `+ 1` of the greatest keep the order of values"
 
 
@@ -55,6 +53,10 @@ class Obstacle:
     why: str
     help: str
 
+    def refusal(self, nat: str, bounded: str) -> tuple[str, str]:
+        """The message that a nat cannot be `any`, and the help; `bounded` is how to give it a number."""
+        return f"`{nat}` cannot be `any`: {self.why}", f"{self.help}; or give a number, such as `{bounded}`"
+
 
 def obstacles(model: ir.Model, nat: str) -> Iterator[Obstacle]:
     """Why a nat needs a bound; nothing where only the order of its values matters (NOTE(ordinals))."""
@@ -65,166 +67,12 @@ def obstacles(model: ir.Model, nat: str) -> Iterator[Obstacle]:
     yield from start.of((), model.init)
     for action in model.actions:
         bound = [part for part in action.head if isinstance(part, ir.Bound)]
-        yield from _Obstacles(model, nat).of(_before_body(action), action.body, (*action.params, *bound))
+        yield from _Obstacles(model, nat).of(
+            expressions_before(action), action.body, (*action.params, *bound)
+        )
     claims = [expr for prop in model.properties for expr in (prop.expr, prop.goal) if expr is not None]
     for expr in (*claims, *(assume.test for assume in model.assumes)):
         yield from _Obstacles(model, nat, makes_none=True).of((expr,), ())
-
-
-def bound_words(scope: ir.Scope) -> Mapping[str, str]:
-    """The bound of each nat and network as a check gives it: a number or `any`."""
-    given = {**scope.nats, **scope.networks}
-    found = {name: str(most) for name, most in given.items() if name not in scope.unbounded}
-    return {**dict.fromkeys(sorted(scope.unbounded), ANY), **found}
-
-
-def _before_body(action: ir.Action) -> list[ir.Expr]:
-    """The expressions of an action's parameters and head."""
-    head = (part.value if isinstance(part, ir.Bound) else part.test for part in action.head)
-    return [*(param.domain for param in action.params), *head]
-
-
-def with_room(scope: ir.Scope, room: Mapping[str, int]) -> ir.Scope:
-    """The scope in which squeezed states have room for some number of values of each nat without a bound."""
-    return replace(scope, nats={**scope.nats, **room}) if room else scope
-
-
-def of_runs(scope: ir.Scope) -> ir.Scope:
-    """The scope in which runs have the values that the model gives them, whatever these are."""
-    return with_room(scope, dict.fromkeys(scope.unbounded, _NO_BOUND))
-
-
-def makes_value(expr: ir.Expr, nats: Container[str]) -> bool:
-    """Whether an expression is `x + 1` of one of these nats."""
-    is_sum = isinstance(expr, ir.Apply) and expr.op is Op.ADD
-    return is_sum and isinstance(expr.type, t.Nat) and expr.type.name in nats
-
-
-def nat_bounds(scope: ir.Scope) -> Mapping[str, int | str]:
-    """The bound of each nat as a check gives it: a number or `any`."""
-    return {**scope.nats, **dict.fromkeys(sorted(scope.unbounded), ANY)}
-
-
-def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool:
-    """Whether after a step of an action from a squeezed state a value of a nat may be in use no more.
-
-    Then those above it have a gap below them.  So has a new value where another, below it, is not kept.
-    """
-    body = [*walk_statements(action.body)]
-    exprs = [*_before_body(action), *(expr for statement in body for expr in expressions(statement))]
-    made = any(makes_value(part, (nat,)) for expr in exprs for part in walk(expr))
-    return made or any(_may_drop(each, types[each.var], nat) for each in body if isinstance(each, ir.Assign))
-
-
-def _may_drop(statement: ir.Assign, of: t.Type, nat: str) -> bool:
-    """Whether an assignment may drop a value of a nat: it does not where it only adds to what is there."""
-    if not _is_in_place(statement.path, of, nat):
-        return False
-    value = statement.value.of if isinstance(statement.value, ir.Fit) else statement.value
-    match value:
-        case ir.Apply(op=Op.CONCAT | Op.UNION, args=(old, _)):
-            return _place_of(old) != (statement.var, _path_of(statement.path))
-        case _:
-            return True
-
-
-def _is_in_place(path: Sequence[ir.Key | ir.At], of: t.Type, nat: str) -> bool:
-    """Whether what is at a path in a value of a type has values of a nat in it."""
-    for step in path:
-        match of:
-            case t.Map(_, inner):
-                of = inner
-            case t.Record() | t.Tuple() if isinstance(step, ir.At):
-                of = t.parts(of)[step.index]
-            case _:
-                return True
-    return has(of, nat)
-
-
-def _path_of(path: Sequence[ir.Key | ir.At]) -> tuple[object, ...]:
-    """A path in a form that can be compared, where its keys are bound names."""
-    found: list[object] = []
-    for step in path:
-        match step:
-            case ir.At(index):
-                found.append(("part", index))
-            case ir.Key(ir.Local(slot=slot)):
-                found.append(("local", slot))
-            case _:
-                found.append(step)
-    return tuple(found)
-
-
-def _place_of(expr: ir.Expr) -> tuple[int, tuple[object, ...]] | None:
-    """The variable and the path in it that an expression reads; None where it reads no place."""
-    match expr:
-        case ir.Var(index=index):
-            return index, ()
-        case ir.Part(of=of, index=index) if (inner := _place_of(of)) is not None:
-            return inner[0], (*inner[1], ("part", index))
-        case ir.Apply(op=Op.LOOKUP, args=(of, ir.Local(slot=slot))) if (inner := _place_of(of)) is not None:
-            return inner[0], (*inner[1], ("local", slot))
-        case _:
-            return None
-
-
-def keeping(model: ir.Model, nat: str) -> tuple[str, ...]:
-    """The variables in which any number of values of a nat may be in use at once."""
-    return tuple(each.name for each in model.variables if _keeps_any_number(each.type, nat))
-
-
-def _keeps_any_number(of: t.Type, nat: str) -> bool:
-    return any(
-        isinstance(part, t.Set | t.Bag) and part.limit is None and has(part.of, nat)
-        for part in t.walk_type(of)
-    )
-
-
-def has(of: t.Type, nat: str) -> bool:
-    """Whether a value of a type may have values of a nat in it."""
-    return any(part == t.Nat(nat) for part in t.walk_type(of))
-
-
-def values_in(of: t.Type, nat: str) -> Callable[[ir.Value], Iterable[int]] | None:
-    """A function that lists the values of a nat in a value of a type; None where there are none."""
-    if not has(of, nat):
-        return None
-    match of:
-        case t.Nat():
-            return lambda value: (value,)
-        case t.Option(inner):
-            one = _listing(inner, nat)
-            return lambda value: () if value is None else one(value)
-        case t.Set(inner) | t.Seq(inner) | t.Map(_, inner):
-            one = _listing(inner, nat)
-            return lambda value: [number for each in value for number in one(each)]
-        case t.Bag(inner):
-            one = _listing(inner, nat)
-            return lambda value: [number for each, _ in value for number in one(each)]
-        case t.Record() | t.Tuple():
-            return _of_parts([_listing(part, nat) for part in t.parts(of)])
-        case t.Case():
-            fields = _of_parts([_listing(part, nat) for part in t.parts(of)])
-            return lambda value: fields(value[1:])
-        case t.Union(_, cases):
-            each_case = [_listing(case, nat) for case in cases]
-            return lambda value: each_case[value[0]](value)
-        case _:
-            raise TypeError(f"{of} has no values in it")
-
-
-def _listing(of: t.Type, nat: str) -> Callable[[ir.Value], Iterable[int]]:
-    return values_in(of, nat) or (lambda _: ())
-
-
-def _of_parts(parts: Sequence[Callable[[ir.Value], Iterable[int]]]) -> Callable[[ir.Value], Iterable[int]]:
-    return lambda value: [number for part, of in zip(value, parts, strict=True) for number in of(part)]
-
-
-def values_in_state(types: Sequence[t.Type], nat: str) -> Callable[[Sequence[ir.Value]], list[int]]:
-    """A function that lists the values of a nat in a state, given the types of its variables."""
-    listings = [(place, one) for place, of in enumerate(types) if (one := values_in(of, nat)) is not None]
-    return lambda state: [number for place, one in listings for number in one(state[place])]
 
 
 def _of_declarations(model: ir.Model, nat: str) -> Iterator[Obstacle]:
@@ -409,7 +257,7 @@ class _Obstacles:
 
     def _put(self, expr: ir.Expr, of: t.Type) -> Obstacle | None:
         """The obstacle where a value of the nat is put into another kind of number, or that into the nat."""
-        match expr:
+        match expr := self._written(expr):
             case ir.Const(value=value):
                 return None if self._is_zero(value, of) else self._literal(expr)
             case ir.If(then=then, other=other):
@@ -427,7 +275,7 @@ class _Obstacles:
 
     def _alike(self, one: ir.Expr, two: ir.Expr) -> Obstacle | None:
         """The obstacle where two values are taken for the same kind and are not."""
-        match one, two:
+        match (one := self._written(one)), (two := self._written(two)):
             case ir.Const(), _:
                 return self._put(one, two.type)
             case _, ir.Const():
@@ -441,6 +289,15 @@ class _Obstacles:
                 return self._put(one, two.type)
             case _:
                 return self._put(two, one.type)
+
+    def _written(self, expr: ir.Expr) -> ir.Expr:
+        """The constant that a name is bound to, if it is bound to one; else the expression."""
+        binders = self.binders[expr.slot] if isinstance(expr, ir.Local) else []
+        match binders:
+            case [(ir.Let(value=ir.Const() as value) | ir.Bound(value=ir.Const() as value))]:
+                return value
+            case _:
+                return expr
 
     def _put_members(self, many: ir.Make | ir.Const, of: t.Type) -> Obstacle | None:
         """The obstacle where what is written out as a collection has another kind of number in it."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from spec.model.ir import (
+    Action,
     And,
     Apply,
     Assert,
@@ -145,6 +146,12 @@ def expressions(statement: Stmt) -> tuple[Expr, ...]:
             return (domain,) if where is None else (domain, where)
         case _:
             assert_never(statement)
+
+
+def expressions_before(action: Action) -> tuple[Expr, ...]:
+    """The expressions before an action's body: the domains of its parameters, then those of its head."""
+    head = (part.value if isinstance(part, Bound) else part.test for part in action.head)
+    return (*(param.domain for param in action.params), *head)
 
 
 def with_expressions(statement: Stmt, other: Callable[[Expr], Expr]) -> Stmt:

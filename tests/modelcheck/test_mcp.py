@@ -155,6 +155,15 @@ def test_no_verdict_and_a_violation_are_answers_and_no_errors() -> None:
     assert (unknown.structured_content["exit"], unknown.is_error) == (Exit.UNKNOWN, False)
 
 
+@needs_sdk
+def test_a_nat_of_the_scope_can_be_left_without_a_bound() -> None:
+    found = answer(
+        "check", file="kafka_deposed", of="kafka", check="deposed_acks_one", scope={"Epoch": "any"}
+    )
+
+    assert "Epoch = any" in found["scope"]
+
+
 # ------------------------------------------------------------------ which files are read
 
 HIDDEN = "what is of somebody else"

@@ -23,7 +23,7 @@ from spec.editing.manual import manual
 from spec.formatting.format import format_text
 from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
-from spec.model.ordinals import bound_words
+from spec.model.bounds import bound_words
 from tests.ordinal_models import ordinal_model
 from tests.without_bounds import SMALL, agree_with_bounds, bounded, facts
 
@@ -158,6 +158,7 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
         ),
         ({"claim": "max((top, 1), (0, 0)) != (2, 1)"}, "2", "written number"),
         ({"claim": "[n: N -> n.own] != [n: N -> 1]"}, "1", "written number"),
+        ({"action": "action a(n: N) { let first = 1  n.own := first }"}, "1", "written number"),
         (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
@@ -192,6 +193,8 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"state": "r: R = R([n: N -> 0])", "action": "record R { of: map[N, E] }"},
         {"state": "sent: bag[E; 2] = {}", "action": "action a { require sent != {}  sent := {} }"},
         {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
+        {"action": "action a(n: N) { let none_yet = 0  require n.own > none_yet  n.own := none_yet }"},
+        {"claim": "let least = 0. top == least or top > least"},
     ],
 )
 def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:

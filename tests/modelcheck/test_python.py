@@ -89,6 +89,13 @@ def test_what_is_given_stands_in_place_of_the_checks_own() -> None:
     assert [each.property for each in outcome.findings.results] == ["low"]
 
 
+def test_a_nat_of_the_scope_can_be_left_without_a_bound() -> None:
+    outcome = modelcheck.check("kafka_deposed", "deposed_acks_one", of="kafka", scope={"Epoch": "any"})
+
+    assert outcome.check.scope.unbounded == {"Epoch"}
+    assert not outcome.findings.end.partial
+
+
 def test_limits_leave_the_rest_unknown() -> None:
     verdict = modelcheck.check(TINY, "large", states=100).verdict("mono")
 

@@ -18,7 +18,7 @@ def add_overrides(parser: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="set the bound of a sort, nat or network",
+        help="set the bound of a sort, nat or network; `any` leaves a nat without one",
     )
     parser.add_argument(
         "--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry"

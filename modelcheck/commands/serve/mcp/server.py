@@ -110,7 +110,9 @@ class _Tools:
         check: Check = None,
         of: Of = None,
         properties: Annotated[list[str] | None, Field(description="only these properties")] = None,
-        scope: Annotated[dict[str, int] | None, Field(description="sizes, such as {'Broker': 3}")] = None,
+        scope: Annotated[
+            dict[str, int | str] | None, Field(description="sizes, such as {'Broker': 3, 'Epoch': 'any'}")
+        ] = None,
         config: Annotated[dict[str, bool | int | str] | None, Field(description="switches")] = None,
         faults: Annotated[str | None, Field(description="how many: 2, any, or crash=1,isolate=any")] = None,
         engine: Annotated[str | None, Field(description="explicit, bmc, induction, ic3, prove …")] = None,

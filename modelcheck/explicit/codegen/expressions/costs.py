@@ -9,8 +9,8 @@ import spec.model.types as t
 from modelcheck.explicit.codegen.values.packing import packing
 from spec.model.ir import Scope
 from spec.model.op import Op
-from spec.model.ordinals import makes_value
 from spec.model.totality import Totality
+from spec.model.values_in_use import makes_value
 from spec.model.walk import children, walk
 
 PRICES = {

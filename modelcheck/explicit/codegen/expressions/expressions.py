@@ -58,8 +58,8 @@ from modelcheck.explicit.codegen.values.values import (
     truth,
 )
 from spec.model.op import Op
-from spec.model.ordinals import makes_value
 from spec.model.values import members
+from spec.model.values_in_use import makes_value
 
 
 class ExpressionWriter:

@@ -20,8 +20,8 @@ from modelcheck.explicit.codegen.values.conversion import convert
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.codegen.values.values import Live
 from modelcheck.explicit.codegen.values.walks import Walk
-from spec.model.ordinals import may_leave_gaps
 from spec.model.types import Map, Record, Tuple, Type, parts
+from spec.model.values_in_use import may_leave_gaps
 from spec.model.walk import chooses
 
 INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most

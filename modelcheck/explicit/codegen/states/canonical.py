@@ -49,7 +49,7 @@ from modelcheck.explicit.codegen.values.values import (
 )
 from spec.frozen import frozen
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import has
+from spec.model.values_in_use import has
 
 WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern

@@ -23,7 +23,7 @@ from modelcheck.explicit.codegen.values.packing import (
 from modelcheck.explicit.codegen.values.values import Live, cut_out, some, split, tag_of
 from spec.frozen import frozen
 from spec.model.ir import Model, Scope
-from spec.model.ordinals import has
+from spec.model.values_in_use import has
 
 FEW = 2  # members of a set that are looked at without a loop
 
