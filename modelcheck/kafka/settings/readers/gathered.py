@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from modelcheck.kafka.settings.provenance import FILLED_IN
+from modelcheck.kafka.settings.readers.clients import acks_named, client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
@@ -21,6 +22,7 @@ from spec.source import Source, Span
 
 _LEFT = "-1"  # of a topic that takes what is the brokers' default
 _NOTHING = ("", "null", "~")
+PAIR = re.compile(r"(?:^|,)[ \t]*([\w.-]+)=([^=]*?)(?=,[ \t]*[\w.-]+=|$)")
 _BLANK = re.compile(r"[^\r\n]")
 
 
@@ -80,6 +82,16 @@ class Gathered:
         else:
             self.wrong(value, f"`{key.text}` must have one plain value")
 
+    def client(self, key: ScalarNode, value: ScalarNode, path: str) -> bool:
+        """Add what a dotted path sets of the client at its beginning; return whether it sets anything."""
+        found = client_setting(path)
+        if found is None or value.text in _NOTHING:
+            return False
+        owner = path[: max(0, len(path) - len(key.text))].strip(".")
+        self.add(found[1], acks_named(found[1], value.text), found[0], (key.span, value.span), owner)
+        self.passed.append(key.span)
+        return True
+
     def properties(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
         """Add the settings of a .properties text embedded in another text."""
         if not node.verbatim:
@@ -95,6 +107,12 @@ class Gathered:
         self.problems += found.problems
         for entry in found.entries:
             self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
+
+    def pairs(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
+        """Add the settings in a line of `a=b,c=d`, where a value may have commas too: `a=b,c,d=e`."""
+        for found in PAIR.finditer(node.text):
+            at = self._within(node, found[1])
+            self.add(found[1], found[2].strip(), layer, (at, at), entity)
 
     def _within(self, node: ScalarNode, key: str) -> Span:
         """The place of a key inside a quoted value, as well as it is known."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
-from modelcheck.kafka.settings.readers.deployments.spring import client_setting, is_spring_properties
+from modelcheck.kafka.settings.readers.clients import client_setting
+from modelcheck.kafka.settings.readers.deployments.spring import is_spring_properties, spring_setting
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.readers.formats.tree import ScalarNode
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading
 from spec.diagnostics import Diagnostic, SpecError
-from spec.source import Source, Span
+from spec.source import Source
+
+_OF_CLIENTS = (None, FileKind.PRODUCER, FileKind.CONSUMER)
 
 
 def read_settings(source: Source, *, bom: bool = False) -> Reading:
@@ -21,6 +26,8 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
     if is_spring_properties([entry.key for entry in found.entries]):
         return _spring(source, found.entries)
     kind = kind_of(source, found.entries)
+    if kind in _OF_CLIENTS and any(map(_is_of_a_client, found.entries)):
+        return _application(source, kind, found.entries)
     if kind is None:
         raise SpecError([_unknown(source, found.entries)])
     warnings = [_byte_order_mark(source, found.entries[0])] if bom and found.entries else []
@@ -47,18 +54,33 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
 
 
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The producer settings of a Connect worker's configuration."""
-    prefixes = ("producer.override.", "producer.")
-    given, passed = [], []
-    for entry in entries:
-        prefix = next((p for p in prefixes if entry.key.startswith(p)), "")
-        if prefix:
-            passed.append(entry.key_span)
-            span = Span(entry.key_span.start + len(prefix), entry.key_span.end)
-            name = entry.key.removeprefix(prefix)
-            given.append(Given(name, entry.value, SettingLayer.PRODUCER, source, span, entry.value_span))
-    note = "this configures Kafka Connect; of it only its producers' settings are used"
-    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,), passed=tuple(passed))
+    """The settings of clients in the configuration of a Connect worker or a connector."""
+    gathered = Gathered(source, FileKind.CONNECT)
+    _clients(gathered, entries)
+    gathered.notes.append("this configures Kafka Connect; of it only its clients' settings are used")
+    return gathered.reading()
+
+
+def _application(source: Source, kind: FileKind | None, entries: tuple[Entry, ...]) -> Reading:
+    """The settings of clients in an application's configuration, each after a prefix or without one."""
+    gathered = Gathered(source, FileKind.APPLICATION)
+    _clients(gathered, entries)
+    if kind is not None:
+        known = (one for one in entries if find(one.key) is not None or is_irrelevant(one.key))
+        gathered.given += (_given(source, kind, one, gathered.warnings) for one in known)
+    return gathered.reading()
+
+
+def _is_of_a_client(entry: Entry) -> bool:
+    """Whether an entry sets a client's key behind a prefix."""
+    return find(entry.key) is None and client_setting(entry.key) is not None
+
+
+def _clients(gathered: Gathered, entries: tuple[Entry, ...]) -> None:
+    """Add what entries set of clients, without keys that are Kafka's own already."""
+    for entry in filter(_is_of_a_client, entries):
+        key = ScalarNode(entry.key, entry.key_span)
+        gathered.client(key, ScalarNode(entry.value.strip(), entry.value_span), entry.key)
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
@@ -66,7 +88,7 @@ def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
     given = [
         Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
         for entry in entries
-        if (client := client_setting(entry.key)) is not None
+        if (client := spring_setting(entry.key)) is not None
     ]
     return Reading(source, FileKind.SPRING, tuple(given))
 

@@ -30,7 +30,7 @@ from modelcheck.kafka.settings.readers.logs import is_log, read_log
 from modelcheck.kafka.settings.readers.products import another_product
 from modelcheck.kafka.settings.readers.property_files import read_settings
 from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
-from modelcheck.kafka.settings.readers.unread import unread
+from modelcheck.kafka.settings.readers.unread import aside, unread
 from modelcheck.kafka.settings.readings import FileKind, Reading
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -102,7 +102,9 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
         reading = _reading(source, bom=bom)
     except SpecError as error:
         raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
-    return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
+    if reading.problems:
+        return reading
+    return replace(reading, problems=tuple(unread(reading)), notes=(*reading.notes, *aside(reading)))
 
 
 def _reading(source: Source, *, bom: bool) -> Reading:

@@ -18,6 +18,7 @@ _NOT_SEARCHED = frozenset(
 )
 _DECIDING = tuple(name for key in MODELLED for name in key.names if name not in _NOT_SEARCHED)
 _WHOLE = {"replication.factor", "replica.factor", "required.acks"}  # and no key of Kafka has such an end
+_OF_OTHERS = (".replication.factor", ".topic.replicas", ".topics.replicas")
 _SQUASHED = {name.replace(".", ""): name for name in _DECIDING}
 _SQUASHED_WHOLE = {name.replace(".", "") for name in _WHOLE}
 _TOKEN = re.compile(r"[\w.-]+")
@@ -54,6 +55,36 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
         if shown > _SHOWN:
             return
         yield _diagnostic(source, span, name, reading.kind)
+
+
+def aside(reading: Reading) -> Iterator[str]:
+    """A note on each number of replicas in a file that is of topics which tools keep for themselves.
+
+    Such are the topics of Connect, of ksqlDB and of a schema registry.  Costs time linear in the text.
+    """
+    source = reading.source
+    tokens = {one for one in set(_TOKEN.findall(source.text)) if _is_of_others(one)}
+    if not tokens:
+        return
+    taken = _taken(reading)
+    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    places: dict[str, int] = {}
+    for found in _TOKEN.finditer(source.text):
+        span = Span(*found.span())
+        if found[0] not in tokens or found[0] in places or not _is_set(source, span):
+            continue
+        if not _covers(taken, span) and not _covers(comments, span):
+            places[found[0]] = source.position(span.start)[0]
+    if places:
+        named = [f"`{name}` (line {line})" for name, line in list(places.items())[:_SHOWN]]
+        more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+        yield f"{', '.join(named)}{more}: the replicas of a tool's own topics, which are not reviewed here"
+
+
+def _is_of_others(token: str) -> bool:
+    """Whether a word is a number of replicas of other topics than those under review."""
+    dotted = spelled(token.strip("-."))
+    return dotted.endswith(_OF_OTHERS) and find(dotted) is None and _deciding(token) is None
 
 
 def _deciding(token: str) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Standing
+from modelcheck.kafka.settings.readers.deployments.connectors import read_client_resource
 from modelcheck.kafka.settings.readers.deployments.environment import read_image, variables_of
 from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, entry, get, text_of
 from modelcheck.kafka.settings.readers.gathered import Gathered
@@ -27,11 +28,9 @@ def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
                 gathered.fact(About.CONTROLLER, get(node, "kind"), f"a {kind} resource", word)
                 if word == "kraft":
                     _controller(gathered, node)
-                gathered.passed.append(node.span)
-            case kind:
-                name = text_of(get(node, "metadata", "name"))
-                gathered.notes.append(f"{kind} `{name}` is no broker and no topic, and was passed over")
-                gathered.passed.append(node.span)
+                    gathered.passed.append(node.span)
+            case _:
+                read_client_resource(gathered, node)
 
 
 def _cluster(gathered: Gathered, node: Node) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.key import Reader, spelled
+from modelcheck.kafka.settings.readers.clients import FACTOR, client_setting
 from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node, ScalarNode, entries
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readings import SettingLayer
@@ -29,7 +30,7 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
         found = tuple(paths(document))
         profile = next((value.text for path, _, value in found if path in _PROFILE), "")
         for path, key, value in found:
-            client = client_setting(path)
+            client = spring_setting(path)
             if client is not None:
                 gathered.setting(key, value, client[0], profile, client[1])
 
@@ -44,18 +45,20 @@ def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, Scalar
             yield path, key, value
 
 
-def client_setting(path: str) -> tuple[SettingLayer, str] | None:
+def spring_setting(path: str) -> tuple[SettingLayer, str] | None:
     """The layer and Kafka key that a Spring path sets; None if none."""
     if path.startswith("spring.kafka."):
         return _of_kafka(path.removeprefix("spring.kafka."))
     if path.startswith(_BINDER):
         return _of_binder(path)
-    return None
+    return client_setting(path)  # of the application's own, or of Kafka Streams
 
 
 def _of_kafka(path: str) -> tuple[SettingLayer, str] | None:
     """The layer and Kafka key of a path below `spring.kafka`; None if none."""
     first, _, rest = path.partition(".")
+    if first == "streams":
+        return client_setting(f"streams.{rest.removeprefix('properties.')}")
     if spelled(path) == "bootstrap.servers":  # no influence, and the sign of a client with defaults
         return SettingLayer.PRODUCER, "bootstrap.servers"
     if first == "properties":
@@ -76,7 +79,7 @@ def _of_binder(path: str) -> tuple[SettingLayer, str] | None:
     if spelled(last) == "required.acks":
         return SettingLayer.PRODUCER, "acks"
     if spelled(last) == "replication.factor":  # of the topics that the binder creates
-        return SettingLayer.BROKER_STATIC, "default.replication.factor"
+        return SettingLayer.CREATOR, FACTOR
     for prefix in ("configuration.", "producer-properties.", "producerProperties."):
         if last.startswith(prefix):
             return _client(last.removeprefix(prefix))
