@@ -69,7 +69,7 @@ class Given:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return f"{self.source.name}:{self.source.position(self.key_span.start)[0]}"
+        return "{}:{}".format(*self.source.place(self.key_span.start)[:2])
 
     @property
     def home(self) -> tuple[str, str]:
@@ -83,13 +83,13 @@ class Given:
 
     def as_json(self) -> dict[str, object]:
         """The setting and its origin as JSON data."""
-        line, column = self.source.position(self.key_span.start)
+        name, line, column = self.source.place(self.key_span.start)
         return {
             "key": self.key,
             "value": self.value,
             "layer": str(self.layer),
             "entity": self.entity,
-            "file": self.source.name,
+            "file": name,
             "line": line,
             "column": column,
         }
@@ -134,6 +134,11 @@ class Topic:
     partitions: tuple[Partition, ...] = ()
     left_at: Span | None = None
 
+    @property
+    def place(self) -> str:
+        """The place as `file:line`."""
+        return "{}:{}".format(*self.source.place(self.span.start)[:2])
+
     def as_json(self) -> dict[str, object]:
         """The topic as JSON data."""
         return {
@@ -168,7 +173,7 @@ class Fact:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return f"{self.source.name}:{self.source.position(self.span.start)[0]}"
+        return "{}:{}".format(*self.source.place(self.span.start)[:2])
 
 
 @frozen

@@ -115,7 +115,7 @@ def test_what_is_passed_over_is_told() -> None:
     notes = str(settings(KAFKA + connect).notes)
 
     assert "KafkaConnect `c` sets nothing that decides, and was passed over" in notes
-    assert "`config.storage.replication.factor` (line 9): the replicas of a tool's own topics" in notes
+    assert "`config.storage.replication.factor` (f:9): the replicas of a tool's own topics" in notes
 
 
 def test_a_key_that_decides_in_an_unknown_field_of_strimzi_is_an_error() -> None:

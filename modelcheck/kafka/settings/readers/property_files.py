@@ -5,7 +5,7 @@ from __future__ import annotations
 from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
 from modelcheck.kafka.settings.readers.clients import client_setting
-from modelcheck.kafka.settings.readers.deployments.spring import is_spring_properties, spring_setting
+from modelcheck.kafka.settings.readers.deployments.spring import read_spring, spring_documents
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
 from modelcheck.kafka.settings.readers.formats.tree import ScalarNode
@@ -22,9 +22,11 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
 
     `bom` is whether the file began with a byte order mark.
     """
+    if (documents := spring_documents(source)) is not None:
+        gathered = Gathered(source, FileKind.SPRING)
+        read_spring(gathered, documents)
+        return gathered.reading()
     found = read_properties(source)
-    if is_spring_properties([entry.key for entry in found.entries]):
-        return _spring(source, found.entries)
     kind = kind_of(source, found.entries)
     if kind in _OF_CLIENTS and any(map(_is_of_a_client, found.entries)):
         return _application(source, kind, found.entries)
@@ -81,16 +83,6 @@ def _clients(gathered: Gathered, entries: tuple[Entry, ...]) -> None:
     for entry in filter(_is_of_a_client, entries):
         key = ScalarNode(entry.key, entry.key_span)
         gathered.client(key, ScalarNode(entry.value.strip(), entry.value_span), entry.key)
-
-
-def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The client settings of a Spring application's configuration."""
-    given = [
-        Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
-        for entry in entries
-        if (client := spring_setting(entry.key)) is not None
-    ]
-    return Reading(source, FileKind.SPRING, tuple(given))
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:

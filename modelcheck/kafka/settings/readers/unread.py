@@ -68,15 +68,16 @@ def aside(reading: Reading) -> Iterator[str]:
         return
     taken = _taken(reading)
     comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
-    places: dict[str, int] = {}
+    places: dict[str, str] = {}
     for found in _TOKEN.finditer(source.text):
         span = Span(*found.span())
         if found[0] not in tokens or found[0] in places or not _is_set(source, span):
             continue
         if not _covers(taken, span) and not _covers(comments, span):
-            places[found[0]] = source.position(span.start)[0]
+            name, line, _ = source.place(span.start)
+            places[found[0]] = f"{name}:{line}"
     if places:
-        named = [f"`{name}` (line {line})" for name, line in list(places.items())[:_SHOWN]]
+        named = [f"`{name}` ({place})" for name, place in list(places.items())[:_SHOWN]]
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
         yield f"{', '.join(named)}{more}: the replicas of a tool's own topics, which are not reviewed here"
 

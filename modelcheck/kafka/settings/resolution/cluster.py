@@ -141,9 +141,14 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    """Two descriptions merged; in one file the last replicas count, across files the first."""
-    is_later = one.source == other.source and _says_replicas(other)
-    whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
+    """Two descriptions merged; in one file the last replicas count, across files the fewest."""
+    if one.source == other.source:
+        takes_other = _says_replicas(other)
+    elif one.replication_factor is None or other.replication_factor is None:
+        takes_other = not _says_replicas(one)
+    else:
+        takes_other = other.replication_factor < one.replication_factor
+    whole, rest = (other, one) if takes_other else (one, other)
     return replace(whole, partitions=whole.partitions or rest.partitions)
 
 

@@ -35,7 +35,7 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
     A cluster or topic of an operator that has no reader is a problem (R0733).
     """
     groups: dict[str, list[Node]] = {name: [] for name in GROUPS}
-    for node in _resources(documents):
+    for node in resources_in(documents):
         gathered.passed += [pair[1].span for name in ("metadata", "status") if (pair := entry(node, name))]
         group = _group(node)
         if group in groups:
@@ -46,13 +46,13 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
         GROUPS[name](gathered, resources)
 
 
-def _resources(documents: Iterable[Node]) -> Iterator[Node]:
+def resources_in(documents: Iterable[Node]) -> Iterator[Node]:
     """The resources in documents, with those inside lists."""
     for node in documents:
         kind = text_of(get(node, "kind")) or ""
         parts = items(get(node, "items"))
         if kind == "List" or (kind.endswith("List") and all(map(is_resource, parts))):
-            yield from _resources(parts)
+            yield from resources_in(parts)
         elif kind:
             yield node
 

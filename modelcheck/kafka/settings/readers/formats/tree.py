@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from spec.frozen import frozen
 from spec.source import Span
@@ -122,3 +123,33 @@ def repeated(below: Node) -> Iterator[tuple[tuple[ScalarNode, Node], tuple[Scala
             seen[pair[0].text] = pair
             if earlier is not None and text_of(pair[1]) != text_of(earlier[1]):
                 yield earlier, pair
+
+
+def shifted(node: Node, by: int) -> Node:
+    """The tree with its places moved on, as in a text that has others before it; shared nodes stay shared."""
+    made: dict[int, Node] = {}
+
+    def plain(one: ScalarNode) -> ScalarNode:
+        return replace(one, span=_moved(one.span, by))
+
+    def again(one: Node) -> Node:
+        if id(one) not in made:
+            made[id(one)] = below(one)
+        return made[id(one)]
+
+    def below(one: Node) -> Node:
+        match one:
+            case ScalarNode():
+                return plain(one)
+            case SequenceNode():
+                return SequenceNode(tuple(map(again, one.items)), _moved(one.span, by))
+            case MappingNode():
+                found = tuple((plain(key), again(value)) for key, value in one.entries)
+                return MappingNode(found, _moved(one.span, by))
+
+    return again(node) if by else node
+
+
+def _moved(span: Span, by: int) -> Span:
+    """A span moved on."""
+    return Span(span.start + by, span.end + by)
