@@ -9,6 +9,14 @@ from spec.diagnostics import Diagnostic
 from spec.frozen import frozen
 from spec.source import Source, Span
 
+# Of shells, Compose and Terraform, of Helm and Ansible, of others, and a tag of YAML that is a call.
+_TEMPLATES = ("$", "{{", "{%", "<%", "##")
+
+
+def is_template(text: str) -> bool:
+    """Whether another tool fills a text in."""
+    return text.startswith("!") or any(sign in text for sign in _TEMPLATES)
+
 
 class SettingLayer(StrEnum):
     """The layer at which a setting is made; for each key the first layer that sets it decides."""
@@ -74,7 +82,8 @@ class Given:
     @property
     def home(self) -> tuple[str, str]:
         """The file and section of the setting: one process reads all settings with the same home."""
-        return (self.source.name, self.entity)
+        own = f"{self.entity} {self.place}" if is_template(self.entity) else self.entity
+        return (self.source.name, own)
 
     @property
     def span(self) -> Span:
@@ -177,12 +186,21 @@ class Fact:
 
 
 @frozen
+class Missing:
+    """A note on keys that a file does not set, which holds unless another file sets them."""
+
+    keys: tuple[str, ...]
+    note: str
+
+
+@frozen
 class Reading:
     """The settings, topics and facts in one file, with its errors.
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
-    known to decide nothing, in addition to the given settings.
+    known to decide nothing, in addition to the given settings.  `missing` are notes
+    on keys that no file sets.
     """
 
     source: Source
@@ -194,6 +212,7 @@ class Reading:
     problems: tuple[Diagnostic, ...] = field(default=())
     warnings: tuple[Diagnostic, ...] = field(default=())
     passed: tuple[Span, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
     @property
     def says_nothing(self) -> bool:

@@ -54,7 +54,10 @@ def client_setting(path: str) -> tuple[SettingLayer, str] | None:
 
 def acks_named(key: str, value: str) -> str:
     """The value of a client's key as Kafka writes it: `WaitForLocal` of Sarama's acks is 1."""
-    return _WORDS.get(value.strip().lower(), value) if key == "acks" else value
+    if key != "acks":
+        return value
+    bare = value.strip().strip("\"'")
+    return _WORDS.get(bare.rpartition(".")[2].lower(), bare)
 
 
 def _producers_key(dotted: str) -> str | None:

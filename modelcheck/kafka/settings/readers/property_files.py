@@ -14,6 +14,9 @@ from modelcheck.kafka.settings.readings import FileKind, Given, Reading
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source
 
+_LOOKED_AT = 20_000  # characters that show whether a text is code
+_OPEN = frozenset(";{([")  # how lines of a program end
+_CLOSED = "})];,"  # and what some of its lines consist of
 _OF_CLIENTS = (None, FileKind.PRODUCER, FileKind.CONSUMER)
 
 
@@ -26,6 +29,8 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
         gathered = Gathered(source, FileKind.SPRING)
         read_spring(gathered, documents)
         return gathered.reading()
+    if is_code(source):
+        raise SpecError([_unknown(source, ())])
     found = read_properties(source)
     kind = kind_of(source, found.entries)
     if kind in _OF_CLIENTS and any(map(_is_of_a_client, found.entries)):
@@ -40,6 +45,16 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
         return _connect(source, found.entries)
     given = tuple(_given(source, kind, entry, warnings) for entry in found.entries)
     return Reading(source, kind, given, problems=found.problems, warnings=tuple(warnings))
+
+
+def is_code(source: Source) -> bool:
+    """Whether a text is a program or a language with braces, by the ends of its lines."""
+    lines = [line.strip() for line in source.text[:_LOOKED_AT].splitlines()]
+    said = [line for line in lines if line and line[0] not in "#!/"]
+    ended = [
+        line[-1] in _OPEN or not line.strip(_CLOSED) or (line[-1] == "," and "=" not in line) for line in said
+    ]
+    return sum(ended) * 3 >= len(said) > 0
 
 
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
@@ -75,14 +90,14 @@ def _application(source: Source, kind: FileKind | None, entries: tuple[Entry, ..
 
 def _is_of_a_client(entry: Entry) -> bool:
     """Whether an entry sets a client's key behind a prefix."""
-    return find(entry.key) is None and client_setting(entry.key) is not None
+    return find(entry.key) is None and client_setting(entry.key.strip('"')) is not None
 
 
 def _clients(gathered: Gathered, entries: tuple[Entry, ...]) -> None:
     """Add what entries set of clients, without keys that are Kafka's own already."""
     for entry in filter(_is_of_a_client, entries):
         key = ScalarNode(entry.key, entry.key_span)
-        gathered.client(key, ScalarNode(entry.value.strip(), entry.value_span), entry.key)
+        gathered.client(key, ScalarNode(entry.value.strip(), entry.value_span), entry.key.strip('"'))
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:
@@ -103,6 +118,8 @@ def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
         message = "this configures logging, not Kafka"
     elif source.text.lstrip().startswith(("{", "[", "<")):
         message = "this is JSON or XML, which no configuration of Kafka is"
+    elif is_code(source):
+        message = "this is a program, or a form with braces that is not read"
     else:
         message = "nothing in this file is a setting of Kafka"
     advice = (

@@ -46,7 +46,7 @@ _YAML = re.compile(
     r"^(?:apiVersion|kind|services|spring|version)[ \t]*:(?:[ \t\r]|$)"  # what begins a document of its kind
     r"|^---[ \t]*\r?$"
     r"|^[A-Za-z][\w.-]*:[ \t]*\r?\n(?:[ \t]+[\w\"'-][^\n=]*:|[ \t]*- )"  # a key, below it more
-    r"|\A[ \t]*(?:[{\[]|- \w)",
+    r"|\A[ \t]*(?:\{|\[(?!\[?[\w .:-]+\]{1,2}[ \t]*\r?\n)|- \w)",  # and no section of another form
     re.MULTILINE,
 )
 _FEWEST = 2  # files of which one may lie over another

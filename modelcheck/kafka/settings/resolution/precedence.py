@@ -17,12 +17,11 @@ from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Read
 from modelcheck.kafka.settings.keys.versions import NEWEST, Version
 from modelcheck.kafka.settings.provenance import FILLED_IN, Remark, ResolutionDiagnostics
 from modelcheck.kafka.settings.readers.file_kinds import misplaced
-from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer
+from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer, is_template
 from modelcheck.kafka.settings.resolution.clients import Client
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
-_TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
 _READERS = {
     SettingLayer.PRODUCER: Reader.PRODUCER,
     SettingLayer.TOPIC: Reader.TOPIC,
@@ -184,7 +183,7 @@ def value_of(
         return parse(key, one.value, release)
     except BadValueError as error:
         code = "R0720" if key.name == "acks" else "R0713"
-        advice = FILLED_IN if any(sign in one.value for sign in _TEMPLATES) else error.advice
+        advice = FILLED_IN if is_template(one.value) else error.advice
         findings.error(code, one, error.message, advice=advice)
         return None
 

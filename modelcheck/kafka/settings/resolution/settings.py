@@ -141,6 +141,12 @@ def resolve(
         warnings=(*(one for reading in readings for one in reading.warnings), *findings.warnings),
         notes=(
             *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
+            *(
+                f"{reading.source.name}: {each.note}"
+                for reading in readings
+                for each in reading.missing
+                if any(values[key].origin is None for key in each.keys)
+            ),
             *findings.notes,
         ),
         together=together(readings, count.value, chosen, factor.value),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Reader
+from modelcheck.kafka.settings.readers.commands import read_commands
 from modelcheck.kafka.settings.readers.deployments.helm import read_release
 from modelcheck.kafka.settings.readers.deployments.topics import read_topic
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF
@@ -37,6 +38,7 @@ def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
         for node in walk(document):
             read_topic(gathered, node)
             _settings(gathered, node)
+        read_commands(gathered, document)
     for document in documents:
         read_release(gathered, document)
 

@@ -42,7 +42,7 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
     for document in documents:
         _below(gathered, document, document)
         _brokers(gathered, document)
-        read_cloud_formation(gathered, get(document, "Resources"))
+        read_cloud_formation(gathered, document)
         read_release(gathered, document)
         read_commands(gathered, document)
 

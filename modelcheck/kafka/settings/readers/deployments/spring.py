@@ -181,7 +181,7 @@ def _of_binder(path: str) -> tuple[SettingLayer, str] | None:
     last = path.rsplit(".binder.", maxsplit=1)[-1].rsplit(".producer.", maxsplit=1)[-1]
     if spelled(last) == "required.acks":
         return SettingLayer.PRODUCER, "acks"
-    if spelled(last) == "replication.factor":  # of the topics that the binder creates
+    if spelled(last).removeprefix("topic.") == "replication.factor":  # of topics that the binder creates
         return SettingLayer.CREATOR, FACTOR
     for prefix in ("configuration.", "producer-properties.", "producerProperties."):
         if last.startswith(prefix):

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Reader, spelled
+from modelcheck.kafka.settings.provenance import FILLED_IN
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
     Node,
@@ -66,7 +67,7 @@ def topic_shape(node: Node, named: ScalarNode | None = None) -> TopicShape | Non
     """The parts of a topic in a mapping, with `named` for its name if it has none; None without a name."""
     if not isinstance(node, MappingNode):
         return None
-    inner = get(node, "spec")
+    inner = get(node, "spec", "forProvider") or get(node, "spec")
     body = inner if isinstance(inner, MappingNode) else node
     found = _one_of(body, _NAMES) or _one_of(node, _NAMES)
     own = found[1] if found else get(node, "metadata", "name") or get(node, "meta", "name") or named
@@ -117,7 +118,9 @@ def topic_settings(gathered: Gathered, node: Node | None, name: str, what: str =
     """Add a topic's settings: a mapping in any spelling, a list of pairs, or lines of properties."""
     if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
         return
-    if isinstance(node, ScalarNode) and node.verbatim:
+    if isinstance(node, ScalarNode) and node.computed:
+        gathered.wrong(node, f"`{what}` is worked out by another tool", FILLED_IN)
+    elif isinstance(node, ScalarNode) and node.verbatim:
         gathered.properties(node, SettingLayer.TOPIC, name)
     elif isinstance(node, ScalarNode) and "=" in node.text:
         gathered.pairs(node, SettingLayer.TOPIC, name)

@@ -76,8 +76,8 @@ def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
     return node.entries if isinstance(node, MappingNode) else ()
 
 
-def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
-    """The tree with its scalar values changed; keys and shared nodes stay as they are."""
+def rewritten(node: Node, change: Callable[[ScalarNode], Node]) -> Node:
+    """The tree with its scalar values replaced; keys and shared nodes stay as they are."""
     made: dict[int, Node] = {}
 
     def again(one: Node) -> Node:
