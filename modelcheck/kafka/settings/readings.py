@@ -9,6 +9,14 @@ from spec.diagnostics import Diagnostic
 from spec.frozen import frozen
 from spec.source import Source, Span
 
+# Of shells, Compose and Terraform, of Helm and Ansible, of others, and a tag of YAML that is a call.
+_TEMPLATES = ("$", "{{", "{%", "<%", "##")
+
+
+def is_template(text: str) -> bool:
+    """Whether another tool fills a text in."""
+    return text.startswith("!") or any(sign in text for sign in _TEMPLATES)
+
 
 class SettingLayer(StrEnum):
     """The layer at which a setting is made; for each key the first layer that sets it decides."""
@@ -16,6 +24,7 @@ class SettingLayer(StrEnum):
     PRODUCER = "producer"
     CONSUMER = "consumer"
     TOPIC = "topic"
+    CREATOR = "client that creates topics"
     BROKER_DYNAMIC = "broker dynamic"
     CLUSTER_DYNAMIC = "cluster default"
     BROKER_STATIC = "broker static"
@@ -42,6 +51,7 @@ class FileKind(StrEnum):
     KUBERNETES = "Kubernetes resources"
     COMPOSE = "Docker Compose"
     SPRING = "a Spring application"
+    APPLICATION = "an application's configuration"
     ANSIBLE = "Ansible"
     HELM = "Helm values"
     TERRAFORM = "Terraform"
@@ -67,12 +77,13 @@ class Given:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return f"{self.source.name}:{self.source.position(self.key_span.start)[0]}"
+        return "{}:{}".format(*self.source.place(self.key_span.start)[:2])
 
     @property
     def home(self) -> tuple[str, str]:
         """The file and section of the setting: one process reads all settings with the same home."""
-        return (self.source.name, self.entity)
+        own = f"{self.entity} {self.place}" if is_template(self.entity) else self.entity
+        return (self.source.name, own)
 
     @property
     def span(self) -> Span:
@@ -81,13 +92,13 @@ class Given:
 
     def as_json(self) -> dict[str, object]:
         """The setting and its origin as JSON data."""
-        line, column = self.source.position(self.key_span.start)
+        name, line, column = self.source.place(self.key_span.start)
         return {
             "key": self.key,
             "value": self.value,
             "layer": str(self.layer),
             "entity": self.entity,
-            "file": self.source.name,
+            "file": name,
             "line": line,
             "column": column,
         }
@@ -132,6 +143,11 @@ class Topic:
     partitions: tuple[Partition, ...] = ()
     left_at: Span | None = None
 
+    @property
+    def place(self) -> str:
+        """The place as `file:line`."""
+        return "{}:{}".format(*self.source.place(self.span.start)[:2])
+
     def as_json(self) -> dict[str, object]:
         """The topic as JSON data."""
         return {
@@ -166,7 +182,15 @@ class Fact:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return f"{self.source.name}:{self.source.position(self.span.start)[0]}"
+        return "{}:{}".format(*self.source.place(self.span.start)[:2])
+
+
+@frozen
+class Missing:
+    """A note on keys that a file does not set, which holds unless another file sets them."""
+
+    keys: tuple[str, ...]
+    note: str
 
 
 @frozen
@@ -175,7 +199,8 @@ class Reading:
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
-    known to decide nothing, in addition to the given settings.
+    known to decide nothing, in addition to the given settings.  `missing` are notes
+    on keys that no file sets.
     """
 
     source: Source
@@ -187,6 +212,7 @@ class Reading:
     problems: tuple[Diagnostic, ...] = field(default=())
     warnings: tuple[Diagnostic, ...] = field(default=())
     passed: tuple[Span, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
     @property
     def says_nothing(self) -> bool:

@@ -61,6 +61,7 @@ COLUMNS: dict[str, type] = {
     "does": str,
     "why": str,
     "absent": str,
+    "worst": str,
 }
 
 

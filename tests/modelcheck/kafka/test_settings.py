@@ -486,8 +486,8 @@ def test_files_that_differ_in_a_topics_replicas_contradict_each_other() -> None:
     resource = "kind: KafkaTopic\nmetadata: {name: t}\nspec: {replicas: 3}\n"
     shown = "Topic: t\tPartitionCount: 1\tReplicationFactor: 2\tConfigs: \n"
 
-    for texts, replicas in (((resource, shown), 3), ((shown, resource), 2)):
+    for texts in ((resource, shown), (shown, resource)):
         for topic in (None, "t"):
             found = review(*texts, kafka="3.7", topic=topic)
-            assert (found.switches.replication_factor.value, warned(found)) == (replicas, ["R0736"])
+            assert (found.switches.replication_factor.value, warned(found)) == (2, ["R0736"])
     assert warned(review(resource, shown.replace("2", "3"), kafka="3.7")) == []

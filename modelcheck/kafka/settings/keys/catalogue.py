@@ -15,6 +15,7 @@ from modelcheck.kafka.settings.keys.key import NEVER, CatalogueKey, Default, Rea
 from modelcheck.kafka.settings.keys.versions import OLDEST, of, version
 from spec.reading import resource
 
+_PLAIN = ("why", "topic_name", "absent", "low", "of_model", "worst")
 # How long a name was read, where that differs from the key's own time: the Scala
 # producer's name went with that producer, and the Java producer came with 0.8.2.
 NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8, 2), None)}
@@ -22,7 +23,7 @@ NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8,
 
 def _catalogue_key(row: Mapping[str, Any], standing: Standing) -> CatalogueKey:
     """The key in a row of the catalogue; it exists from release `first`, or from its first default, on."""
-    plain = {name: row[name] for name in ("why", "topic_name", "absent", "low", "of_model") if name in row}
+    plain = {name: row[name] for name in _PLAIN if name in row}
     defaults = tuple(
         Default(version(since), NEVER if value == "never" else value)
         for since, value in row.get("defaults", {}).items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 
 from modelcheck.kafka.settings.keys.releases import ACKS, Plain, history, of_key
@@ -66,7 +67,8 @@ class CatalogueKey:
     `topic_name` is what a topic calls the broker's setting, where that differs;
     `other_names` are older names.  `why` is, for a key outside the model, what
     it may change that the model does not show; `absent`, of a modelled key,
-    what Kafka does in releases without it.  `own_defaults` are of a key without a
+    what Kafka does in releases without it.  `worst` is the end of the values' order, `low` or `high`, at
+    which more records can be lost; empty if there is no such order.  `own_defaults` are of a key without a
     config entry in the model; `of_model` is whether it has one, see NOTE(releases).
     """
 
@@ -84,6 +86,7 @@ class CatalogueKey:
     topic_name: str = ""
     absent: str = ""
     of_model: bool = False
+    worst: str = ""
 
     @property
     def defaults(self) -> tuple[Default, ...]:
@@ -119,6 +122,13 @@ class CatalogueKey:
     def default_since(self, release: Version) -> Version | None:
         """The first release with this release's default."""
         return next((d.since for d in reversed(self.defaults) if d.since <= release), None)
+
+    def worst_of(self, values: Sequence[Value]) -> int:
+        """The index of the value with which most records can be lost; of the first among equals."""
+        if not self.worst:
+            return 0
+        ordered = [_order(self.type, value) for value in values]
+        return ordered.index(min(ordered) if self.worst == "low" else max(ordered))
 
     def as_json(self) -> dict[str, object]:
         """The key as JSON data."""
@@ -238,6 +248,20 @@ def _roles(key: CatalogueKey, text: str) -> str:
     if set(roles) <= {"broker", "controller"} and len(roles) == len(set(roles)):
         return ",".join(sorted(roles))
     raise BadValueError(f"`{key.name}` must be broker, controller, or both with a comma")
+
+
+def _order(kind: Type, value: Value) -> tuple[int, ...]:
+    """The place of a parsed value in the order of its type."""
+    match kind:
+        case Type.ACKS:
+            return (LONG_MAX if value == "all" else int(value),)
+        case Type.PROTOCOL:
+            found = protocol(str(value))
+            return (*found.release.numbers, found.internal)
+        case Type.BOOLEAN | Type.INT | Type.LONG:
+            return (int(value),)
+        case Type.TEXT | Type.ROLES:
+            return ()
 
 
 def is_near(name: str, known: str) -> bool:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
-from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, get, walk
+from modelcheck.kafka.settings.readers.formats.tree import (
+    Node,
+    ScalarNode,
+    get,
+    items,
+    text_of,
+    walk,
+)
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readings import SettingLayer, Topic
 from spec.source import Span
@@ -32,6 +39,9 @@ def read_commands(gathered: Gathered, below: Node, entity: str = "") -> None:
         if isinstance(node, ScalarNode):
             _topics(gathered, node)
             _overrides(gathered, node, entity)
+        for option, argument in pairwise(items(node)):
+            if text_of(option) == "--override" and isinstance(argument, ScalarNode):
+                _argument(gathered, argument, entity)
 
 
 def starts_a_broker(below: Node) -> bool:
@@ -74,14 +84,17 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
 
 
 def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:
-    """Add the settings of `--override key=value`, and of a bare `key=value` argument."""
+    """Add the settings of `--override key=value` in a command."""
     text = gathered.source.text
     for found in _OVERRIDE.finditer(text, node.span.start, node.span.end):
         at = (Span(*found.span(1)), Span(*found.span(2)))
         gathered.add(found[1], found[2], SettingLayer.BROKER_STATIC, at, entity)
+
+
+def _argument(gathered: Gathered, node: ScalarNode, entity: str) -> None:
+    """Add the setting of a `key=value` that is an argument of its own, behind its option."""
     key, sign, value = node.text.partition("=")
-    is_argument = bool(sign) and "\n" not in value  # of several lines, it is a text with settings of its own
-    if is_argument and (find(key) is not None or is_irrelevant(key)):
-        start = text.find(key, node.span.start, node.span.end)
+    if sign and "\n" not in value:
+        start = gathered.source.text.find(key, node.span.start, node.span.end)
         at = (Span(start, start + len(key)), Span(start + len(key) + 1, start + len(node.text)))
         gathered.add(key, value, SettingLayer.BROKER_STATIC, at, entity)

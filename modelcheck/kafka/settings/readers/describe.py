@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from modelcheck.kafka.settings.readers.gathered import PAIR
 from modelcheck.kafka.settings.readings import (
     About,
     Fact,
@@ -41,7 +42,6 @@ _CONFIG_ENTRY = re.compile(
 _SYNONYM = re.compile(r"(?:^|, )([A-Z][A-Z_]+):([\w.-]+)=(.*?)(?=, [A-Z][A-Z_]+:|$)")
 _FEATURE = re.compile(r"[ \t]*Feature:\s*([\w.]+)\s.*?FinalizedVersionLevel:\s*([\w.-]+)")
 _NEWEST_METADATA = re.compile(r"Feature:\s*metadata\.version\s.*?SupportedMaxVersion:\s*([\d.]+)(?:-IV\d+)?")
-_PAIR = re.compile(r"(?:^|,)[ \t]*([\w.-]+)=([^=]*?)(?=,[ \t]*[\w.-]+=|$)")
 _MARKS = ("onfigs for ", "onfig for ", " synonyms={", "Feature:", "Topic:", "topic:")  # each form has one
 _LAYERS = {
     "DYNAMIC_TOPIC_CONFIG": SettingLayer.TOPIC,
@@ -159,7 +159,7 @@ def _pairs(source: Source, where: Span, entity: _Entity) -> Iterator[Given]:
     """The settings in `a=b,c=d`, where a value may contain commas: `cleanup.policy=compact,delete`."""
     if entity.layer is None:
         return
-    for pair in _PAIR.finditer(source.at(where).rstrip()):
+    for pair in PAIR.finditer(source.at(where).rstrip()):
         key = Span(where.start + pair.start(1), where.start + pair.end(1))
         value = Span(where.start + pair.start(2), where.start + pair.end(2))
         yield Given(pair[1], pair[2].strip(), entity.layer, source, key, value, entity.name)

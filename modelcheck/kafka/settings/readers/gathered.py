@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from modelcheck.kafka.settings.provenance import FILLED_IN
+from modelcheck.kafka.settings.readers.clients import acks_named, client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
@@ -15,12 +16,24 @@ from modelcheck.kafka.settings.readers.formats.tree import (
     repeated,
     text_of,
 )
-from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.readings import (
+    About,
+    Fact,
+    FileKind,
+    Given,
+    Missing,
+    Reading,
+    SettingLayer,
+    Topic,
+    is_template,
+)
 from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
 _LEFT = "-1"  # of a topic that takes what is the brokers' default
+_OPTIONS = {About.VERSION: "--kafka VERSION", About.BROKERS: "--brokers N"}  # what says it instead
 _NOTHING = ("", "null", "~")
+PAIR = re.compile(r"(?:^|,)[ \t]*([\w.-]+)=([^=]*?)(?=,[ \t]*[\w.-]+=|$)")
 _BLANK = re.compile(r"[^\r\n]")
 
 
@@ -41,6 +54,7 @@ class Gathered:
     problems: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
     passed: list[Span] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
 
     def reading(self) -> Reading:
         """Everything collected."""
@@ -54,6 +68,7 @@ class Gathered:
             tuple(self.problems),
             tuple(self.warnings),
             tuple(self.passed),
+            tuple(self.missing),
         )
 
     def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
@@ -80,6 +95,17 @@ class Gathered:
         else:
             self.wrong(value, f"`{key.text}` must have one plain value")
 
+    def client(self, key: ScalarNode, value: ScalarNode, path: str) -> bool:
+        """Add what a dotted path sets of the client at its beginning; return whether it sets anything."""
+        found = client_setting(path)
+        if found is None or value.text in _NOTHING:
+            return False
+        whose = path[: -len(found[1])] if path.endswith(found[1]) else path.rpartition(".")[0]
+        owner = whose.strip(".")
+        self.add(found[1], acks_named(found[1], value.text), found[0], (key.span, value.span), owner)
+        self.passed.append(key.span)
+        return True
+
     def properties(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
         """Add the settings of a .properties text embedded in another text."""
         if not node.verbatim:
@@ -87,14 +113,30 @@ class Gathered:
                 at = self._within(node, entry.key)
                 self.add(entry.key, entry.value.strip(), layer, (at, at), entity)
             return
+        found = read_properties(self._embedded(node))
+        self.problems += found.problems
+        for entry in found.entries:
+            self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
+
+    def documents(self, node: ScalarNode) -> tuple[Node, ...]:
+        """The documents of a YAML text embedded in another text; none if it has no lines of its own."""
+        from modelcheck.kafka.settings.readers.formats.yaml import documents  # noqa: PLC0415 - takes its time
+
+        return documents(self._embedded(node))[0] if node.verbatim else ()
+
+    def _embedded(self, node: ScalarNode) -> Source:
+        """A text embedded in another one, at its place there."""
         start, end = node.span.start, node.span.end
         blank = _BLANK.sub(" ", self.source.text[:start])
         body = self.source.text[start:end]
         head, newline, rest = body.partition("\n")  # the sign that opens the block is on its first line
-        found = read_properties(Source(self.source.name, blank + " " * len(head) + newline + rest))
-        self.problems += found.problems
-        for entry in found.entries:
-            self.add(entry.key, entry.value.strip(), layer, (entry.key_span, entry.value_span), entity)
+        return Source(self.source.name, blank + " " * len(head) + newline + rest)
+
+    def pairs(self, node: ScalarNode, layer: SettingLayer, entity: str = "") -> None:
+        """Add the settings in a line of `a=b,c=d`, where a value may have commas too: `a=b,c,d=e`."""
+        for found in PAIR.finditer(node.text):
+            at = self._within(node, found[1])
+            self.add(found[1], found[2].strip(), layer, (at, at), entity)
 
     def _within(self, node: ScalarNode, key: str) -> Span:
         """The place of a key inside a quoted value, as well as it is known."""
@@ -104,6 +146,13 @@ class Gathered:
     def fact(self, about: About, node: Node | None, words: str, value: str | None = None) -> None:
         """Add a fact from a scalar; `value` if it differs from the scalar's text."""
         if node is None:
+            return
+        if value is None and is_filled_in(node):
+            option = _OPTIONS.get(about)
+            self.notes.append(
+                f"{words} is filled in by another tool" + (f": give {option}" if option else "")
+            )
+            self.passed.append(node.span)
             return
         if about is About.BROKERS and value is None and self.count(node, words) is None:
             return
@@ -166,4 +215,4 @@ class Gathered:
 
 def is_filled_in(node: Node) -> bool:
     """Whether a value is a template or expression that another tool evaluates."""
-    return isinstance(node, ScalarNode) and (node.computed or "${" in node.text or "{{" in node.text)
+    return isinstance(node, ScalarNode) and (node.computed or is_template(node.text))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
-from modelcheck.kafka.settings.readers.deployments.spring import client_setting, is_spring_properties
+from modelcheck.kafka.settings.readers.clients import client_setting
+from modelcheck.kafka.settings.readers.deployments.spring import read_spring, spring_documents
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.readers.formats.tree import ScalarNode
+from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading
 from spec.diagnostics import Diagnostic, SpecError
-from spec.source import Source, Span
+from spec.source import Source
+
+_LOOKED_AT = 20_000  # characters that show whether a text is code
+_OPEN = frozenset(";{([")  # how lines of a program end
+_CLOSED = "})];,"  # and what some of its lines consist of
+_OF_CLIENTS = (None, FileKind.PRODUCER, FileKind.CONSUMER)
 
 
 def read_settings(source: Source, *, bom: bool = False) -> Reading:
@@ -17,10 +25,16 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
 
     `bom` is whether the file began with a byte order mark.
     """
+    if (documents := spring_documents(source)) is not None:
+        gathered = Gathered(source, FileKind.SPRING)
+        read_spring(gathered, documents)
+        return gathered.reading()
+    if is_code(source):
+        raise SpecError([_unknown(source, ())])
     found = read_properties(source)
-    if is_spring_properties([entry.key for entry in found.entries]):
-        return _spring(source, found.entries)
     kind = kind_of(source, found.entries)
+    if kind in _OF_CLIENTS and any(map(_is_of_a_client, found.entries)):
+        return _application(source, kind, found.entries)
     if kind is None:
         raise SpecError([_unknown(source, found.entries)])
     warnings = [_byte_order_mark(source, found.entries[0])] if bom and found.entries else []
@@ -31,6 +45,16 @@ def read_settings(source: Source, *, bom: bool = False) -> Reading:
         return _connect(source, found.entries)
     given = tuple(_given(source, kind, entry, warnings) for entry in found.entries)
     return Reading(source, kind, given, problems=found.problems, warnings=tuple(warnings))
+
+
+def is_code(source: Source) -> bool:
+    """Whether a text is a program or a language with braces, by the ends of its lines."""
+    lines = [line.strip() for line in source.text[:_LOOKED_AT].splitlines()]
+    said = [line for line in lines if line and line[0] not in "#!/"]
+    ended = [
+        line[-1] in _OPEN or not line.strip(_CLOSED) or (line[-1] == "," and "=" not in line) for line in said
+    ]
+    return sum(ended) * 3 >= len(said) > 0
 
 
 def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnostic]) -> Given:
@@ -47,28 +71,33 @@ def _given(source: Source, kind: FileKind, entry: Entry, warnings: list[Diagnost
 
 
 def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The producer settings of a Connect worker's configuration."""
-    prefixes = ("producer.override.", "producer.")
-    given, passed = [], []
-    for entry in entries:
-        prefix = next((p for p in prefixes if entry.key.startswith(p)), "")
-        if prefix:
-            passed.append(entry.key_span)
-            span = Span(entry.key_span.start + len(prefix), entry.key_span.end)
-            name = entry.key.removeprefix(prefix)
-            given.append(Given(name, entry.value, SettingLayer.PRODUCER, source, span, entry.value_span))
-    note = "this configures Kafka Connect; of it only its producers' settings are used"
-    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,), passed=tuple(passed))
+    """The settings of clients in the configuration of a Connect worker or a connector."""
+    gathered = Gathered(source, FileKind.CONNECT)
+    _clients(gathered, entries)
+    gathered.notes.append("this configures Kafka Connect; of it only its clients' settings are used")
+    return gathered.reading()
 
 
-def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
-    """The client settings of a Spring application's configuration."""
-    given = [
-        Given(client[1], entry.value.strip(), client[0], source, entry.key_span, entry.value_span)
-        for entry in entries
-        if (client := client_setting(entry.key)) is not None
-    ]
-    return Reading(source, FileKind.SPRING, tuple(given))
+def _application(source: Source, kind: FileKind | None, entries: tuple[Entry, ...]) -> Reading:
+    """The settings of clients in an application's configuration, each after a prefix or without one."""
+    gathered = Gathered(source, FileKind.APPLICATION)
+    _clients(gathered, entries)
+    if kind is not None:
+        known = (one for one in entries if find(one.key) is not None or is_irrelevant(one.key))
+        gathered.given += (_given(source, kind, one, gathered.warnings) for one in known)
+    return gathered.reading()
+
+
+def _is_of_a_client(entry: Entry) -> bool:
+    """Whether an entry sets a client's key behind a prefix."""
+    return find(entry.key) is None and client_setting(entry.key.strip('"')) is not None
+
+
+def _clients(gathered: Gathered, entries: tuple[Entry, ...]) -> None:
+    """Add what entries set of clients, without keys that are Kafka's own already."""
+    for entry in filter(_is_of_a_client, entries):
+        key = ScalarNode(entry.key, entry.key_span)
+        gathered.client(key, ScalarNode(entry.value.strip(), entry.value_span), entry.key.strip('"'))
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:
@@ -89,6 +118,8 @@ def _unknown(source: Source, entries: tuple[Entry, ...]) -> Diagnostic:
         message = "this configures logging, not Kafka"
     elif source.text.lstrip().startswith(("{", "[", "<")):
         message = "this is JSON or XML, which no configuration of Kafka is"
+    elif is_code(source):
+        message = "this is a program, or a form with braces that is not read"
     else:
         message = "nothing in this file is a setting of Kafka"
     advice = (

@@ -15,7 +15,7 @@ from modelcheck.kafka.settings.readers.deployments.compose import is_compose, re
 from modelcheck.kafka.settings.readers.deployments.environment import is_environment, read_environment
 from modelcheck.kafka.settings.readers.deployments.helm import read_values
 from modelcheck.kafka.settings.readers.deployments.kubernetes import is_resource, read_kubernetes
-from modelcheck.kafka.settings.readers.deployments.spring import is_spring, read_spring
+from modelcheck.kafka.settings.readers.deployments.spring import is_spring, read_spring, spring_documents
 from modelcheck.kafka.settings.readers.deployments.terraform import read_terraform
 from modelcheck.kafka.settings.readers.describe import (
     kind_of_output,
@@ -26,11 +26,12 @@ from modelcheck.kafka.settings.readers.describe import (
 from modelcheck.kafka.settings.readers.formats.hcl import is_hcl
 from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node
 from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readers.layers import FileLayer, Merged, describes_twice, is_layer, merge
 from modelcheck.kafka.settings.readers.logs import is_log, read_log
 from modelcheck.kafka.settings.readers.products import another_product
 from modelcheck.kafka.settings.readers.property_files import read_settings
 from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
-from modelcheck.kafka.settings.readers.unread import unread
+from modelcheck.kafka.settings.readers.unread import aside, unread
 from modelcheck.kafka.settings.readings import FileKind, Reading
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -45,9 +46,10 @@ _YAML = re.compile(
     r"^(?:apiVersion|kind|services|spring|version)[ \t]*:(?:[ \t\r]|$)"  # what begins a document of its kind
     r"|^---[ \t]*\r?$"
     r"|^[A-Za-z][\w.-]*:[ \t]*\r?\n(?:[ \t]+[\w\"'-][^\n=]*:|[ \t]*- )"  # a key, below it more
-    r"|\A[ \t]*(?:[{\[]|- \w)",
+    r"|\A[ \t]*(?:\{|\[(?!\[?[\w .:-]+\]{1,2}[ \t]*\r?\n)|- \w)",  # and no section of another form
     re.MULTILINE,
 )
+_FEWEST = 2  # files of which one may lie over another
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -55,10 +57,13 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -> tuple[Reading, ...]:
     """The contents of each file, in order; `-` is the standard input. Raises SpecError.
 
+    Files that their tool lays over each other are read as one: values of Helm, services of Compose,
+    resources of Kubernetes with their patches, profiles of Spring.
     Raises SpecError with everything that makes a file unusable, in all files.
     """
     readings: list[Reading] = []
     problems: list[Diagnostic] = []
+    texts: list[_Text] = []
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -66,7 +71,12 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
             continue
         seen.add(name)
         try:
-            readings.append(read_bytes(name, _load(name, stdin or _input)))
+            texts.append(_text(name, _load(name, stdin or _input)))
+        except SpecError as error:
+            problems += error.diagnostics
+    for together in _laid_over(texts):
+        try:
+            readings.append(_read_together(together))
         except SpecError as error:
             problems += error.diagnostics
     problems += [problem for reading in readings for problem in reading.problems]
@@ -75,11 +85,25 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
     return tuple(readings)
 
 
+@frozen
+class _Text:
+    """A file's text; `bom` is whether a byte order mark was before it."""
+
+    source: Source
+    bom: bool
+
+
 def read_bytes(name: str, data: bytes) -> Reading:
     """The contents of one file. Raises SpecError if it is no text of a known kind.
 
     Mistakes inside a file of a known kind are in `problems`.
     """
+    text = _text(name, data)
+    return read_text(text.source, bom=text.bom)
+
+
+def _text(name: str, data: bytes) -> _Text:
+    """The text of a file. Raises SpecError if it is none, or too long."""
     if len(data) > LARGEST:
         size = f"{len(data) / 1024 / 1024:.0f} MB"
         advice = "give the broker's, the topic's or the producer's configuration alone"
@@ -88,7 +112,7 @@ def read_bytes(name: str, data: bytes) -> Reading:
     if not text.strip():
         advice = "was the command that should have written it successful?"
         raise SpecError([_whole(name, "R0703", "the file is empty", advice)])
-    return read_text(Source(name, text), bom=data.startswith(codecs.BOM_UTF8))
+    return _Text(Source(name, text), bom=data.startswith(codecs.BOM_UTF8))
 
 
 def read_text(source: Source, *, bom: bool = False) -> Reading:
@@ -98,11 +122,18 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
     """
     if (other := another_product(source)) is not None:
         raise SpecError([other])
+    return _searched(source, lambda: _reading(source, bom=bom))
+
+
+def _searched(source: Source, read: Callable[[], Reading]) -> Reading:
+    """The contents of a text, with a problem for each setting that decides and was not read."""
     try:
-        reading = _reading(source, bom=bom)
+        reading = read()
     except SpecError as error:
         raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
-    return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
+    if reading.problems:
+        return reading
+    return replace(reading, problems=tuple(unread(reading)), notes=(*reading.notes, *aside(reading)))
 
 
 def _reading(source: Source, *, bom: bool) -> Reading:
@@ -147,10 +178,14 @@ def _read_tree(source: Source) -> Reading:
         raise SpecError([_whole(source.name, "R0708", message, advice)])
     from modelcheck.kafka.settings.readers.formats.yaml import documents  # noqa: PLC0415 - takes its time, and most is properties
 
-    found, problems = documents(source)
+    return _read_documents(source, *documents(source))
+
+
+def _read_documents(source: Source, found: Sequence[Node], problems: Sequence[Diagnostic] = ()) -> Reading:
+    """The contents of documents, each by the reader of its kind."""
     sorted_: dict[int, list[Node]] = {}
     for document in found:
-        form = next((at for at, form in enumerate(TREES) if form.fits(document)), None)
+        form = _form(document)
         if form is not None:
             sorted_.setdefault(form, []).append(document)
     kinds = [TREES[form].kind for form in sorted_] or [FileKind.HELM]
@@ -164,6 +199,77 @@ def _read_tree(source: Source) -> Reading:
         message = "there is no Kafka resource in this YAML"
         raise SpecError([Diagnostic("R0706", source, Span(0, 1), message, help=NEEDED)])
     return reading
+
+
+def _form(document: Node) -> int | None:
+    """The kind of a document, as an index of TREES; None if it is of none."""
+    return next((at for at, form in enumerate(TREES) if form.fits(document)), None)
+
+
+# --- files that are laid over each other
+
+
+def _laid_over(texts: Sequence[_Text]) -> list[list[_Opened]]:
+    """The files in groups of which each is read as one, in the order of their first files."""
+    if len(texts) < _FEWEST:
+        return [[_Opened(text)] for text in texts]
+    groups: dict[object, list[_Opened]] = {}
+    for at, text in enumerate(texts):
+        one = _opened(text)
+        groups.setdefault(one.kind if one.kind is not None else at, []).append(one)
+    resources = groups.get(FileKind.KUBERNETES, [])
+    if describes_twice([one.layer for one in resources if one.layer is not None]):
+        del groups[FileKind.KUBERNETES]
+        return [*groups.values(), *([one] for one in resources)]
+    return list(groups.values())
+
+
+def _opened(text: _Text) -> _Opened:
+    """A file with its documents, and their kind if its tool may lay it over another."""
+    source = text.source
+    if any(fits(source) for fits in NO_TREES) or another_product(source) is not None:
+        return _Opened(text)
+    if (found := spring_documents(source)) is not None:
+        return _Opened(text, FileLayer(source, found), FileKind.SPRING)
+    if not _is_tree(source) or len(source.text) > LARGEST_YAML:
+        return _Opened(text)
+    from modelcheck.kafka.settings.readers.formats.yaml import documents  # noqa: PLC0415 - as above
+
+    found, problems = documents(source)
+    layer = FileLayer(source, found)
+    forms = {_form(document) for document in found}
+    form = forms.pop() if len(forms) == 1 and not problems else None
+    kind = None if form is None else TREES[form].kind
+    return _Opened(text, None if problems else layer, kind if kind and is_layer(kind, layer) else None)
+
+
+def _read_together(together: Sequence[_Opened]) -> Reading:
+    """The contents of files that are laid over each other, or of one file. Raises SpecError."""
+    layers = [one.layer for one in together if one.layer is not None]
+    kind = together[0].kind
+    if len(together) == 1 or kind is None:
+        text, layer = together[0].text, together[0].layer
+        if layer is None or kind is FileKind.SPRING:
+            return read_text(text.source, bom=text.bom)
+        return _searched(layer.source, lambda: _read_documents(layer.source, layer.documents))
+    merged = merge(kind, layers)
+    return _searched(merged.source, lambda: _read_merged(kind, merged))
+
+
+def _read_merged(kind: FileKind, merged: Merged) -> Reading:
+    """The contents of merged files."""
+    reading = _read_documents(merged.source, merged.documents)
+    passed, notes = (*reading.passed, *merged.replaced), (*reading.notes, *merged.notes)
+    return replace(reading, kind=kind, passed=passed, notes=notes)
+
+
+@frozen
+class _Opened:
+    """A file with its documents; `kind` if its tool may lay it over others of the kind."""
+
+    text: _Text
+    layer: FileLayer | None = None
+    kind: FileKind | None = None
 
 
 @frozen
@@ -198,6 +304,14 @@ def _where(
     """A reader for texts for which `fits` is true."""
     return lambda source: read(source) if fits(source) else None
 
+
+# What is no tree for certain, whatever its first lines look like.
+NO_TREES: tuple[Callable[[Source], bool], ...] = (
+    lambda source: is_log(source.text),
+    lambda source: is_quorum(source.text),
+    lambda source: kind_of_output(source.text) is not None,
+    lambda source: is_hcl(source.text),
+)
 
 # The readers of each form, the most telling first; what is none of them is taken for properties.
 FORMS: tuple[Callable[[Source], Reading | None], ...] = (

@@ -6,8 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, meant
-from modelcheck.kafka.settings.keys.key import spelled
+from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, known, meant
+from modelcheck.kafka.settings.keys.key import Reader, spelled
+from modelcheck.kafka.settings.readers.clients import acks_named
 from modelcheck.kafka.settings.readings import FileKind, Reading
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
@@ -17,15 +18,18 @@ _NOT_SEARCHED = frozenset(
     {"zookeeper.connect", "process.roles", "metadata.version", "message.format.version"}
 )
 _DECIDING = tuple(name for key in MODELLED for name in key.names if name not in _NOT_SEARCHED)
-_WHOLE = {"replication.factor", "replica.factor", "required.acks"}  # and no key of Kafka has such an end
+# Other names, of which no key of Kafka is the end; the last is of a constructor.
+_WHOLE = {"replication.factor", "replica.factor", "required.acks", "new.topic"}
+_OF_OTHERS = (".replication.factor", ".topic.replicas", ".topics.replicas")
 _SQUASHED = {name.replace(".", ""): name for name in _DECIDING}
 _SQUASHED_WHOLE = {name.replace(".", "") for name in _WHOLE}
 _TOKEN = re.compile(r"[\w.-]+")
 _SEPARATORS = str.maketrans("", "", "._-")
 _COMMENT = re.compile(r"^[ \t]*(?:[#!]|//)[^\n]*|(?<=[ \t])#[^\n]*|/\*.*?\*/", re.MULTILINE | re.DOTALL)
-_BEFORE = re.compile(r"(?:^|[=:,\[({\"'`-]|--)[ \t]*[\"'`]?$")
+_BEFORE = re.compile(r"(?:^|\bnew |[=:,\[({\"'`/-]|--)[ \t]*[\"'`]?$")
 _KEY_SIGN = re.compile(r"[\"'`]?[ \t]*[:=|]")
-_AFTER = re.compile(r"[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
+_AFTER = re.compile(r"\(|[\"'`]?[ \t]*(?:[:=]|[,\])}]|$)")
+_VALUE = re.compile(r"[\"'`]?\s*(?:=>|[:=|,])\s*(?:\(\w+\)\s*)?(?:\w+\.)?[\"'`]?([\w-]+)")
 _NEAR = 80  # characters around a word that show whether it is in the place of a key
 _SHOWN = 12  # places in one file; the others are seen when these are corrected
 
@@ -56,12 +60,44 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
         yield _diagnostic(source, span, name, reading.kind)
 
 
+def aside(reading: Reading) -> Iterator[str]:
+    """A note on each number of replicas in a file that is of topics which tools keep for themselves.
+
+    Such are the topics of Connect, of ksqlDB and of a schema registry.  Costs time linear in the text.
+    """
+    source = reading.source
+    tokens = {one for one in set(_TOKEN.findall(source.text)) if _is_of_others(one)}
+    if not tokens:
+        return
+    taken = _taken(reading)
+    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    places: dict[str, str] = {}
+    for found in _TOKEN.finditer(source.text):
+        span = Span(*found.span())
+        if found[0] not in tokens or found[0] in places or not _is_set(source, span):
+            continue
+        if not _covers(taken, span) and not _covers(comments, span):
+            name, line, _ = source.place(span.start)
+            places[found[0]] = f"{name}:{line}"
+    if places:
+        named = [f"`{name}` ({place})" for name, place in list(places.items())[:_SHOWN]]
+        more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+        yield f"{', '.join(named)}{more}: the replicas of a tool's own topics, which are not reviewed here"
+
+
+def _is_of_others(token: str) -> bool:
+    """Whether a word is a number of replicas of other topics than those under review."""
+    dotted = spelled(token.strip("-."))
+    return dotted.endswith(_OF_OTHERS) and find(dotted) is None and _deciding(token) is None
+
+
 def _deciding(token: str) -> str | None:
     """The modelled key that a word is or ends in: `KAFKA_CFG_MIN_INSYNC_REPLICAS`, `producer.acks`."""
-    bare = token.strip("-.")
+    bare = token.strip("-.").rpartition(".")[2] if token.endswith("_CONFIG") else token.strip("-.")
+    bare = bare.removesuffix("_CONFIG")  # a constant of Kafka's own classes
     squashed = bare.lower().translate(_SEPARATORS)
     if squashed in _SQUASHED_WHOLE:
-        return "replication factor" if "factor" in squashed else "acks"
+        return "acks" if "acks" in squashed else "replication factor"
     ends = [name for name in _SQUASHED if squashed.endswith(name)]
     if not ends or _is_another(bare):
         return None
@@ -78,12 +114,12 @@ def _is_another(name: str) -> bool:
 
 def _taken(reading: Reading) -> list[Span]:
     """The spans that were read, or are known to have no effect."""
-    known: dict[str, bool] = {}
+    read: dict[str, bool] = {}
     for one in reading.given:
-        if one.key not in known:
+        if one.key not in read:
             plain = find(one.key) is not None or is_irrelevant(one.key)
-            known[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
-    spans = [one.key_span for one in reading.given if known[one.key]]
+            read[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
+    spans = [one.key_span for one in reading.given if read[one.key]]
     spans += [fact.span for fact in reading.facts]
     spans += [topic.span for topic in reading.topics]
     return _merged([*spans, *reading.passed])
@@ -115,12 +151,23 @@ def _is_set(source: Source, span: Span) -> bool:
     return _BEFORE.search(before) is not None and _AFTER.match(after) is not None
 
 
+def _line(source: Source, span: Span, name: str) -> str:
+    """The line of properties that says the same, and whose file it belongs to."""
+    key = known("default.replication.factor" if name == "replication factor" else name)
+    text = source.text[span.end : span.end + _NEAR].partition("\n")[0]
+    found = _VALUE.match(text)
+    value = acks_named(key.name, found[1]) if found else "…"
+    reader = key.readers[-1]
+    file = "server.properties" if reader is Reader.BROKER else f"{reader}.properties"
+    return f"`{key.name}={value}` in {file}"
+
+
 def _diagnostic(source: Source, span: Span, name: str, kind: FileKind) -> Diagnostic:
     """The diagnostic for an unread key."""
     shown = source.at(span)
     message = f"`{shown}` decides the answer, and was not read here"
     advice = (
-        "give it in a form that is read: properties, `KAFKA_…` variables of a broker, or what "
+        f"give it in a form that is read, such as {_line(source, span, name)}, or what "
         "kafka-configs or kafka-topics --describe print; or take it out of the file"
     )
     label = f"{name}, in what was taken for {kind}" if shown != name else f"in what was taken for {kind}"

@@ -16,7 +16,7 @@ from modelcheck.kafka.settings.keys.versions import (
     version,
 )
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
-from modelcheck.kafka.settings.readings import About, Fact, Given, Reading, SettingLayer, Topic
+from modelcheck.kafka.settings.readings import About, Fact, Given, Reading, SettingLayer, Topic, is_template
 from modelcheck.kafka.settings.resolution.placement import known_brokers
 from spec.diagnostics import Diagnostic, Note, suggest
 from spec.source import Source, Span
@@ -141,9 +141,14 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    """Two descriptions merged; in one file the last replicas count, across files the first."""
-    is_later = one.source == other.source and _says_replicas(other)
-    whole, rest = (other, one) if is_later or not _says_replicas(one) else (one, other)
+    """Two descriptions merged; in one file the last replicas count, across files the fewest."""
+    if one.source == other.source and not is_template(one.name):
+        takes_other = _says_replicas(other)
+    elif one.replication_factor is None or other.replication_factor is None:
+        takes_other = not _says_replicas(one)
+    else:
+        takes_other = other.replication_factor < one.replication_factor
+    whole, rest = (other, one) if takes_other else (one, other)
     return replace(whole, partitions=whole.partitions or rest.partitions)
 
 
@@ -184,6 +189,8 @@ def _agreed(
     if topic is None:
         return None
     same = [one for reading in readings for one in reading.topics if one.name == topic.name]
+    if is_template(topic.name):
+        return topic  # of each turn of a loop, or each value of a variable
     other = next((one for one in same if _says_replicas(one) and _replicas(one) != _replicas(topic)), None)
     if other is None:
         return topic

@@ -120,6 +120,8 @@ def _idempotence_without_all(values: Mapping[str, Effective], findings: Resoluti
     wanted = next((one for one in asking if one.origin is not None and one.value not in {False, ""}), None)
     if wanted is None or wanted.origin is None or acks.origin is None or acks.value == "all":
         return
+    if wanted.origin.home != acks.origin.home:
+        return  # of two producers
     said = "enable.idempotence=true" if wanted.value is True else wanted.key
     instead = "`enable.idempotence=false`" if wanted.value is True else "no transactional.id"
     note = Note(wanted.origin.source, wanted.origin.span, "idempotence is asked for here")

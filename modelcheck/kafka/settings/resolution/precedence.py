@@ -17,19 +17,20 @@ from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Read
 from modelcheck.kafka.settings.keys.versions import NEWEST, Version
 from modelcheck.kafka.settings.provenance import FILLED_IN, Remark, ResolutionDiagnostics
 from modelcheck.kafka.settings.readers.file_kinds import misplaced
-from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer
+from modelcheck.kafka.settings.readings import PRECEDENCE, Given, SettingLayer, is_template
 from modelcheck.kafka.settings.resolution.clients import Client
 from spec.diagnostics import Diagnostic, Note
 from spec.frozen import frozen
 
-_TEMPLATES = ("${", "{{", "{%", "<%", "##")  # of shells and Terraform, of Helm and Ansible, of others
 _READERS = {
     SettingLayer.PRODUCER: Reader.PRODUCER,
     SettingLayer.TOPIC: Reader.TOPIC,
+    SettingLayer.CREATOR: Reader.BROKER,
     SettingLayer.BROKER_DYNAMIC: Reader.BROKER,
     SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
     SettingLayer.BROKER_STATIC: Reader.BROKER,
 }
+_SHOWN = 3  # other values in a warning
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
 
@@ -182,7 +183,7 @@ def value_of(
         return parse(key, one.value, release)
     except BadValueError as error:
         code = "R0720" if key.name == "acks" else "R0713"
-        advice = FILLED_IN if any(sign in one.value for sign in _TEMPLATES) else error.advice
+        advice = FILLED_IN if is_template(one.value) else error.advice
         findings.error(code, one, error.message, advice=advice)
         return None
 
@@ -206,7 +207,8 @@ def effective(
 ) -> Effective:
     """The effective value of a key: from the first layer that sets it, else the default.
 
-    Warns where one layer has two values (R0714 in one file, R0724 across files or brokers).
+    In one place the last value counts (R0714).  Of brokers, clients or files that differ, the value with
+    which most records can be lost counts (R0724).
     """
     release = _release(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
@@ -224,38 +226,73 @@ def effective(
         return _default(
             key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
         )
-    top = [(one, value) for one, value in valid if one.layer is valid[0][0].layer]
-    # Within a file the last one counts, as in Java; of several files or brokers, the first.
-    same_place = [pair for pair in top if pair[0].home == top[0][0].home]
-    winner, value = ([pair for pair in same_place if pair[0].key == key.name] or same_place)[-1]
-    _disagreements(key, winner, value, values, findings)
+    rivals = _by_home(key, _rivals(valid))
+    winner, value = rivals[key.worst_of([value for _, value in rivals])]
+    _given_twice(winner, value, values, findings)
+    _not_the_same(key, winner, value, rivals, findings)
     others = tuple(one for one, _ in valid if one is not winner)
     return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
 
 
-def _disagreements(
-    key: CatalogueKey,
+def _rivals(valid: Sequence[tuple[Given, Value]]) -> list[tuple[Given, Value]]:
+    """The settings of the first layer that has any; brokers are rivals of clients that create topics.
+
+    Which topic was created by the client, and which by a broker's default, no file says.
+    """
+    layers = [one.layer for one, _ in valid]
+    first = layers[:1]
+    if first == [SettingLayer.CREATOR]:
+        first += [layer for layer in layers if layer is not SettingLayer.CREATOR][:1]
+    return [pair for pair in valid if pair[0].layer in first]
+
+
+def _by_home(key: CatalogueKey, rivals: Sequence[tuple[Given, Value]]) -> list[tuple[Given, Value]]:
+    """The setting that counts in each home: the last, as in Java, under the main name if that is used."""
+    homes: dict[object, list[tuple[Given, Value]]] = {}
+    for pair in rivals:
+        homes.setdefault(pair[0].home, []).append(pair)
+    return [([pair for pair in same if pair[0].key == key.name] or same)[-1] for same in homes.values()]
+
+
+def _given_twice(
     winner: Given,
     value: Value,
     values: Sequence[tuple[Given, Value | None]],
     findings: ResolutionDiagnostics,
 ) -> None:
-    """Warn about settings of one key at one layer that disagree."""
+    """Warn (R0714) about settings of one key in one place that disagree."""
     for other, said in values:
-        if said == value or other is winner or other.layer is not winner.layer:
+        if said == value or other is winner or other.layer is not winner.layer or other.home != winner.home:
             continue
-        if key.name == "process.roles" and other.home != winner.home:
-            continue  # brokers have one and controllers another
-        note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
-        if other.key != winner.key and other.home == winner.home:
-            code, message = "R0714", f"`{winner.key}` and `{other.key}` differ, and the first of these counts"
-        elif other.home == winner.home:
-            code, message = "R0714", f"`{winner.key}` is given twice, and the last one counts"
+        if other.key != winner.key:
+            message = f"`{winner.key}` and `{other.key}` differ, and the first of these counts"
         else:
-            code, message = "R0724", f"`{key.name}` is not the same everywhere; this one is reviewed"
-        found = Diagnostic(code, winner.source, winner.span, message, notes=(note,))
-        findings.warnings.append(found)
+            message = f"`{winner.key}` is given twice, and the last one counts"
+        note = Note(other.source, other.span, f"here it is `{other.value.strip()}`")
+        findings.warnings.append(Diagnostic("R0714", winner.source, winner.span, message, notes=(note,)))
         return
+
+
+def _not_the_same(
+    key: CatalogueKey,
+    winner: Given,
+    value: Value,
+    rivals: Sequence[tuple[Given, Value]],
+    findings: ResolutionDiagnostics,
+) -> None:
+    """Warn (R0724) about brokers, clients or files that differ, with the places of the other values."""
+    if key.name == "process.roles":
+        return  # brokers have one and controllers another
+    others = {said: other for other, said in reversed(rivals) if said != value}
+    if not others:
+        return
+    notes = tuple(
+        Note(other.source, other.span, f"here it is `{other.value.strip()}`")
+        for other in list(reversed(others.values()))[:_SHOWN]
+    )
+    which = "the value that loses most" if key.worst else "the first"
+    message = f"`{key.name}` is not the same everywhere; {which} is reviewed"
+    findings.warnings.append(Diagnostic("R0724", winner.source, winner.span, message, notes=notes))
 
 
 def _default(

@@ -141,6 +141,12 @@ def resolve(
         warnings=(*(one for reading in readings for one in reading.warnings), *findings.warnings),
         notes=(
             *(f"{reading.source.name}: {note}" for reading in readings for note in reading.notes),
+            *(
+                f"{reading.source.name}: {each.note}"
+                for reading in readings
+                for each in reading.missing
+                if any(values[key].origin is None for key in each.keys)
+            ),
             *findings.notes,
         ),
         together=together(readings, count.value, chosen, factor.value),
@@ -177,13 +183,12 @@ def _is_about(one: Given, topic: Topic | None) -> bool:
 def _factor(topic: Topic | None, values: dict[str, Effective]) -> Stated[int]:
     """The topic's replicas as a file shows them, else the default number."""
     if topic is not None and topic.replication_factor is not None:
-        line = topic.source.position(topic.span.start)[0]
-        return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.source.name}:{line}")
+        return Stated(topic.replication_factor, f"of topic {topic.name} at {topic.place}")
     found = values["default.replication.factor"]
     number = found.value if isinstance(found.value, int) else 1
     said = f"default.replication.factor={number} ({found.why})"
     if topic is not None and topic.left_at is not None:
-        line = topic.source.position(topic.left_at.start)[0]
-        reason = f"{said}, which topic {topic.name} takes by -1 at {topic.source.name}:{line}"
+        name, line, _ = topic.source.place(topic.left_at.start)
+        reason = f"{said}, which topic {topic.name} takes by -1 at {name}:{line}"
         return Stated(number, reason, assumed=found.origin is None)
     return Stated(number, f"{said}, for a topic without a number", assumed=True)

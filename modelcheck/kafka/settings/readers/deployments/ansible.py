@@ -6,22 +6,19 @@ from collections.abc import Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Reader
+from modelcheck.kafka.settings.readers.commands import read_commands
 from modelcheck.kafka.settings.readers.deployments.helm import read_release
+from modelcheck.kafka.settings.readers.deployments.topics import read_topic
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
     Node,
-    ScalarNode,
     entries,
-    entry,
-    get,
     items,
     walk,
 )
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import SettingLayer
 
-_FACTOR = ("replica_factor", "replication_factor", "replicas", "replicationFactor")
 _PLAY = ("hosts", "tasks", "roles", "import_playbook")
 _TASK = ("name", "register", "when", "vars", "include_tasks", "import_tasks", "block", "become")
 _OPTIONS = ("options", "config", "configs")
@@ -41,24 +38,9 @@ def read_ansible(gathered: Gathered, documents: Sequence[Node]) -> None:
         for node in walk(document):
             read_topic(gathered, node)
             _settings(gathered, node)
+        read_commands(gathered, document)
     for document in documents:
         read_release(gathered, document)
-
-
-def read_topic(gathered: Gathered, node: Node) -> bool:
-    """Add the topic in a mapping with a name, partitions and replicas; return whether it is one."""
-    name = entry(node, "name", "topic")
-    factor = entry(node, *_FACTOR)
-    if name is None or factor is None or not isinstance(name[1], ScalarNode):
-        return False
-    if entry(node, "partitions") is None:
-        return False
-    words = (factor[0].text, "partitions")
-    gathered.topic(name[1], factor[1], get(node, "partitions"), words, leaves=True)
-    gathered.passed.append(factor[0].span)
-    for option in _OPTIONS:
-        gathered.settings(get(node, option), SettingLayer.TOPIC, name[1].text, option)
-    return True
 
 
 def _settings(gathered: Gathered, node: Node) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Standing
+from modelcheck.kafka.settings.readers.deployments.connectors import read_client_resource
 from modelcheck.kafka.settings.readers.deployments.environment import read_image, variables_of
 from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, entry, get, text_of
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import About, SettingLayer
+from modelcheck.kafka.settings.readings import About, Missing, SettingLayer
 
 GROUP = "platform.confluent.io"
 
@@ -27,11 +28,9 @@ def read_confluent(gathered: Gathered, resources: Sequence[Node]) -> None:
                 gathered.fact(About.CONTROLLER, get(node, "kind"), f"a {kind} resource", word)
                 if word == "kraft":
                     _controller(gathered, node)
-                gathered.passed.append(node.span)
-            case kind:
-                name = text_of(get(node, "metadata", "name"))
-                gathered.notes.append(f"{kind} `{name}` is no broker and no topic, and was passed over")
-                gathered.passed.append(node.span)
+                    gathered.passed.append(node.span)
+            case _:
+                read_client_resource(gathered, node)
 
 
 def _cluster(gathered: Gathered, node: Node) -> None:
@@ -45,10 +44,11 @@ def _cluster(gathered: Gathered, node: Node) -> None:
         gathered.add(one.name.text.strip(), one.value.text.strip(), SettingLayer.BROKER_STATIC, at, name)
     said = {one.key for one in gathered.given if one.entity == name}
     if left := {"default.replication.factor", "min.insync.replicas"} - said:
-        gathered.notes.append(
+        note = (
             f"`{name}` does not set {' and '.join(sorted(left))}: the operator sets it by the number of "
             "brokers, and Kafka's defaults are taken; what kafka-configs prints of a broker has them"
         )
+        gathered.missing.append(Missing(tuple(sorted(left)), note))
     gathered.fact(About.BROKERS, get(spec, "replicas"), f"spec.replicas of `{name}`")
     for field, kind in (("kRaftController", "kraft"), ("zookeeper", "zookeeper")):
         found = entry(get(spec, "dependencies"), field)

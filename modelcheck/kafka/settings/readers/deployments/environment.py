@@ -67,6 +67,7 @@ def client_key(name: str) -> tuple[SettingLayer, str] | None:
         return None
     layer, reader = _CLIENTS[found[1]]
     key = found[2].lower().replace("_", ".")
+    key = "acks" if key == "required.acks" else key
     known = find(key)
     return (layer, key) if known is not None and reader in known.readers_of(key) else None
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Reader, Standing, spelled
 from modelcheck.kafka.settings.readers.commands import read_commands
+from modelcheck.kafka.settings.readers.deployments.connectors import read_clients
 from modelcheck.kafka.settings.readers.deployments.environment import read_image, read_variables, variables_of
 from modelcheck.kafka.settings.readers.deployments.images import is_of_a_broker
 from modelcheck.kafka.settings.readers.deployments.manifests import read_text_of_properties
 from modelcheck.kafka.settings.readers.deployments.msk import read_cloud_formation
+from modelcheck.kafka.settings.readers.deployments.topics import read_topic, read_topics
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
     Node,
@@ -29,7 +31,7 @@ from spec.source import Span
 
 _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
-    "provisioning producer consumer".split()
+    "consumer".split()
 )
 _RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
@@ -38,9 +40,9 @@ _COUNTS = ("replicaCount", "brokers", "replicas")
 def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
     """Add the settings of brokers and topics in Helm values."""
     for document in documents:
-        _below(gathered, document)
+        _below(gathered, document, document)
         _brokers(gathered, document)
-        read_cloud_formation(gathered, get(document, "Resources"))
+        read_cloud_formation(gathered, document)
         read_release(gathered, document)
         read_commands(gathered, document)
 
@@ -57,30 +59,57 @@ def read_release(gathered: Gathered, document: Node) -> None:
                 gathered.fact(About.VERSION, value, key.text, said[1])
 
 
-def _below(gathered: Gathered, node: Node) -> None:
-    """Add the settings of a value and its children, except components that are no brokers."""
+def _below(gathered: Gathered, document: Node, node: Node, path: tuple[str, ...] = ()) -> None:
+    """Add the settings of a value and its children; of components that are no brokers, those of clients."""
     read_variables(gathered, variables_of(node))
     _image(gathered, node)
-    _topic(gathered, node)
+    if read_topic(gathered, node):
+        return
     for key, value in entries(node):
+        within = (*path, key.text)
         if isinstance(value, ScalarNode):
-            _plain(gathered, key, value)
-        elif key.text not in _NOT_BROKERS or key.text == "provisioning":
-            _below(gathered, value)
+            _plain(gathered, key, value, within)
+        elif _is_of_topics(key.text) and read_topics(gathered, (document, node), value, _otherwise(path)):
+            continue
+        elif key.text in _NOT_BROKERS:
+            read_clients(gathered, value, f"{'.'.join(within)}.")
+        else:
+            _below(gathered, document, value, within)
     for one in items(node):
         if not isinstance(one, ScalarNode):
-            _below(gathered, one)
+            _below(gathered, document, one, path)
 
 
-def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode) -> None:
-    """Add a setting from a key and a scalar value."""
+def _otherwise(path: Sequence[str]) -> int | None:
+    """The replicas of topics without a number in the values of a chart: Bitnami's provisioning makes one."""
+    return 1 if path[-1:] == ("provisioning",) else None
+
+
+def _is_of_topics(key: str) -> bool:
+    """Whether a key is of topics by its name."""
+    return bool({"topic", "topics"} & set(spelled(key).split(".")))
+
+
+def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode, path: tuple[str, ...]) -> None:
+    """Add a setting from a key and a scalar value; of topics that are not known no broker has it."""
     name = spelled(key.text)
     known = find(name)
+    if gathered.client(key, value, ".".join(path)):
+        return
     if known is not None and Reader.BROKER in known.readers_of(name):
-        if key.text == name or (known.standing is Standing.MODELLED and value.text not in ("", "null")):
+        is_plain = key.text == name or (
+            known.standing is Standing.MODELLED and value.text not in ("", "null")
+        )
+        if is_plain and not (known.standing is Standing.MODELLED and any(map(_is_of_topics, path[:-1]))):
             gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
-    elif "\n" in value.text:
+    elif "\n" in value.text or value.verbatim or _is_a_line(value.text):
         read_text_of_properties(gathered, value, key.text, "")
+
+
+def _is_a_line(text: str) -> bool:
+    """Whether a text is one line of properties with a key of Kafka."""
+    key, sign, _ = text.partition("=")
+    return bool(sign) and find(key.strip()) is not None
 
 
 def _image(gathered: Gathered, node: Node) -> None:
@@ -92,17 +121,6 @@ def _image(gathered: Gathered, node: Node) -> None:
     name, tag_at = text_of(get(image, "repository")), get(image, "tag")
     if name is not None and isinstance(tag_at, ScalarNode) and is_of_a_broker(name):
         read_image(gathered, ScalarNode(f"{name}:{tag_at.text}", tag_at.span))
-
-
-def _topic(gathered: Gathered, node: Node) -> None:
-    """Add a topic of a list of topics to provision."""
-    name = get(node, "name")
-    factor = entry(node, "replicationFactor", "replicas", "replication_factor")
-    if isinstance(name, ScalarNode) and factor is not None and get(node, "partitions") is not None:
-        words = (factor[0].text, "partitions")
-        gathered.topic(name, factor[1], get(node, "partitions"), words, leaves=True)
-        gathered.passed.append(factor[0].span)
-        gathered.settings(get(node, "config"), SettingLayer.TOPIC, name.text)
 
 
 def _brokers(gathered: Gathered, document: Node) -> None:

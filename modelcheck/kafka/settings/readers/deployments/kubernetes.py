@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import modelcheck.kafka.settings.readers.deployments.confluent as confluent
+import modelcheck.kafka.settings.readers.deployments.koperator as koperator
 import modelcheck.kafka.settings.readers.deployments.strimzi as strimzi
+from modelcheck.kafka.settings.readers.deployments.connectors import read_client_resource
 from modelcheck.kafka.settings.readers.deployments.helm import read_values
 from modelcheck.kafka.settings.readers.deployments.manifests import WORKLOADS, read_config_map, read_workload
-from modelcheck.kafka.settings.readers.formats.tree import Node, entry, get, items, text_of
+from modelcheck.kafka.settings.readers.deployments.topics import read_topic
+from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, entry, get, items, text_of
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from spec.diagnostics import Diagnostic
 
 GROUPS: dict[str, Callable[[Gathered, Sequence[Node]], None]] = {
     strimzi.GROUP: strimzi.read_strimzi,
     confluent.GROUP: confluent.read_confluent,
+    koperator.GROUP: koperator.read_koperator,
 }
 _CLUSTERS = frozenset("Kafka KafkaCluster KafkaNodePool KafkaTopic Topic KafkaBroker".split())
 _VALUES = {  # resources that install a chart: the paths of the chart's name and of its values
@@ -35,7 +39,7 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
     A cluster or topic of an operator that has no reader is a problem (R0733).
     """
     groups: dict[str, list[Node]] = {name: [] for name in GROUPS}
-    for node in _resources(documents):
+    for node in resources_in(documents):
         gathered.passed += [pair[1].span for name in ("metadata", "status") if (pair := entry(node, name))]
         group = _group(node)
         if group in groups:
@@ -46,13 +50,13 @@ def read_kubernetes(gathered: Gathered, documents: Sequence[Node]) -> None:
         GROUPS[name](gathered, resources)
 
 
-def _resources(documents: Iterable[Node]) -> Iterator[Node]:
+def resources_in(documents: Iterable[Node]) -> Iterator[Node]:
     """The resources in documents, with those inside lists."""
     for node in documents:
         kind = text_of(get(node, "kind")) or ""
         parts = items(get(node, "items"))
         if kind == "List" or (kind.endswith("List") and all(map(is_resource, parts))):
-            yield from _resources(parts)
+            yield from resources_in(parts)
         elif kind:
             yield node
 
@@ -73,8 +77,14 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
         read_workload(gathered, node)
     elif kind == "ConfigMap":
         read_config_map(gathered, node)
-    elif kind in _VALUES and (values := _values_of_kafka(node, *_VALUES[kind])) is not None:
-        read_values(gathered, [values])
+    elif kind in _VALUES and (values := _values_of_kafka(gathered, node, *_VALUES[kind])):
+        read_values(gathered, values)
+    elif "Topic" in kind and _topics(gathered, node):
+        return
+    elif "Connect" in kind:
+        read_client_resource(gathered, node)
+    elif kind == "Kustomization":
+        gathered.notes.append(f"{kind} is not applied here: give what `kustomize build` prints")
     elif kind.removesuffix("List") in _CLUSTERS and group:
         message = f"`kind: {kind}` of {group} is none of Strimzi's or Confluent's, and is not read here"
         advice = "give what its operator makes of it: the broker's properties, or kafka-configs --describe"
@@ -83,7 +93,20 @@ def _other(gathered: Gathered, node: Node, group: str) -> None:
         gathered.notes.append(f"{kind} `{name}` has nothing about replication and was skipped")
 
 
-def _values_of_kafka(node: Node, chart: Sequence[str], values: Sequence[str]) -> Node | None:
-    """The values in a resource for a Helm chart of Kafka; None for other charts."""
+def _topics(gathered: Gathered, node: Node) -> bool:
+    """Add the topics in a resource of a tool that has no reader of its own; return whether there are any."""
+    found = [read_topic(gathered, one) for one in (items(get(node, "items")) or (node,))]
+    return any(found)
+
+
+def _values_of_kafka(
+    gathered: Gathered, node: Node, chart: Sequence[str], values: Sequence[str]
+) -> tuple[Node, ...]:
+    """The values in a resource for a Helm chart of Kafka; none for other charts."""
     named = text_of(get(node, *chart)) or text_of(get(node, "metadata", "name")) or ""
-    return get(node, *values) if "kafka" in named.lower() else None
+    if "kafka" not in named.lower():
+        return ()
+    found, text = get(node, *values), get(node, *values[:-1], "values")
+    if isinstance(text, ScalarNode):  # as Argo CD takes them too
+        return gathered.documents(text)
+    return () if found is None else (found,)

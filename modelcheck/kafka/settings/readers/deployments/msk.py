@@ -6,10 +6,21 @@ configurations states that they also hold for settings that one of these leaves 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from modelcheck.kafka.settings.keys.catalogue import find
-from modelcheck.kafka.settings.readers.formats.tree import Node, entries, entry, get, items, text_of
-from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import About, SettingLayer
+from modelcheck.kafka.settings.readers.formats.tree import (
+    Node,
+    ScalarNode,
+    entries,
+    entry,
+    get,
+    items,
+    rewritten,
+    text_of,
+)
+from modelcheck.kafka.settings.readers.gathered import Gathered, is_filled_in
+from modelcheck.kafka.settings.readings import About, Missing, SettingLayer
 from spec.frozen import frozen
 
 _NOT_VERSION = (".x", ".kraft", ".tiered")
@@ -31,7 +42,8 @@ def read_msk_version(gathered: Gathered, node: Node | None, words: str) -> None:
     Before 4.0 it is ZooKeeper, unless `kraft` follows the release.
     """
     text = text_of(node)
-    if text is None:
+    if text is None or node is None or is_filled_in(node):
+        gathered.fact(About.VERSION, node, words)
         return
     for end in reversed(_NOT_VERSION):
         text = text.removesuffix(end)
@@ -49,30 +61,40 @@ def read_msk_defaults(gathered: Gathered, at: Node, cluster: MskCluster) -> None
     for name, value in values.items():
         if name not in said:
             gathered.add(name, value, SettingLayer.DEFAULT, (at.span, at.span))
-            gathered.notes.append(
-                f"{name} is not given, and Amazon's default is {value}, whatever Kafka's is"
-            )
+            note = f"{name} is not given, and Amazon's default is {value}, whatever Kafka's is"
+            gathered.missing.append(Missing((name,), note))
     missing = set(_BY_ZONES) - said - values.keys()
     if missing:
-        gathered.notes.append(
+        note = (
             f"{' and '.join(sorted(missing))} not given: Amazon's defaults are 3 and 2 in three zones, and "
             "2 and 1 in two, and no client_subnets here show the number of zones; Kafka's are taken"
         )
+        gathered.missing.append(Missing(tuple(sorted(missing)), note))
 
 
-def read_cloud_formation(gathered: Gathered, resources: Node | None) -> None:
-    """Add the settings of MSK in CloudFormation resources, except embedded properties files."""
+def read_cloud_formation(gathered: Gathered, template: Node) -> None:
+    """Add the settings of MSK in a CloudFormation template, except embedded properties files."""
+    resources, parameters = get(template, "Resources"), get(template, "Parameters")
     by_type: dict[str | None, list[Node]] = {}
+    if resources is None:
+        return
+    resources = rewritten(resources, lambda node: _referred(node, parameters))
     for _, one in entries(resources):
         by_type.setdefault(text_of(get(one, "Type")), []).append(one)
     counts = set()
     for one in by_type.get("AWS::MSK::Cluster", ()):
         read_msk_version(gathered, get(one, "Properties", "KafkaVersion"), "KafkaVersion of MSK")
         nodes = get(one, "Properties", "NumberOfBrokerNodes")
-        if (text_of(nodes) or "").isdigit():
-            gathered.fact(About.BROKERS, nodes, "NumberOfBrokerNodes")
+        gathered.fact(About.BROKERS, nodes, "NumberOfBrokerNodes")
         counts.add(len(items(get(one, "Properties", "BrokerNodeGroupInfo", "ClientSubnets"))))
     for one in by_type.get("AWS::MSK::Configuration", ()):
         said = entry(get(one, "Properties"), "ServerProperties")
         if said is not None:
             read_msk_defaults(gathered, said[0], MskCluster(counts.pop() if len(counts) == 1 else None))
+
+
+def _referred(node: ScalarNode, parameters: Node | None) -> ScalarNode:
+    """A value, or the default of the parameter that it refers to."""
+    name = node.text.removeprefix("!Ref ")
+    default = get(parameters, name, "Default") if node.computed and name != node.text else None
+    return replace(node, text=default.text, computed=False) if isinstance(default, ScalarNode) else node

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modelcheck.kafka.settings.readers.deployments.connectors import read_client_resource
 from modelcheck.kafka.settings.readers.formats.tree import (
     Node,
     ScalarNode,
-    entries,
     entry,
     get,
     items,
@@ -18,10 +18,11 @@ from modelcheck.kafka.settings.readings import About, Fact, SettingLayer
 from spec.diagnostics import Diagnostic
 
 GROUP = "kafka.strimzi.io"
+_QUIET = frozenset({"KafkaUser", "KafkaRebalance", "StrimziPodSet"})  # with nothing that decides
 
 
 def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
-    """Add the settings in Strimzi's resources of a cluster and its node pools.
+    """Add the settings in Strimzi's resources: of a cluster, its node pools and topics, and of clients.
 
     Of several clusters the first is read, with the resources labelled as its own or not labelled (R0736).
     """
@@ -30,9 +31,8 @@ def read_strimzi(gathered: Gathered, resources: Sequence[Node]) -> None:
         kind = text_of(get(node, "kind")) or ""
         if kind in by_kind:
             by_kind[kind].append(node)
-        else:
-            _producers(gathered, node)
-            gathered.passed.append(node.span)  # users, rebalances: none of them decides
+        elif kind not in _QUIET:
+            read_client_resource(gathered, node)
     if len(by_kind["Kafka"]) > 1:
         by_kind = _of_one_cluster(gathered, by_kind)
     for topic in by_kind["KafkaTopic"]:
@@ -58,21 +58,6 @@ def _of_one_cluster(gathered: Gathered, by_kind: dict[str, list[Node]]) -> dict[
     for kind, found in by_kind.items():
         gathered.passed += [one.span for one in found if one not in kept[kind]]
     return kept
-
-
-def _producers(gathered: Gathered, node: Node) -> None:
-    """Add the producer settings of a Connect cluster or a bridge."""
-    name = text_of(get(node, "metadata", "name")) or ""
-    match text_of(get(node, "kind")):
-        case "KafkaConnect":
-            for key, value in entries(get(node, "spec", "config")):
-                if key.text.startswith("producer."):
-                    setting = key.text.removeprefix("producer.").removeprefix("override.")
-                    gathered.setting(key, value, SettingLayer.PRODUCER, name, setting)
-        case "KafkaBridge":
-            gathered.settings(get(node, "spec", "producer", "config"), SettingLayer.PRODUCER, name)
-        case _:
-            pass
 
 
 def _cluster(gathered: Gathered, node: Node, among: Sequence[Node]) -> None:

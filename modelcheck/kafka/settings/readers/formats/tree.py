@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from spec.frozen import frozen
 from spec.source import Span
@@ -75,8 +76,8 @@ def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
     return node.entries if isinstance(node, MappingNode) else ()
 
 
-def rewritten(node: Node, change: Callable[[ScalarNode], ScalarNode]) -> Node:
-    """The tree with its scalar values changed; keys and shared nodes stay as they are."""
+def rewritten(node: Node, change: Callable[[ScalarNode], Node]) -> Node:
+    """The tree with its scalar values replaced; keys and shared nodes stay as they are."""
     made: dict[int, Node] = {}
 
     def again(one: Node) -> Node:
@@ -122,3 +123,33 @@ def repeated(below: Node) -> Iterator[tuple[tuple[ScalarNode, Node], tuple[Scala
             seen[pair[0].text] = pair
             if earlier is not None and text_of(pair[1]) != text_of(earlier[1]):
                 yield earlier, pair
+
+
+def shifted(node: Node, by: int) -> Node:
+    """The tree with its places moved on, as in a text that has others before it; shared nodes stay shared."""
+    made: dict[int, Node] = {}
+
+    def plain(one: ScalarNode) -> ScalarNode:
+        return replace(one, span=_moved(one.span, by))
+
+    def again(one: Node) -> Node:
+        if id(one) not in made:
+            made[id(one)] = below(one)
+        return made[id(one)]
+
+    def below(one: Node) -> Node:
+        match one:
+            case ScalarNode():
+                return plain(one)
+            case SequenceNode():
+                return SequenceNode(tuple(map(again, one.items)), _moved(one.span, by))
+            case MappingNode():
+                found = tuple((plain(key), again(value)) for key, value in one.entries)
+                return MappingNode(found, _moved(one.span, by))
+
+    return again(node) if by else node
+
+
+def _moved(span: Span, by: int) -> Span:
+    """A span moved on."""
+    return Span(span.start + by, span.end + by)

@@ -20,6 +20,7 @@ from modelcheck.kafka.settings.readers.formats.tree import (
 from spec.diagnostics import Diagnostic, Note
 from spec.source import Source, Span
 
+_PLAIN = ("!", "!Sub")  # tags of texts that are what they say
 ROOM = 100_000  # values that a text may expand to, aliases counted each time, and one for each character
 
 
@@ -68,14 +69,17 @@ class _Tree:
             case yaml.MappingNode():
                 pairs = [(self.converted(key), self.converted(value)) for key, value in node.value]
                 self._count(node, [one for pair in node.value for one in pair])
-                made = MappingNode(tuple(_entries(pairs)), _span(node))
+                made = _reference(pairs) or MappingNode(tuple(_entries(pairs)), _span(node))
             case yaml.SequenceNode():
                 inside = tuple(self.converted(one) for one in node.value)
                 self._count(node, node.value)
                 made = SequenceNode(inside, _span(node))
             case _:
                 self._count(node, ())
-                made = ScalarNode(str(node.value), _span(node), verbatim=getattr(node, "style", None) == "|")
+                called = str(node.tag) if str(node.tag).startswith("!") and node.tag not in _PLAIN else ""
+                text = f"{called} {node.value}" if called else str(node.value)
+                verbatim = getattr(node, "style", None) == "|"
+                made = ScalarNode(text, _span(node), verbatim=verbatim, computed=bool(called))
         self._above.discard(id(node))
         self._known[id(node)] = made
         return made
@@ -85,6 +89,15 @@ class _Tree:
         self._sizes[id(node)] = size = 1 + sum(self._sizes[id(one)] for one in inside)
         if size > self._most:
             raise _TooManyError(_span(node))
+
+
+def _reference(pairs: Sequence[tuple[Node, Node]]) -> ScalarNode | None:
+    """CloudFormation's `{"Ref": name}`, which is `!Ref name` in JSON; None for any other mapping."""
+    match pairs:
+        case [(ScalarNode(text="Ref"), ScalarNode() as named)]:
+            return ScalarNode(f"!Ref {named.text}", named.span, computed=True)
+        case _:
+            return None
 
 
 def _entries(pairs: Sequence[tuple[Node, Node]]) -> Iterator[tuple[ScalarNode, Node]]:

@@ -1,0 +1,5 @@
+new KafkaTopic(this, 'Orders', {
+  topicName: 'orders',
+  partitions: 6,
+  replicationFactor: 2,
+});

@@ -1,0 +1,2 @@
+config := sarama.NewConfig()
+config.Producer.RequiredAcks = sarama.WaitForLocal

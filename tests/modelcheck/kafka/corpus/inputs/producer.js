@@ -1,0 +1,5 @@
+await producer.send({
+  topic: 'orders',
+  acks: 1,
+  messages: [{ value: 'x' }],
+})

@@ -1,0 +1,6 @@
+topics = {
+  orders = {
+    partitions         = 6
+    replication_factor = 2
+  }
+}
