@@ -151,6 +151,8 @@ class About(StrEnum):
     VOTERS = "number of controllers"
     COMBINED = "whether controllers are brokers"
     STORAGE = "storage"
+    CLIENT = "client"
+    NO_VERSION = "where a Kafka version could be and is none"
 
 
 @frozen

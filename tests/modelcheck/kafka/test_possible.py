@@ -154,3 +154,58 @@ def by_controller(found: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
     return {
         each["controller"]: row["guarantees"]["durable"]["survives"] for row in rows for each in row["in"]
     }
+
+
+# ------------------------------------------------------------------ where a file says it
+
+DEBEZIUM = """\
+services:
+  kafka:
+    image: {image}
+    environment:
+      - ZOOKEEPER_CONNECT=zookeeper:2181
+"""
+INVENTORY = """\
+all:
+  vars:
+    kafka_broker_custom_properties: {default.replication.factor: 3, min.insync.replicas: 2}
+zookeeper:
+  hosts: {z1: }
+kafka_broker:
+  hosts: {b1: , b2: , b3: , b4: , b5: , b6: }
+"""
+CHART = "replicaCount: 3\ndefaultReplicationFactor: 3\nimage:\n  tag: {tag}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "possible"),
+    [
+        (CHART.format(tag="3.6.1-debian-12-r0"), "Kafka 3.6.1"),
+        ("---\nreplicaCount: 3\ndefaultReplicationFactor: 3\nimage.tag: 3.6.1-debian-12-r0\n", "Kafka 3.6.1"),
+        (CHART.format(tag="0.39.0-kafka-3.6.1"), "Kafka 3.6.1"),
+        (CHART.format(tag="latest"), "Kafka 3.0 to 3.9 with ZooKeeper, 3.3 to 4.4 with KRaft"),
+        (DEBEZIUM.format(image="debezium/kafka:2.1"), "Kafka 3.3.1"),
+        (DEBEZIUM.format(image="quay.io/debezium/kafka:2.7.3.Final"), "Kafka 3.7"),
+        (DEBEZIUM.format(image="debezium/kafka:latest"), "Kafka 3.0 to 3.9"),
+        (INVENTORY, "Kafka 3.0 to 3.9"),
+        (INVENTORY.replace("zookeeper", "kafka_controller"), "Kafka 3.3 to 4.4"),
+        (INVENTORY.replace("vars:\n", "vars:\n    confluent_package_version: 7.5.1\n"), "Kafka 3.5"),
+    ],
+)
+def test_the_release_and_the_controller_are_read_where_a_file_says_them(text: str, possible: str) -> None:
+    assert words(text) == possible
+
+
+def test_debezium_and_ansible_tell_zookeeper_with_its_place() -> None:
+    shown = [settings(text)[0] for text in (DEBEZIUM.format(image="debezium/kafka:2.1"), INVENTORY)]
+    found = [each.switches.controller for each in shown]
+
+    assert [str(each.value) for each in found] == ["zookeeper", "zookeeper"]
+    assert [each.reason for each in found] == ["ZOOKEEPER_CONNECT at f0:5", "the group zookeeper at f0:4"]
+    assert (shown[1].brokers.value, shown[1].brokers.reason) == (6, "the hosts of kafka_broker at f0:6")
+
+
+def test_an_image_that_names_no_release_is_told_with_its_place() -> None:
+    found = settings("services: {k: {image: 'apache/kafka:latest', environment: {KAFKA_NODE_ID: 1}}}\n")
+
+    assert "image apache/kafka:latest at f0:1 names no release of Kafka" in found[0].version.reason

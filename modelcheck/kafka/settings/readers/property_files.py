@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.irrelevant import LOGGING_PREFIXES, PRODUCER_TOO
-from modelcheck.kafka.settings.readers.deployments.spring import client_setting, is_spring_properties
+from modelcheck.kafka.settings.readers.deployments.spring import (
+    BINDER,
+    binder,
+    client_setting,
+    is_spring_properties,
+)
 from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, kind_of, misplaced
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading, SettingLayer
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 
@@ -58,7 +63,13 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
             name = entry.key.removeprefix(prefix)
             given.append(Given(name, entry.value, SettingLayer.PRODUCER, source, span, entry.value_span))
     note = "this configures Kafka Connect; of it only its producers' settings are used"
-    return Reading(source, FileKind.CONNECT, tuple(given), notes=(note,), passed=tuple(passed))
+    facts = tuple(_worker(source, entry) for entry in entries[:1])
+    return Reading(source, FileKind.CONNECT, tuple(given), facts=facts, notes=(note,), passed=tuple(passed))
+
+
+def _worker(source: Source, first: Entry) -> Fact:
+    """The fact that the producer is that of a worker of Connect, which has defaults of its own."""
+    return Fact(About.CLIENT, "kafka-connect", source, first.key_span, "a worker's configuration")
 
 
 def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
@@ -68,7 +79,8 @@ def _spring(source: Source, entries: tuple[Entry, ...]) -> Reading:
         for entry in entries
         if (client := client_setting(entry.key)) is not None
     ]
-    return Reading(source, FileKind.SPRING, tuple(given))
+    facts = [binder(source, entry.key_span, entry.key) for entry in entries if entry.key.startswith(BINDER)]
+    return Reading(source, FileKind.SPRING, tuple(given), facts=tuple(facts))
 
 
 def _byte_order_mark(source: Source, first: Entry) -> Diagnostic:

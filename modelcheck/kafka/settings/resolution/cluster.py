@@ -48,7 +48,7 @@ def stated_version(
         newest = _possible_version(readings)
         if possible is None or possible == newest.value:
             return newest
-        return Stated(possible, "no file names the release of Kafka", assumed=True)
+        return Stated(possible, _unnamed(readings), assumed=True)
     if is_newer_than_known(found.value):
         reason = f"{found.reason}; nothing after {NEWEST} is known here, so it is taken as {NEWEST}"
         return Stated(NEWEST, reason, assumed=True)
@@ -136,13 +136,13 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
     """The newest release that has all given settings and the controller shown."""
-    newest, reason = NEWEST, "no file names the release of Kafka; the newest known is assumed"
+    newest, reason = NEWEST, f"{_unnamed(readings)}; the newest known is assumed"
     controllers = facts_about(readings, About.CONTROLLER)
     last_one = known("zookeeper.connect").last
     if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
         fact, newest = controllers[0], last_one
         reason = (
-            f"no file names the release of Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"{_unnamed(readings)}; {last_one} is assumed, the newest with ZooKeeper "
             f"({fact.words} at {fact.place})"
         )
     for given in (g for reading in readings for g in reading.given):
@@ -150,11 +150,15 @@ def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
         last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]
         if last is not None and last < newest and not _has_roles(readings):
             newest = last
-            reason = (
-                f"no file names the release of Kafka; {last} is assumed, the newest with `{given.key}`"
-                f" ({given.place})"
-            )
+            reason = f"{_unnamed(readings)}; {last} is assumed, the newest with `{given.key}` ({given.place})"
     return Stated(newest, reason, assumed=True)
+
+
+def _unnamed(readings: Sequence[Reading]) -> str:
+    """That no file names the release, or the place that could and does not."""
+    for fact in facts_about(readings, About.NO_VERSION):
+        return f"{fact.words} at {fact.place} names no release of Kafka"
+    return "no file names the release of Kafka"
 
 
 def _has_roles(readings: Sequence[Reading]) -> bool:

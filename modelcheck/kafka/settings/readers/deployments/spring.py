@@ -8,7 +8,8 @@ from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
 from modelcheck.kafka.settings.keys.key import Reader, spelled
 from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node, ScalarNode, entries
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import SettingLayer
+from modelcheck.kafka.settings.readings import About, Fact, SettingLayer
+from spec.source import Source, Span
 
 _CLIENTS = {
     "producer": (SettingLayer.PRODUCER, Reader.PRODUCER),
@@ -16,6 +17,7 @@ _CLIENTS = {
 }
 _PROFILE = ("spring.config.activate.on-profile", "spring.profiles")
 _BINDER = ("spring.cloud.stream.kafka.binder.", "spring.cloud.stream.kafka.bindings.")
+BINDER = "spring.cloud.stream.kafka."
 
 
 def is_spring(node: Node) -> bool:
@@ -30,8 +32,15 @@ def read_spring(gathered: Gathered, documents: Sequence[Node]) -> None:
         profile = next((value.text for path, _, value in found if path in _PROFILE), "")
         for path, key, value in found:
             client = client_setting(path)
+            if path.startswith(BINDER):
+                gathered.facts.append(binder(gathered.source, key.span, path))
             if client is not None:
                 gathered.setting(key, value, client[0], profile, client[1])
+
+
+def binder(source: Source, at: Span, path: str) -> Fact:
+    """The fact that the producer is that of Spring Cloud Stream's binder, which has defaults of its own."""
+    return Fact(About.CLIENT, "spring-cloud-stream", source, at, path)
 
 
 def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, ScalarNode]]:
