@@ -177,7 +177,8 @@ class Reading:
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
-    known to decide nothing, in addition to the given settings.
+    known to decide nothing, in addition to the given settings.  `own_topics` are keys of topics that Kafka
+    and products make for themselves.
     """
 
     source: Source
@@ -189,6 +190,7 @@ class Reading:
     problems: tuple[Diagnostic, ...] = field(default=())
     warnings: tuple[Diagnostic, ...] = field(default=())
     passed: tuple[Span, ...] = ()
+    own_topics: tuple[Given, ...] = ()
 
     @property
     def says_nothing(self) -> bool:

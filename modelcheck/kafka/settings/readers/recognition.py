@@ -27,6 +27,7 @@ from modelcheck.kafka.settings.readers.formats.hcl import is_hcl
 from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readers.logs import is_log, read_log
+from modelcheck.kafka.settings.readers.own_topics import own_topics
 from modelcheck.kafka.settings.readers.products import another_product
 from modelcheck.kafka.settings.readers.property_files import read_settings
 from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
@@ -102,6 +103,7 @@ def read_text(source: Source, *, bom: bool = False) -> Reading:
         reading = _reading(source, bom=bom)
     except SpecError as error:
         raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
+    reading = replace(reading, own_topics=tuple(own_topics(source)))
     return reading if reading.problems else replace(reading, problems=tuple(unread(reading)))
 
 

@@ -41,14 +41,14 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
     if not names:
         return
     taken = _taken(reading)
-    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    left_out = comments(source)
     shown = 0
     for found in _TOKEN.finditer(source.text):
         name = names.get(found[0])
         if name is None:
             continue
         span = Span(*found.span())
-        if _covers(taken, span) or _covers(comments, span) or not _is_set(source, span):
+        if covers(taken, span) or covers(left_out, span) or not _is_set(source, span):
             continue
         shown += 1
         if shown > _SHOWN:
@@ -76,6 +76,11 @@ def _is_another(name: str) -> bool:
     return any((found := find(one)) is not None and found.name not in _DECIDING for one in (name, dotted))
 
 
+def comments(source: Source) -> list[Span]:
+    """The comments of a text, in whatever form it is, in order."""
+    return _merged([Span(*found.span()) for found in _COMMENT.finditer(source.text)])
+
+
 def _taken(reading: Reading) -> list[Span]:
     """The spans that were read, or are known to have no effect."""
     known: dict[str, bool] = {}
@@ -100,7 +105,7 @@ def _merged(spans: Iterator[Span] | list[Span]) -> list[Span]:
     return found
 
 
-def _covers(spans: list[Span], span: Span) -> bool:
+def covers(spans: list[Span], span: Span) -> bool:
     """Whether a span is inside some of the sorted spans."""
     at = bisect_right(spans, span.start, key=lambda one: one.start) - 1
     return at >= 0 and spans[at].end > span.start

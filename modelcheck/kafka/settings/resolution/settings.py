@@ -18,6 +18,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
+from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
 from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
 from modelcheck.kafka.settings.resolution.roles import counted
@@ -142,6 +143,8 @@ def resolve(
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
+    if own is None:
+        find_own_topics(readings, version, count, findings)
     voters = stated_voters(readings, made.controller.value, findings)
     problems = [problem for reading in readings for problem in reading.problems]
     if problems or findings.errors:
