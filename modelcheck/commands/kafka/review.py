@@ -82,13 +82,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka",
         metavar="VERSION",
-        help="set the release, 0.8.0 to 4.x, which determines defaults and behaviour",
+        help="set the release, 0.8.0 to 4.x, which determines defaults and behaviour (default: as the files "
+        "show, else the worst of those that they leave possible)",
     )
     parser.add_argument(
         "--client",
         metavar="CLIENT",
-        help="set the producer's release, or its library such as librdkafka or sarama, which determines the "
-        "default of acks",
+        help="set the producer's release, or its library or product such as librdkafka, sarama, "
+        "kafka-connect or spring-cloud-stream, which determines the default of acks",
     )
     parser.add_argument("--brokers", type=int, metavar="N", help="set the number of brokers in the cluster")
     which = parser.add_mutually_exclusive_group()

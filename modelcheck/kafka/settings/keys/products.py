@@ -15,7 +15,7 @@ _STRENGTH = ("0", "1", "all")  # of acks, the weakest first
 
 
 @frozen
-class Product:
+class WritingProduct:
     """A product with its defaults: for each key the first release with each value, in order.
 
     `of_kafka` is whether its releases are Kafka's; `in_use` is the oldest release to consider where none is
@@ -68,13 +68,13 @@ def _weakness(value: str) -> int:
     return _STRENGTH.index(value) if value in _STRENGTH else 0
 
 
-def _product(row: Mapping[str, Any]) -> Product:
+def _product(row: Mapping[str, Any]) -> WritingProduct:
     """The product in a row of the table."""
     defaults = {
         key: tuple((numbers(since), value) for since, value in values.items())
         for key, values in row["defaults"].items()
     }
-    return Product(
+    return WritingProduct(
         row["name"],
         row.get("title", row["name"]),
         (row["name"], *row.get("other_names", ())),
@@ -105,6 +105,6 @@ DEBEZIUM_IMAGES: Mapping[str, str] = _TABLE["debezium_images"]  # the releases o
 _BY_NAME = {name: product for product in PRODUCTS for name in product.names}
 
 
-def product(name: str) -> Product | None:
+def product(name: str) -> WritingProduct | None:
     """The product with this name; None if none is known."""
     return _BY_NAME.get(name)

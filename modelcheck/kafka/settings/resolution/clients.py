@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from modelcheck.kafka.settings.keys.products import PRODUCTS, Product, numbers, product
+from modelcheck.kafka.settings.keys.products import PRODUCTS, WritingProduct, numbers, product
 from modelcheck.kafka.settings.keys.versions import BadVersionError, Version, is_newer_than_known, version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readings import About, Reading, SettingLayer
@@ -107,7 +107,7 @@ def _library(name: str, number: str | None, cluster: Version) -> Client:
     return _made(found, number, cluster)
 
 
-def _made(found: Product, number: str | None, cluster: Version) -> Client:
+def _made(found: WritingProduct, number: str | None, cluster: Version) -> Client:
     """The client that a product of a release is, by default of the cluster's if these are Kafka's own."""
     release = numbers(number) if number is not None else cluster.numbers if found.of_kafka else None
     own = {key: found.default(key, release) for key in found.defaults}

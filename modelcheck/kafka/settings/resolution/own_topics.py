@@ -28,12 +28,16 @@ _WITHOUT_OWN = "confluentinc/cp-"
 
 @frozen
 class Replicas:
-    """The number of replicas of such a topic, the place that decides it, and how it is written there."""
+    """The number of replicas of such a topic, the place that decides it, and how it is written there.
+
+    `is_default` is whether nothing sets it.
+    """
 
     number: int
     source: Source
     span: Span | None
     words: str
+    is_default: bool = False
 
 
 def find_own_topics(
@@ -75,7 +79,9 @@ def _replicas(topic: OwnTopic, readings: Sequence[Reading], brokers: Stated[int]
     at = _place_of_default(topic, readings)
     if at is None or (topic.default > brokers.value and brokers.assumed):
         return None
-    return Replicas(topic.default, at[0], at[1], f"`{topic.keys[0]}` is {topic.default} by default")
+    return Replicas(
+        topic.default, at[0], at[1], f"`{topic.keys[0]}` is {topic.default} by default", is_default=True
+    )
 
 
 def _place_of_default(topic: OwnTopic, readings: Sequence[Reading]) -> tuple[Source, Span] | None:
@@ -140,7 +146,7 @@ def _takes_no_writes(
         message = (
             f"{found.words}, and {least.key}={wanted}: {when}{topic.name} takes no writes, and {topic.stops}"
         )
-    elif found.number > 1:
+    elif found.number > 1 and not found.is_default:
         message = f"{found.words}, and {least.key}={wanted}: {topic.stops} while one of its brokers is down"
     else:
         return False
