@@ -21,13 +21,21 @@ from modelcheck.commands.options.given import words_of
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
-from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed
+from modelcheck.kafka.questions.answers import Answer, ask_all
+from modelcheck.kafka.questions.cases import (
+    PossibleCase,
+    answered,
+    cases,
+    mixed_answers,
+    same_question,
+    strength,
+)
 from modelcheck.kafka.questions.changes import circumstances
 from modelcheck.kafka.questions.outages.combined import with_controllers
 from modelcheck.kafka.questions.outages.controllers import quorum
 from modelcheck.kafka.questions.outages.search import coming, outage
-from modelcheck.kafka.questions.partition import PartitionModel, partition
-from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, requirement
+from modelcheck.kafka.questions.partition import PartitionModel
+from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, groups, requirement
 from modelcheck.kafka.questions.remedies import coming_trials, remedies
 from modelcheck.kafka.questions.review import Review, first_loss
 from modelcheck.kafka.questions.search import Asking, Effort, Watch
@@ -37,7 +45,6 @@ from modelcheck.kafka.report.overview import (
     for_topic,
     overview,
     overview_json,
-    same_question,
     worst_first,
 )
 from modelcheck.kafka.report.pipeline import of_reviews
@@ -47,6 +54,7 @@ from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
 from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
+from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
@@ -74,13 +82,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kafka",
         metavar="VERSION",
-        help="set the release, 0.8.0 to 4.x, which determines defaults and behaviour",
+        help="set the release, 0.8.0 to 4.x, which determines defaults and behaviour (default: as the files "
+        "show, else the worst of those that they leave possible)",
     )
     parser.add_argument(
         "--client",
         metavar="CLIENT",
-        help="set the producer's release, or its library such as librdkafka or sarama, which determines the "
-        "default of acks",
+        help="set the producer's release, or its library or product such as librdkafka, sarama, "
+        "kafka-connect or spring-cloud-stream, which determines the default of acks",
     )
     parser.add_argument("--brokers", type=int, metavar="N", help="set the number of brokers in the cluster")
     which = parser.add_mutually_exclusive_group()
@@ -194,8 +203,8 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
 
 
-def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
-    """The settings of the topic asked for, or of each topic.
+def _settings(args: argparse.Namespace, home: Home | None) -> list[tuple[Settings, ...]]:
+    """The settings of the topic asked for, or of each topic, in all cases that the files leave possible.
 
     Where a run of theirs is to be tried on a release of Kafka, and nothing says which release they are of,
     they are of that one. Raises SpecError where they are of another.
@@ -210,12 +219,13 @@ def _settings(args: argparse.Namespace, home: Home | None) -> list[Settings]:
         theirs = [topic.name for topic in topics_in(readings)]
         own = [name for name in internal_topics(readings, release) if name not in theirs]
         names = [*(theirs or names), *own]
-    found = [
-        resolve(readings, kafka=kafka, client=args.client, brokers=args.brokers, topic=name) for name in names
-    ]
-    if home is not None and found[0].version.value.line != home.release:
-        _refuse_other_release(found[0].version, home)
-    return found
+    given = {"client": args.client, "brokers": args.brokers}
+    if home is None:
+        return [resolve_possible(readings, kafka=kafka, topic=name, **given) for name in names]
+    found = resolve(readings, kafka=kafka, topic=args.topic, **given)
+    if found.version.value.line != home.release:
+        _refuse_other_release(found.version, home)
+    return [(found,)]
 
 
 def _refuse_other_release(version: Stated[Version], home: Home) -> NoReturn:
@@ -260,7 +270,7 @@ def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) 
 
 
 def _reviews(
-    settings: Sequence[Settings],
+    settings: Sequence[tuple[Settings, ...]],
     faults: int,
     wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     effort: Effort,
@@ -274,34 +284,43 @@ def _reviews(
     ended = ""
     for each in settings:
         with timings.phase("read"):
-            subject = partition(each)
-        placed = each.together.value if RACKS in wanted[1] else None
-        question = (*same_question(each, subject), placed)
+            possible = cases(each)
+        placed = each[0].together.value if RACKS in wanted[1] else None
+        question = (
+            placed,
+            *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
+        )
         if question not in found:
             left = None if until is None else max(0.0, until - time.monotonic())
             spend = Effort(effort.states, left)
-            found[question] = _review(each, subject, faults, wanted, Asking(spend, watch, timings, ended))
+            found[question] = _review(possible, faults, wanted, Asking(spend, watch, timings, ended))
             ended = found[question].ended
-        rows.append(
-            TopicRow(each.topic.name if each.topic else "", for_topic(found[question], each, subject))
-        )
+        topic = each[0].topic.name if each[0].topic else ""
+        rows.append(TopicRow(topic, for_topic(found[question], possible)))
     return worst_first(rows)
 
 
+def _releases(case: PossibleCase) -> tuple[Version, ...]:
+    """The releases of a case, which remedies depend on."""
+    return tuple(each.version.value for each in case.settings)
+
+
 def _review(
-    settings: Settings,
-    subject: PartitionModel,
+    possible: Sequence[PossibleCase],
     faults: int,
     wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
     asking: Asking,
 ) -> Review:
-    """The review of one topic, with requirements and further subjects."""
+    """The review of one topic in the worst case that is possible, with requirements and further subjects."""
     required, subjects = wanted
     began = time.monotonic()
     found = None
     with asking:
-        mixed = ask_mixed(asking, subject, faults)
-        likely = first_loss(answer for each in mixed for answer in each)
+        by_case = tuple(mixed_answers(asking, possible, faults))
+        worst = min(range(len(possible)), key=lambda place: strength(by_case[place]))
+        settings, subject = possible[worst].settings[0], possible[worst].partition
+        mixed = tuple(tuple(a for a in by_case[worst] if a.guarantee in group) for group in groups())
+        likely = first_loss(by_case[worst])
         trials = () if likely is None else coming_trials(subject, likely)
         asking.foresee([*trials, *(coming(subject, settings.voters) if faults else ())])
         answers = ask_all(asking, subject, faults, mixed)
@@ -312,9 +331,28 @@ def _review(
         down = outage(asking, subject, answers, settings.voters) if faults else None
         controllers = quorum(asking, settings.voters, down) if faults else None
         more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
+        beside = [
+            answered(asking, case, own, required if case is not possible[worst] else (), faults)
+            for case, own in zip(possible, by_case, strict=True)
+        ]
     took = time.monotonic() - began
-    spent = (asking.ended, asking.states, asking.known, took)
-    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more)
+    return Review(
+        settings,
+        subject,
+        faults,
+        answers,
+        found,
+        required,
+        asking.ended,
+        asking.states,
+        asking.known,
+        took,
+        down,
+        controllers,
+        more,
+        tuple(beside),
+        worst,
+    )
 
 
 def _also(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from modelcheck.kafka.questions.also.findings import SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, shown_first
+from modelcheck.kafka.questions.cases import AnsweredCase, strength, survived
 from modelcheck.kafka.questions.outages.controllers import Quorum
 from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import PartitionModel
@@ -24,6 +25,8 @@ class Review:
     did not; `states` were found by all searches together, `known` of them by an earlier run;
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
     faults were to be tried, or no file names controllers; `also` is what was asked on request.
+    `cases` are all that the files leave possible, and `reviewed` is the place of the one that `settings` and
+    all the rest are of: the worst of them.
     """
 
     settings: Settings
@@ -39,12 +42,15 @@ class Review:
     outage: Outage | None = None
     quorum: Quorum | None = None
     also: tuple[SubjectFindings, ...] = ()
+    cases: tuple[AnsweredCase, ...] = ()
+    reviewed: int = 0
 
     @property
     def complete(self) -> bool:
         """Whether every question was answered completely."""
         tried = self.remedies is None or self.remedies.complete
-        asked = all(answer.complete for answer in self.answers) and all(
+        answers = [*self.answers, *(answer for each in self.cases for answer in each.answers)]
+        asked = all(answer.complete for answer in answers) and all(
             case.complete for each in self.also for case in each.cases
         )
         return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
@@ -67,10 +73,49 @@ class Review:
         """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
         return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
 
+    def verdict(self, guarantee: str) -> tuple[Answer | None, tuple[Settings, ...]]:
+        """The worst answer for a guarantee under any mixture, and where it is so if not in this case.
+
+        What is assumed is never the better case.
+        """
+        own = self.answer(guarantee)
+        others = [each.answer(guarantee) for each in self.others]
+        worst = min(others, key=survived, default=own)
+        if survived(worst) >= survived(own):
+            return own, ()
+        same = (each for each in self.cases if survived(each.answer(guarantee)) == survived(worst))
+        return worst, tuple(settings for each in same for settings in each.settings)
+
+    @property
+    def others(self) -> tuple[AnsweredCase, ...]:
+        """The cases that are possible too, and not reviewed further."""
+        return tuple(each for place, each in enumerate(self.cases) if place != self.reviewed)
+
+    @property
+    def depends(self) -> bool:
+        """Whether the answers are not the same in all cases that are possible."""
+        return len({strength(each.answers) for each in self.cases}) > 1
+
     def met(self, required: Requirement) -> bool | None:
-        """Whether a requirement is met; None if unknown. A fault that cannot happen is survived."""
-        answer = self.answer(required.guarantee.name, required.kind)
-        return True if answer is None else answer.survives(required.faults)
+        """Whether a requirement is met in every case; None if unknown. What cannot happen is survived."""
+        met = [_met(answer, required) for answer in self._required_answers(required)]
+        return False if False in met else None if None in met else True
+
+    def required_answer(self, required: Requirement) -> Answer | None:
+        """The answer that decides whether a requirement is met; None for what cannot happen."""
+        order = (False, None, True)
+        return min(self._required_answers(required), key=lambda one: order.index(_met(one, required)))
+
+    def _required_answers(self, required: Requirement) -> list[Answer | None]:
+        """The answers about a requirement, in this case and in the others that are possible."""
+        name, kind = required.guarantee.name, required.kind
+        own = self.answer(name, kind)
+        return [own, *(each.answer(name, kind) for each in self.others)]
+
+
+def _met(answer: Answer | None, required: Requirement) -> bool | None:
+    """Whether an answer meets a requirement; None if unknown. What cannot happen is survived."""
+    return True if answer is None else answer.survives(required.faults)
 
 
 def first_loss(answers: Iterable[Answer]) -> Answer | None:

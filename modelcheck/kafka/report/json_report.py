@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
 from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.cases import AnsweredCase
 from modelcheck.kafka.questions.changes import circumstances, in_words
 from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.questions.remedies import Remedy, Search
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.cases_text import same_answers
+from modelcheck.kafka.report.report import says
 from modelcheck.kafka.report.run_text import outcome, sentences_json
-from modelcheck.kafka.report.wording import sentence
+from modelcheck.kafka.settings.resolution.settings import Settings
 
 FORMAT = 1  # goes up when a key changes its meaning or goes away
 
@@ -30,11 +35,12 @@ def as_json(review: Review) -> dict[str, object]:
         "fault_kinds": review.rows,
         "guarantees": {
             guarantee.name: {
-                "says": _says(review.answer(guarantee.name)),
+                "says": says(review, guarantee) or None,
                 "by_kind": {kind: answer_json(review.answer(guarantee.name, kind)) for kind in review.rows},
             }
             for guarantee in GUARANTEES
         },
+        "possible": [_case(row.case, row.settings) for row in same_answers(review)],
         "availability": None if review.outage is None else outages.as_json(review.outage),
         "controllers": None if review.quorum is None else controllers.as_json(review.quorum, review.outage),
         "also": also.as_json(review.also),
@@ -47,9 +53,15 @@ def as_json(review: Review) -> dict[str, object]:
     }
 
 
-def _says(answer: Answer | None) -> str | None:
-    """The answer in a sentence."""
-    return None if answer is None else sentence(answer)
+def _case(case: AnsweredCase, settings: Sequence[Settings]) -> dict[str, object]:
+    """A case that the files leave possible as JSON data, with its answers."""
+    return {
+        "in": [
+            {"kafka": str(each.version.value), "controller": str(each.switches.controller.value)}
+            for each in sorted(settings, key=lambda one: one.version.value)
+        ],
+        "guarantees": {each.name: answer_json(case.answer(each.name)) for each in GUARANTEES},
+    }
 
 
 def answer_json(answer: Answer | None) -> dict[str, object] | None:

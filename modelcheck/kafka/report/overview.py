@@ -9,14 +9,15 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.kafka.questions.also.findings import SubjectCase
 from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.cases import AnsweredCase, PossibleCase, survived
 from modelcheck.kafka.questions.outages.findings import Outage
-from modelcheck.kafka.questions.partition import PartitionModel, with_spares
+from modelcheck.kafka.questions.partition import with_spares
 from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.cases_text import release
 from modelcheck.kafka.report.json_report import FORMAT, as_json
 from modelcheck.kafka.report.report import lines
 from modelcheck.kafka.report.wording import cell, legend
-from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.frozen import frozen
 
 
@@ -30,7 +31,7 @@ class TopicRow:
     @property
     def survived(self) -> tuple[float, ...]:
         """The faults that each guarantee survives, the most important guarantee first."""
-        return tuple(_survived(self.review.answer(guarantee.name)) for guarantee in GUARANTEES)
+        return tuple(survived(self.review.verdict(guarantee.name)[0]) for guarantee in GUARANTEES)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -49,31 +50,34 @@ def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
 
 
-def _survived(answer: Answer | None) -> float:
-    """The faults survived as a sort key; unknown sorts after certain loss."""
-    if answer is None or answer.survived is None:
-        return float("inf")
-    return answer.lost_with - 1 if answer.lost_with is not None else answer.survived + 0.5
-
-
-def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:
-    """A key that is equal for topics whose reviews have the same answers."""
-    release, brokers = settings.version.value, settings.brokers.value
-    size = (partition.replicas, partition.in_sync_wanted)
-    return (release, brokers, *size, partition.ephemeral, tuple(partition.config.items()))
-
-
-def for_topic(review: Review, settings: Settings, subject: PartitionModel) -> Review:
-    """The review of one topic, transferred to another with the same question and its broker names."""
-    answers = tuple(
-        answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, subject.names))
-        for answer in review.answers
-    )
+def for_topic(review: Review, cases: Sequence[PossibleCase]) -> Review:
+    """The review of one topic, transferred to another with the same questions and its broker names."""
+    subject = cases[review.reviewed].partition
     down = None if review.outage is None else _outage(review.outage, subject.names)
     also = tuple(
         replace(each, cases=tuple(_case(c, subject.names) for c in each.cases)) for each in review.also
     )
-    return replace(review, settings=settings, partition=subject, answers=answers, outage=down, also=also)
+    possible = tuple(
+        AnsweredCase(case.settings, _answers(found.answers, case.partition.names))
+        for case, found in zip(cases, review.cases, strict=True)
+    )
+    return replace(
+        review,
+        settings=cases[review.reviewed].settings[0],
+        partition=subject,
+        answers=_answers(review.answers, subject.names),
+        outage=down,
+        also=also,
+        cases=possible,
+    )
+
+
+def _answers(found: Iterable[Answer], names: tuple[str, ...]) -> tuple[Answer, ...]:
+    """Answers with other broker names."""
+    return tuple(
+        answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, names))
+        for answer in found
+    )
 
 
 def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
@@ -116,12 +120,12 @@ def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
     for row in rows:
         facts = (f"{fact:<{len(head) + 2}}" for fact, head in zip(row.facts, FACTS, strict=True))
-        answers = [cell(row.review.answer(name)) for name in names]
+        answers = [cell(row.review.verdict(name)[0]) for name in names]
         cells = (
             Piece(f"{text:<{len(name) + 2}}", role) for (text, role), name in zip(answers, names, strict=True)
         )
         yield line(f"  {_name(row):<{first}}  ", *facts, *cells)
-    used = (cell(row.review.answer(name))[0] for row in rows for name in names)
+    used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in names)
     notes = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield ()
@@ -132,7 +136,7 @@ def title(rows: Sequence[TopicRow]) -> str:
     settings = rows[0].review.settings
     brokers = count(settings.brokers.value, "broker")
     number = count(len(rows), "topic")
-    return f"Kafka {settings.version.value}: {number} of {brokers}, those that survive least first"
+    return f"{release(rows[0].review)}: {number} of {brokers}, those that survive least first"
 
 
 def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:

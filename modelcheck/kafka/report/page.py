@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import repeat
 
 import modelcheck.kafka.report.also_text as also
+import modelcheck.kafka.report.cases_text as cases
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
@@ -17,7 +18,7 @@ from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, GUARANTEES
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.overview import FACTS, TopicRow, title
-from modelcheck.kafka.report.report import limits, remedies, stopping, subject
+from modelcheck.kafka.report.report import limits, remedies, says, stopping, subject
 from modelcheck.kafka.report.settings_used import basis, warnings
 from modelcheck.kafka.report.wording import cell, legend, mark, sentence
 
@@ -57,7 +58,7 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
 def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
     """The cells of a topic's row."""
     for name in names:
-        text, role = cell(row.review.answer(name))
+        text, role = cell(row.review.verdict(name)[0])
         yield TableCell(text, role)
 
 
@@ -107,7 +108,7 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(_table(review, places, runs), *_outages(review)),
+        tables=(*_cases(review), _table(review, places, runs), *_outages(review)),
         remarks=tuple(_required(review)),
         texts=tuple(
             (heading, tuple(lines))
@@ -126,16 +127,33 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
 
 def _first_words(review: Review) -> tuple[str, Role]:
     """The result for the most important guarantee, in words."""
-    first = review.answer(GUARANTEES[0].name)
-    return ("nothing was asked", Role.UNSURE) if first is None else (sentence(first), mark(first)[1])
+    first, _ = review.verdict(GUARANTEES[0].name)
+    words = says(review, GUARANTEES[0])
+    return ("nothing was asked", Role.UNSURE) if first is None else (words, mark(first)[1])
 
 
 def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
     """The verdict on each guarantee; `places` has the number on the page of each loss, by its id."""
     for guarantee in GUARANTEES:
-        answer = review.answer(guarantee.name)
+        answer, _ = review.verdict(guarantee.name)
         if answer is not None:
-            yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
+            words, role = says(review, guarantee), mark(answer)[1]
+            yield Verdict(guarantee.name, words, role, places.get(id(answer.loss)))
+
+
+def _cases(review: Review) -> Iterator[PageTable]:
+    """The table of answers by release and controller, where they differ."""
+    if review.depends:
+        what, how = cases.missing(review)
+        names = tuple(guarantee.name for guarantee in GUARANTEES)
+        rows = tuple(
+            (cases.label(row, review), tuple(TableCell(*cell(row.case.answer(name))) for name in names))
+            for row in cases.same_answers(review)
+        )
+        note = (
+            f"Faults that are survived, of any mixture. The rest is of {cases.reviewed(review)}, the worst."
+        )
+        yield PageTable(f"It depends on {what}, which no file says: give {how}", names, rows, note)
 
 
 def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:

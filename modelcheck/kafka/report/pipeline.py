@@ -24,7 +24,7 @@ from modelcheck.kafka.questions.question import GUARANTEES, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.overview import TopicRow
-from modelcheck.kafka.report.report import limits, subject
+from modelcheck.kafka.report.report import limits, says, subject
 from modelcheck.kafka.report.run_text import outcome, sentences, story
 from modelcheck.kafka.report.wording import sentence
 from modelcheck.kafka.settings.keys.releases import entry
@@ -82,16 +82,16 @@ def _cases(row: TopicRow) -> Iterator[CaseReport]:
     scope = plain([*limits(review, WIDTH, measured=False)])
     seconds = review.seconds  # of all together: searches share what they find
     for guarantee in GUARANTEES:
-        answer = review.answer(guarantee.name)
+        answer, _ = review.verdict(guarantee.name)
         if answer is None:
             continue
         came = CaseStatus.PASSED if answer.complete or answer.lost_with is not None else CaseStatus.ERROR
-        message = "" if came is CaseStatus.PASSED else sentence(answer)
-        text = f"{subject(review)}\n{sentence(answer)}\n{scope}"
+        message = "" if came is CaseStatus.PASSED else says(review, guarantee)
+        text = f"{subject(review)}\n{says(review, guarantee)}\n{scope}"
         yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), text)
         seconds = 0.0
     for required in review.required:
-        answer = review.answer(required.guarantee.name, required.kind)
+        answer = review.required_answer(required)
         came = CAME[review.met(required)]
         message = "" if came is CaseStatus.PASSED else f"required {required}: {_says(answer)}"
         text = "" if answer is None else _story(answer)
@@ -119,7 +119,7 @@ def _findings(row: TopicRow, files: Sequence[str]) -> Iterator[Finding]:
     """A finding for each guarantee that is lost, or not known to survive what it must."""
     review = row.review
     for guarantee in GUARANTEES:
-        answer = review.answer(guarantee.name)
+        answer, _ = review.verdict(guarantee.name)
         required = [each for each in review.required if each.guarantee == guarantee]
         met = [review.met(each) for each in required]
         if answer is None or (answer.lost_with is None and answer.complete and all(met)):
@@ -127,7 +127,11 @@ def _findings(row: TopicRow, files: Sequence[str]) -> Iterator[Finding]:
         level = Severity.ERROR if False in met else Severity.WARNING
         wanted = [str(each) for each, kept in zip(required, met, strict=True) if not kept]
         place, more = _place(review, answer, files), _remedies(review, answer)
-        parts = [f"{subject(review)}: {sentence(answer)}", *(f"required: {each}" for each in wanted), *more]
+        parts = [
+            f"{subject(review)}: {says(review, guarantee)}",
+            *(f"required: {each}" for each in wanted),
+            *more,
+        ]
         yield Finding(_rule(guarantee), level, "; ".join(parts), place, row.topic, run=_stages(answer, place))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import modelcheck.kafka.report.also_text as also
+import modelcheck.kafka.report.cases_text as cases
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
 from counterexamples.ending import ending
@@ -12,7 +13,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.changes import circumstances, in_words
-from modelcheck.kafka.questions.question import GUARANTEES, RECORDS
+from modelcheck.kafka.questions.question import GUARANTEES, RECORDS, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy, Search
 from modelcheck.kafka.questions.review import Review, broken
 from modelcheck.kafka.report.run_text import story
@@ -28,6 +29,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     """The whole report; `verbose` adds the reason of each setting, and the run in the model's terms."""
     yield from _answer(review, width)
     yield from _requirements(review)
+    yield from cases.lines(review, width)
     yield from _table(review, width)
     if review.outage is not None:
         yield from outages.lines(review.outage, width, stopping(review))
@@ -53,13 +55,23 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
     yield ()
     first = max(len(guarantee.name) for guarantee in GUARANTEES)
     for guarantee in GUARANTEES:
-        answer = review.answer(guarantee.name)
+        answer, _ = review.verdict(guarantee.name)
         if answer is None:
             continue
         sign, role = mark(answer)
         label = line("  ", Piece(f"{sign} ", role), Piece(f"{guarantee.name:<{first}}  ", Role.STRONG))
-        yield from wrapped(label, sentence(answer), width, role if guarantee is GUARANTEES[0] else Role.PLAIN)
+        yield from wrapped(
+            label, says(review, guarantee), width, role if guarantee is GUARANTEES[0] else Role.PLAIN
+        )
     yield ()
+
+
+def says(review: Review, guarantee: Guarantee) -> str:
+    """The verdict on a guarantee in a sentence, with the case that it is of if it is not the reviewed one."""
+    answer, elsewhere = review.verdict(guarantee.name)
+    if answer is None:
+        return ""
+    return sentence(answer) + (f" ({cases.of_case(elsewhere, review)})" if elsewhere else "")
 
 
 def stopping(review: Review) -> Trace | None:
@@ -75,7 +87,7 @@ def subject(review: Review) -> str:
     replicas = count(review.partition.replicas, "replica")
     is_known = settings.brokers.value >= len(review.partition.names)
     of = f" of {count(settings.brokers.value, 'broker')}" if is_known else ""
-    return f"Kafka {settings.version.value}: one partition of {topic}, {replicas}{of}"
+    return f"{cases.release(review)}: one partition of {topic}, {replicas}{of}"
 
 
 def _requirements(review: Review) -> Iterator[Line]:
@@ -83,7 +95,7 @@ def _requirements(review: Review) -> Iterator[Line]:
     words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
     for required in review.required:
         text, role = words[review.met(required)]
-        cannot = review.answer(required.guarantee.name, required.kind) is None
+        cannot = review.required_answer(required) is None
         why = " (that cannot happen under this configuration)" if cannot else ""
         yield line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role), why)
     if review.required:

@@ -8,8 +8,10 @@ from dataclasses import fields
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.also_text import not_asked
+from modelcheck.kafka.report.cases_text import possible, release, reviewed
 from modelcheck.kafka.settings.keys.key import NEVER
 from modelcheck.kafka.settings.provenance import Remark
+from modelcheck.kafka.settings.resolution.possible import in_words
 from modelcheck.kafka.settings.resolution.precedence import Effective
 from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.kafka.settings.resolution.switches import Truncation
@@ -29,7 +31,7 @@ def warnings(settings: Settings) -> Iterator[Line]:
 def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
     """The settings used: in short, or with `verbose` each with its reason."""
     settings = review.settings
-    yield from _assumed(settings, width)
+    yield from _assumed(review, width)
     yield from _used(settings.used)
     yield from _defaulted(settings, width)
     if verbose:
@@ -40,14 +42,14 @@ def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
     yield ()
 
 
-def _assumed(settings: Settings, width: int) -> Iterator[Line]:
+def _assumed(review: Review, width: int) -> Iterator[Line]:
     """The assumed settings that affect the answer, and how to set them."""
+    settings = review.settings
     factor, acks = settings.switches.replication_factor, settings.switches.acks
     assumed = []
     if settings.version.assumed:
-        assumed.append(
-            (f"Kafka {settings.version.value}", f"{settings.version.reason}: give --kafka VERSION")
-        )
+        why = f"{settings.version.reason}{_of_other_releases(review)}: give --kafka VERSION"
+        assumed.append((reviewed(review) if review.depends else release(review), why))
     if factor.assumed and settings.value("default.replication.factor").origin is None:
         how = "no file has the number: add the broker's server.properties, or kafka-topics --describe"
         assumed.append((count(factor.value, "replica"), how))
@@ -59,13 +61,33 @@ def _assumed(settings: Settings, width: int) -> Iterator[Line]:
             (count(settings.brokers.value, "broker"), f"{settings.brokers.reason}: give --brokers N")
         )
     if settings.switches.controller.assumed:
-        assumed.append((str(settings.switches.controller.value), settings.switches.controller.reason))
+        kind = settings.switches.controller
+        assumed.append((str(kind.value), f"{kind.reason}{_of_the_other(review)}"))
     if assumed:
         yield line(Piece("Assumed", Role.STRONG))
         first = max(len(what) for what, _ in assumed)
         for what, why in assumed:
             yield from wrapped(line("  ", Piece(f"{what:<{first}}  ", Role.UNSURE)), why, width, Role.DIM)
         yield ()
+
+
+def _of_other_releases(review: Review) -> str:
+    """How the answers in the other releases that are possible compare, as the rest of a sentence."""
+    every = possible(review)
+    others = [each for each in every if each.version.value != review.settings.version.value]
+    if not others:
+        return ""
+    if review.depends:
+        return f"; of {release(review)} it is the worst"
+    return f", and {in_words(others, every)} would be the same"
+
+
+def _of_the_other(review: Review) -> str:
+    """How the answers with the other controller compare, as the rest of a sentence."""
+    kinds = {each.switches.controller.value for each in possible(review)}
+    if len(kinds) == 1:
+        return ""
+    return "; with the other it is not worse" if review.depends else "; with the other it is the same"
 
 
 def _used(found: Iterable[Effective]) -> Iterator[Line]:

@@ -167,6 +167,8 @@ class About(StrEnum):
     VOTERS = "number of controllers"
     COMBINED = "whether controllers are brokers"
     STORAGE = "storage"
+    CLIENT = "client"
+    NO_VERSION = "where a Kafka version could be and is none"
 
 
 @frozen
@@ -199,8 +201,8 @@ class Reading:
 
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
-    known to decide nothing, in addition to the given settings.  `missing` are notes
-    on keys that no file sets.
+    known to decide nothing, in addition to the given settings.  `missing` are notes on keys
+    that no file sets, `own_topics` are keys of topics that Kafka and products make for themselves.
     """
 
     source: Source
@@ -213,6 +215,7 @@ class Reading:
     warnings: tuple[Diagnostic, ...] = field(default=())
     passed: tuple[Span, ...] = ()
     missing: tuple[Missing, ...] = ()
+    own_topics: tuple[Given, ...] = ()
 
     @property
     def says_nothing(self) -> bool:

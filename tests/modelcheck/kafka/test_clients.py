@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from modelcheck.kafka.settings.keys.catalogue import known
+from modelcheck.kafka.settings.keys.key import parse
+from modelcheck.kafka.settings.keys.products import PRODUCTS
+from modelcheck.kafka.settings.keys.versions import NEWEST
 from modelcheck.kafka.settings.readers.recognition import read_bytes
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
@@ -39,6 +43,14 @@ def codes(settings: Settings) -> list[str]:
         ("kafka-go", "0"),
         ("kafkajs", "all"),
         ("kafka-python 2.0.2", "1"),
+        ("kafka-python 3.0.7", "all"),
+        ("kafka-python", "1"),  # 2.x is in use
+        ("spring-cloud-stream 4.3.3", "1"),
+        ("spring-cloud-stream 5.0.1", "1"),
+        ("spring-cloud-stream 5.0.2", "all"),
+        ("kafka-connect 2.8.1", "all"),
+        ("debezium 2.5", "all"),
+        ("mirrormaker2", "all"),
     ],
 )
 def test_the_client_decides_acks_where_no_file_does(client: str, acks: str) -> None:
@@ -52,6 +64,43 @@ def test_without_a_word_the_client_is_like_the_cluster_and_that_is_assumed() -> 
         found = review(CLUSTER, kafka=kafka)
         assert (found.switches.acks.value, found.switches.acks.assumed) == (acks, True)
         assert f"Kafka's own of release {kafka.removesuffix('.0')} is assumed" in found.switches.acks.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "client", "acks"),
+    [
+        ("spring.cloud.stream.kafka.binder.brokers=a:9092\n", "spring-cloud-stream", "1"),
+        ("spring:\n  cloud: {stream: {kafka: {binder: {brokers: a}}}}\n", "spring-cloud-stream", "1"),
+        ("spring.cloud.stream.kafka.binder.requiredAcks=all\n", "spring-cloud-stream", "all"),
+        ("spring:\n  kafka: {bootstrap-servers: a}\n", "Kafka 4.1", "all"),
+        ("group.id=c\nkey.converter=x\noffset.storage.topic=o\nplugin.path=p\n", "kafka-connect", "all"),
+        ("key.converter=x\noffset.storage.topic=o\nproducer.acks=1\nplugin.path=p\n", "kafka-connect", "1"),
+    ],
+)
+def test_a_products_file_tells_its_own_defaults(text: str, client: str, acks: str) -> None:
+    found = review(CLUSTER, text, kafka="4.1.0")
+
+    assert (str(found.client.value), found.switches.acks.value) == (client, acks)
+
+
+@pytest.mark.parametrize(
+    ("release", "value"),
+    [("2.8.0", False), ("3.0.1", True), ("3.0.2", False), ("3.1.1", False), ("4.1", False)],
+)
+def test_connect_switches_idempotence_off(release: str, *, value: bool) -> None:
+    """`Worker.baseProducerConfigs` in the tags of these releases."""
+    worker = "key.converter=x\noffset.storage.topic=o\nplugin.path=p\n"
+    found = review(CLUSTER, worker, kafka=release)
+
+    assert (found.value("acks").value, found.value("enable.idempotence").value) == ("all", value)
+
+
+def test_every_default_of_a_product_has_its_source_and_a_value_that_kafka_has() -> None:
+    for each in PRODUCTS:
+        assert each.source
+        for key, values in each.defaults.items():
+            assert [since for since, _ in values] == sorted(since for since, _ in values)
+            assert all(parse(known(key), value, NEWEST) is not None for _, value in values)
 
 
 def test_a_producer_that_says_acks_is_believed_whatever_the_client() -> None:

@@ -17,6 +17,7 @@ default.replication.factor=3
 unclean.leader.election.enable=true
 offsets.topic.replication.factor=1
 transaction.state.log.min.isr=3
+zookeeper.connect=z:2181
 """
 PRODUCER = "bootstrap.servers=a:9092\nkey.serializer=x\nacks=1\n"
 SHOWN = """\

@@ -17,8 +17,15 @@ def review(*texts: str, brokers: int | None = None) -> Settings:
     return resolve([read_text(Source(f"f{n}", text)) for n, text in enumerate(texts)], brokers=brokers)
 
 
+OF_TWO = (  # what Kafka keeps for itself fits two brokers
+    "offsets.topic.replication.factor=2\n"
+    "transaction.state.log.replication.factor=2\n"
+    "transaction.state.log.min.isr=1\n"
+)
+
+
 def broker(number: int, rack: str = "") -> str:
-    return f"broker.id={number}\n" + (f"broker.rack={rack}\n" if rack else "")
+    return f"broker.id={number}\n" + (f"broker.rack={rack}\n" if rack else "") + OF_TWO
 
 
 def warnings(settings: Settings) -> list[str]:

@@ -70,7 +70,7 @@ def test_each_broker_of_a_compose_file_counts() -> None:
     assert found.topic is not None
     assert (found.topic.name, found.topic.replication_factor) == ("orders", 2)
     assert found.value("min.insync.replicas").value == 1
-    assert [warning.code for warning in found.warnings] == ["R0724"]
+    assert [warning.code for warning in found.warnings] == ["R0724", "R0745", "R0745"]
 
 
 def test_a_controller_of_its_own_is_no_broker() -> None:

@@ -10,7 +10,7 @@ from modelcheck.kafka.settings.readers.file_kinds import LAYER_OF, READER_OF, ki
 from modelcheck.kafka.settings.readers.formats.properties import Entry, read_properties
 from modelcheck.kafka.settings.readers.formats.tree import ScalarNode
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import FileKind, Given, Reading
+from modelcheck.kafka.settings.readings import About, Fact, FileKind, Given, Reading
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source
 
@@ -74,8 +74,14 @@ def _connect(source: Source, entries: tuple[Entry, ...]) -> Reading:
     """The settings of clients in the configuration of a Connect worker or a connector."""
     gathered = Gathered(source, FileKind.CONNECT)
     _clients(gathered, entries)
+    gathered.facts += (_worker(source, entry) for entry in entries[:1])
     gathered.notes.append("this configures Kafka Connect; of it only its clients' settings are used")
     return gathered.reading()
+
+
+def _worker(source: Source, first: Entry) -> Fact:
+    """The fact that the producer is that of a worker of Connect, which has defaults of its own."""
+    return Fact(About.CLIENT, "kafka-connect", source, first.key_span, "a worker's configuration")
 
 
 def _application(source: Source, kind: FileKind | None, entries: tuple[Entry, ...]) -> Reading:

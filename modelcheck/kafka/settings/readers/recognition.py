@@ -28,6 +28,7 @@ from modelcheck.kafka.settings.readers.formats.tree import MappingNode, Node
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readers.layers import FileLayer, Merged, describes_twice, is_layer, merge
 from modelcheck.kafka.settings.readers.logs import is_log, read_log
+from modelcheck.kafka.settings.readers.own_topics import own_topics
 from modelcheck.kafka.settings.readers.products import another_product
 from modelcheck.kafka.settings.readers.property_files import read_settings
 from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
@@ -131,6 +132,7 @@ def _searched(source: Source, read: Callable[[], Reading]) -> Reading:
         reading = read()
     except SpecError as error:
         raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
+    reading = replace(reading, own_topics=tuple(own_topics(reading.source)))
     if reading.problems:
         return reading
     return replace(reading, problems=tuple(unread(reading)), notes=(*reading.notes, *aside(reading)))

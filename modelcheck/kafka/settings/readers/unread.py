@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, known, meant
 from modelcheck.kafka.settings.keys.key import Reader, spelled
 from modelcheck.kafka.settings.readers.clients import acks_named
-from modelcheck.kafka.settings.readings import FileKind, Reading
+from modelcheck.kafka.settings.readings import About, FileKind, Reading
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
@@ -45,14 +45,14 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
     if not names:
         return
     taken = _taken(reading)
-    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    left_out = comments(source)
     shown = 0
     for found in _TOKEN.finditer(source.text):
         name = names.get(found[0])
         if name is None:
             continue
         span = Span(*found.span())
-        if _covers(taken, span) or _covers(comments, span) or not _is_set(source, span):
+        if covers(taken, span) or covers(left_out, span) or not _is_set(source, span):
             continue
         shown += 1
         if shown > _SHOWN:
@@ -61,28 +61,28 @@ def unread(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def aside(reading: Reading) -> Iterator[str]:
-    """A note on each number of replicas in a file that is of topics which tools keep for themselves.
+    """A note on each number of replicas in a file that is of topics which other tools keep for themselves.
 
-    Such are the topics of Connect, of ksqlDB and of a schema registry.  Costs time linear in the text.
+    Whether they are too few is looked at elsewhere, for `own_topics`.  Costs time linear in the text.
     """
     source = reading.source
     tokens = {one for one in set(_TOKEN.findall(source.text)) if _is_of_others(one)}
     if not tokens:
         return
     taken = _taken(reading)
-    comments = _merged(Span(*found.span()) for found in _COMMENT.finditer(source.text))
+    left_out = comments(source)
     places: dict[str, str] = {}
     for found in _TOKEN.finditer(source.text):
         span = Span(*found.span())
         if found[0] not in tokens or found[0] in places or not _is_set(source, span):
             continue
-        if not _covers(taken, span) and not _covers(comments, span):
+        if not covers(taken, span) and not covers(left_out, span):
             name, line, _ = source.place(span.start)
             places[found[0]] = f"{name}:{line}"
     if places:
         named = [f"`{name}` ({place})" for name, place in list(places.items())[:_SHOWN]]
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-        yield f"{', '.join(named)}{more}: the replicas of a tool's own topics, which are not reviewed here"
+        yield f"{', '.join(named)}{more}: the replicas of a tool's own topics, not of the one under review"
 
 
 def _is_of_others(token: str) -> bool:
@@ -112,6 +112,11 @@ def _is_another(name: str) -> bool:
     return any((found := find(one)) is not None and found.name not in _DECIDING for one in (name, dotted))
 
 
+def comments(source: Source) -> list[Span]:
+    """The comments of a text, in whatever form it is, in order."""
+    return _merged([Span(*found.span()) for found in _COMMENT.finditer(source.text)])
+
+
 def _taken(reading: Reading) -> list[Span]:
     """The spans that were read, or are known to have no effect."""
     read: dict[str, bool] = {}
@@ -120,7 +125,7 @@ def _taken(reading: Reading) -> list[Span]:
             plain = find(one.key) is not None or is_irrelevant(one.key)
             read[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
     spans = [one.key_span for one in reading.given if read[one.key]]
-    spans += [fact.span for fact in reading.facts]
+    spans += [fact.span for fact in reading.facts if fact.about is not About.CLIENT]  # one shows by any key
     spans += [topic.span for topic in reading.topics]
     return _merged([*spans, *reading.passed])
 
@@ -136,7 +141,7 @@ def _merged(spans: Iterator[Span] | list[Span]) -> list[Span]:
     return found
 
 
-def _covers(spans: list[Span], span: Span) -> bool:
+def covers(spans: list[Span], span: Span) -> bool:
     """Whether a span is inside some of the sorted spans."""
     at = bisect_right(spans, span.start, key=lambda one: one.start) - 1
     return at >= 0 and spans[at].end > span.start

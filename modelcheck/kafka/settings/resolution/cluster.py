@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from modelcheck.kafka.settings.keys.catalogue import NAME_LIFETIMES, find, known
 from modelcheck.kafka.settings.keys.versions import (
+    LINES,
     NEWEST,
     OLDEST,
     BadVersionError,
     Version,
     is_newer_than_known,
+    of,
     protocol,
     version,
 )
@@ -23,25 +25,65 @@ from spec.source import Source, Span
 
 _COUNTED = 3  # places in a reason; more are counted
 _SHOWN = 12  # names in a message; more are counted
+# Where no file shows the release, older ones are not considered: 2.8 got its last fixes in 2022.
+_OLDEST_ASSUMED = of(3, 0)
+KRAFT_READY = of(3, 3)  # for production (KIP-833)
 
 
 # --- the version
 
 
 def stated_version(
-    readings: Sequence[Reading], asked: str | None, findings: ResolutionDiagnostics
+    readings: Sequence[Reading],
+    asked: str | None,
+    findings: ResolutionDiagnostics,
+    possible: Version | None = None,
 ) -> Stated[Version]:
-    """The release to review for: as asked for, else as the files show, else the newest.
+    """The release to review for: as asked for, else as the files show, else `possible` or the newest.
 
     A release newer than every known one is reviewed as the newest known (R0711).
     """
     found = _asked_version(asked, findings) or _shown_version(readings, findings)
     if found is None:
-        return _possible_version(readings)
+        newest = _possible_version(readings)
+        if possible is None or possible == newest.value:
+            return newest
+        return Stated(possible, _unnamed(readings), assumed=True)
     if is_newer_than_known(found.value):
         reason = f"{found.reason}; nothing after {NEWEST} is known here, so it is taken as {NEWEST}"
         return Stated(NEWEST, reason, assumed=True)
-    return found
+    return replace(found, value=possible) if found.assumed and possible is not None else found
+
+
+def possible_releases(readings: Sequence[Reading], asked: str | None) -> tuple[Version, ...]:
+    """The releases that the files leave possible, oldest first; one where they name it.
+
+    Where a protocol version is all that is given, those that speak it; else those since 3.0 that have every
+    setting which is given.
+    """
+    stated = stated_version(readings, asked, ResolutionDiagnostics())
+    newest = _possible_version(readings).value
+    if not stated.assumed or asked is not None or is_newer_than_known(_shown_or(readings, stated.value)):
+        return (stated.value,)
+    shown = _shown_version(readings, ResolutionDiagnostics())
+    oldest = stated.value if shown is not None else min(newest, max(_OLDEST_ASSUMED, _first(readings)))
+    between = tuple(of(*line) for line in LINES if oldest.line <= line <= newest.line)
+    return between or (stated.value,)
+
+
+def _shown_or(readings: Sequence[Reading], other: Version) -> Version:
+    """The release that the files show, else another."""
+    shown = _shown_version(readings, ResolutionDiagnostics())
+    return other if shown is None else shown.value
+
+
+def _first(readings: Sequence[Reading]) -> Version:
+    """The first release with every setting that is given."""
+    keys = [(one.key, find(one.key)) for reading in readings for one in reading.given]
+    firsts = [NAME_LIFETIMES.get(name, (key.first, None))[0] for name, key in keys if key is not None]
+    controllers = {fact.value for fact in facts_about(readings, About.CONTROLLER)}
+    is_kraft = _has_roles(readings) or controllers == {"kraft"}
+    return max([KRAFT_READY if is_kraft else OLDEST, *firsts])
 
 
 def _asked_version(asked: str | None, findings: ResolutionDiagnostics) -> Stated[Version] | None:
@@ -94,13 +136,13 @@ def _shown_version(readings: Sequence[Reading], findings: ResolutionDiagnostics)
 
 def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
     """The newest release that has all given settings and the controller shown."""
-    newest, reason = NEWEST, "no file names the release of Kafka; the newest known is assumed"
+    newest, reason = NEWEST, f"{_unnamed(readings)}; the newest known is assumed"
     controllers = facts_about(readings, About.CONTROLLER)
     last_one = known("zookeeper.connect").last
     if last_one is not None and controllers and all(fact.value == "zookeeper" for fact in controllers):
         fact, newest = controllers[0], last_one
         reason = (
-            f"no file names the release of Kafka; {last_one} is assumed, the newest with ZooKeeper "
+            f"{_unnamed(readings)}; {last_one} is assumed, the newest with ZooKeeper "
             f"({fact.words} at {fact.place})"
         )
     for given in (g for reading in readings for g in reading.given):
@@ -108,11 +150,15 @@ def _possible_version(readings: Sequence[Reading]) -> Stated[Version]:
         last = NAME_LIFETIMES.get(given.key, (OLDEST, key.last if key else None))[1]
         if last is not None and last < newest and not _has_roles(readings):
             newest = last
-            reason = (
-                f"no file names the release of Kafka; {last} is assumed, the newest with `{given.key}`"
-                f" ({given.place})"
-            )
+            reason = f"{_unnamed(readings)}; {last} is assumed, the newest with `{given.key}` ({given.place})"
     return Stated(newest, reason, assumed=True)
+
+
+def _unnamed(readings: Sequence[Reading]) -> str:
+    """That no file names the release, or the place that could and does not."""
+    for fact in facts_about(readings, About.NO_VERSION):
+        return f"{fact.words} at {fact.place} names no release of Kafka"
+    return "no file names the release of Kafka"
 
 
 def _has_roles(readings: Sequence[Reading]) -> bool:

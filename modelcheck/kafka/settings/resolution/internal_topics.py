@@ -98,8 +98,8 @@ def _without_producers(reading: Reading) -> Reading:
 def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, shown: bool) -> Reading:
     """The internal topic's settings that no file has, as the brokers set them."""
     deciding = [(key, known(by)) for key, by in topic.decided]
-    decided = {key: _decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
-    values = dict(topic.fixed) | {key: found.value for key, found in decided.items()}
+    by_brokers = {key: decided(by, readings, release) for key, by in deciding if by.exists_in(release)}
+    values = dict(topic.fixed) | {key: found.value for key, found in by_brokers.items()}
     source = Source(
         f"Kafka {release} for {topic.name}", "".join(f"{key}={value}\n" for key, value in values.items())
     )
@@ -108,7 +108,7 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
         key, value = line.groups()
         layer = SettingLayer.PRODUCER if key == "acks" else SettingLayer.TOPIC
         one = Given(key, value, layer, source, Span(*line.span(1)), Span(*line.span(2)), topic.name)
-        origin = decided[key].origin if key in decided else None
+        origin = by_brokers[key].origin if key in by_brokers else None
         if origin is not None:
             one = replace(one, source=origin.source, key_span=origin.key_span, value_span=origin.value_span)
         given[key] = one
@@ -119,8 +119,12 @@ def _made(topic: Internal, readings: Sequence[Reading], release: Version, *, sho
     return Reading(source, FileKind.TOPIC, tuple(given.values()), (made,))
 
 
-def _decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
-    """The effective value of a broker key."""
+def decided(key: CatalogueKey, readings: Sequence[Reading], release: Version) -> Effective:
+    """The effective value of a broker key, whatever single topics have."""
     every = tuple(one for reading in readings for one in reading.given)
-    given = [one for one in without_controllers(every) if one.key in key.names]
+    given = [
+        one
+        for one in without_controllers(every)
+        if one.key in key.names and one.layer is not SettingLayer.TOPIC
+    ]
     return effective(key, given, release, Client(JAVA, release), ResolutionDiagnostics())

@@ -195,7 +195,7 @@ def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
 
 def _is_of_a_library(key: CatalogueKey, client: Client) -> bool:
     """Whether a client other than Kafka's reads the key."""
-    return client.acks is not None and key.readers == (Reader.PRODUCER,)
+    return client.is_another and key.readers == (Reader.PRODUCER,)
 
 
 def effective(
@@ -221,8 +221,9 @@ def effective(
     ]
     if not valid:
         if _is_of_a_library(key, client):
-            own = client.acks if key.name == "acks" else None
-            return Effective(key.name, own, None, f"not given; the default of {client}")
+            own = client.defaults.get(key.name)
+            value = None if own is None else parse(key, own, release)
+            return Effective(key.name, value, None, f"not given; the default of {client}")
         return _default(
             key, [one for one, _ in values if one.layer is SettingLayer.DEFAULT], release, findings
         )

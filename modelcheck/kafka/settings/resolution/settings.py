@@ -18,10 +18,18 @@ from modelcheck.kafka.settings.resolution.cluster import (
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
+from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
 from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
 from modelcheck.kafka.settings.resolution.roles import counted
-from modelcheck.kafka.settings.resolution.switches import Known, Switches, min_insync, switches
+from modelcheck.kafka.settings.resolution.switches import (
+    Controller,
+    Known,
+    Switches,
+    min_insync,
+    possible_controllers,
+    switches,
+)
 from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
@@ -35,7 +43,7 @@ class Settings:
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
     are diagnostics that do not stop a review; `voters` are the controllers that files name, and
     `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
-    it is given, whatever the number of replicas is.
+    it is given, whatever the number of replicas is.  `controllers` are those that the files leave possible.
     """
 
     version: Stated[Version]
@@ -53,6 +61,7 @@ class Settings:
     together: Stated[int]
     in_sync_wanted: int
     voters: Voters | None = None
+    controllers: tuple[Controller, ...] = ()
 
     @property
     def used(self) -> tuple[Effective, ...]:
@@ -88,6 +97,14 @@ class Settings:
         }
 
 
+@frozen
+class AssumedCluster:
+    """A release that the files leave possible, and a controller, None if they show it."""
+
+    release: Version
+    controller: Controller | None = None
+
+
 def resolve(
     readings: Sequence[Reading],
     *,
@@ -95,16 +112,18 @@ def resolve(
     client: str | None = None,
     brokers: int | None = None,
     topic: str | None = None,
+    possible: AssumedCluster | None = None,
 ) -> Settings:
     """The effective settings of one topic, by Kafka's own precedence.
 
     A topic's setting wins over one made for a running broker, that over the
     cluster's default, that over the broker's file, and that over the release's
     default; a producer's other settings are the defaults of its own library and
-    release, `client`.  Raises SpecError with every mistake that leaves no answer.
+    release, `client`.  What no file shows of the release and the controller is as in `possible`.
+    Raises SpecError with every mistake that leaves no answer.
     """
     findings = ResolutionDiagnostics()
-    version = stated_version(readings, kafka, findings)
+    version = stated_version(readings, kafka, findings, None if possible is None else possible.release)
     own = internal(topic, version.value)
     if own is not None:
         readings = as_made(own, readings, version.value)
@@ -119,10 +138,13 @@ def resolve(
     }
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
-    about = Known(version.value, values, readings, factor, producer)
+    controller = None if possible is None else possible.controller
+    about = Known(version.value, values, readings, factor, producer, controller)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
+    if own is None:
+        find_own_topics(readings, version, count, findings)
     voters = stated_voters(readings, made.controller.value, findings)
     problems = [problem for reading in readings for problem in reading.problems]
     if problems or findings.errors:
@@ -152,6 +174,7 @@ def resolve(
         together=together(readings, count.value, chosen, factor.value),
         in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
         voters=voters,
+        controllers=possible_controllers(about),
     )
 
 

@@ -19,12 +19,11 @@ from modelcheck.kafka.settings.keys.versions import ProtocolVersion, Version, of
 from modelcheck.kafka.settings.provenance import Stated
 from modelcheck.kafka.settings.readings import About, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import Client
-from modelcheck.kafka.settings.resolution.cluster import facts_about
+from modelcheck.kafka.settings.resolution.cluster import KRAFT_READY, facts_about
 from modelcheck.kafka.settings.resolution.precedence import Effective
 from modelcheck.kafka.settings.resolution.roles import roles_of
 from spec.frozen import frozen
 
-_KRAFT_READY = of(3, 3)  # for production (KIP-833)
 # ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic was `false` before.
 _KRAFT_UNCLEAN = of(3, 9)
 
@@ -89,13 +88,14 @@ class Switches:
 
 @frozen
 class Known:
-    """The settings and facts from which switches are derived."""
+    """The settings and facts from which switches are derived; `controller` is one to take for granted."""
 
     release: Version
     values: Mapping[str, Effective]
     readings: Sequence[Reading]
     factor: Stated[int]
     client: Stated[Client]
+    controller: Controller | None = None
 
     def said(self, key: str) -> str:
         """A key's value with its place or reason, as part of a sentence."""
@@ -185,9 +185,10 @@ def _at_most_the_replicas(known: Known, wanted: Stated[int]) -> Stated[int]:
 
 
 def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
-    """Whether unclean election is enabled; with an assumed controller, as in the one that loses more."""
+    """Whether unclean election is enabled; where nothing shows the controller, as it is set."""
     found = known.values["unclean.leader.election.enable"]
-    is_kraft = controller.value is Controller.KRAFT and not controller.assumed
+    is_sure = known.controller is not None or not controller.assumed
+    is_kraft = controller.value is Controller.KRAFT and is_sure
     if is_kraft and known.release < _KRAFT_UNCLEAN:
         reason = (
             f"the KRaft controller elects no leader uncleanly before {_KRAFT_UNCLEAN}, whatever is set"
@@ -204,8 +205,29 @@ def _unclean(known: Known, controller: Stated[Controller]) -> Stated[bool]:
     )
 
 
+def possible_controllers(known: Known) -> tuple[Controller, ...]:
+    """The controllers that the release and the files leave possible, the likeliest first."""
+    if known.controller is not None:
+        return (known.controller,)
+    if (shown := _shown_controller(known)) is not None:
+        return (shown.value,)
+    both = (Controller.KRAFT, Controller.ZOOKEEPER)
+    return both if known.release >= KRAFT_READY else (Controller.ZOOKEEPER,)
+
+
 def _controller(known: Known) -> Stated[Controller]:
     """The controller that elects leaders."""
+    if (shown := _shown_controller(known)) is not None:
+        return shown
+    kind = possible_controllers(known)[0]
+    why = f"KRaft is ready for production from Kafka {KRAFT_READY} on"
+    if known.controller is not None:
+        return Stated(kind, f"no file shows which, and {why}", assumed=True)
+    return Stated(kind, f"no file shows which; assumed, since {why}", assumed=True)
+
+
+def _shown_controller(known: Known) -> Stated[Controller] | None:
+    """The controller by the release, the settings and the facts in the files; None if they leave it open."""
     if known.release >= of(4, 0):
         return Stated(Controller.KRAFT, "Kafka has no ZooKeeper since 4.0")
     if known.given("process.roles"):
@@ -226,12 +248,7 @@ def _controller(known: Known) -> Stated[Controller]:
     if known.given("inter.broker.protocol.version"):
         reason = f"{known.said('inter.broker.protocol.version')}, which KRaft does not use"
         return Stated(Controller.ZOOKEEPER, reason, assumed=True)
-    kind = Controller.KRAFT if known.release >= _KRAFT_READY else Controller.ZOOKEEPER
-    return Stated(
-        kind,
-        f"no file shows which; assumed, since KRaft is ready for production from Kafka {_KRAFT_READY} on",
-        assumed=True,
-    )
+    return None
 
 
 def _live_protocol(known: Known, controller: Controller) -> Stated[ProtocolVersion]:

@@ -16,9 +16,10 @@ from modelcheck.kafka.settings.readers.deployments.environment import (
     read_variables,
     runs_a_broker,
 )
-from modelcheck.kafka.settings.readers.deployments.images import meant_variable
+from modelcheck.kafka.settings.readers.deployments.images import is_debezium, meant_variable
 from modelcheck.kafka.settings.readers.formats.tree import Node, ScalarNode, get, text_of
 from modelcheck.kafka.settings.readers.gathered import Gathered
+from modelcheck.kafka.settings.readings import About
 from spec.diagnostics import Diagnostic
 
 
@@ -34,6 +35,7 @@ def read_container(
         return False
     if isinstance(image, ScalarNode):
         read_image(gathered, image)
+        _controller(gathered, image, variables)
     if is_a_controller(variables):
         gathered.notes.append(f"{words} is a controller of its own; it keeps no topics")
         gathered.passed.append(node.span)
@@ -41,6 +43,16 @@ def read_container(
         return False
     read_variables(gathered, [one for one in variables if _is_taken(gathered, image, one)], entity)
     return True
+
+
+def _controller(gathered: Gathered, image: ScalarNode, variables: Sequence[EnvironmentVariable]) -> None:
+    """Add the controller that a container starts with by variables that are no settings of Kafka."""
+    if is_debezium(image.text):
+        by_name = {one.name.text: one.name for one in variables}
+        kind = "kraft" if "CLUSTER_ID" in by_name else "zookeeper"
+        at = by_name.get("CLUSTER_ID") or by_name.get("ZOOKEEPER_CONNECT")
+        if at is not None:
+            gathered.fact(About.CONTROLLER, at, at.text, kind)
 
 
 def _decides(one: EnvironmentVariable) -> bool:

@@ -98,10 +98,12 @@ def read_variables(gathered: Gathered, variables: Iterable[EnvironmentVariable],
 
 
 def read_image(gathered: Gathered, image: ScalarNode) -> None:
-    """Add the Kafka release of an image, if its name shows it."""
+    """Add the Kafka release of an image, or that its name shows none."""
     release = release_of(image.text)
     if release is not None:
         gathered.fact(About.VERSION, image, f"image {image.text}", release)
+    elif is_of_a_broker(image.text):
+        gathered.fact(About.NO_VERSION, image, f"image {image.text}")
 
 
 def variables_of(node: Node | None) -> tuple[EnvironmentVariable, ...]:

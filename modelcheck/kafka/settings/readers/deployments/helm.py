@@ -10,7 +10,8 @@ from modelcheck.kafka.settings.keys.key import Reader, Standing, spelled
 from modelcheck.kafka.settings.readers.commands import read_commands
 from modelcheck.kafka.settings.readers.deployments.connectors import read_clients
 from modelcheck.kafka.settings.readers.deployments.environment import read_image, read_variables, variables_of
-from modelcheck.kafka.settings.readers.deployments.images import is_of_a_broker
+from modelcheck.kafka.settings.readers.deployments.images import is_of_a_broker, release_of_tag
+from modelcheck.kafka.settings.readers.deployments.inventory import read_inventory
 from modelcheck.kafka.settings.readers.deployments.manifests import read_text_of_properties
 from modelcheck.kafka.settings.readers.deployments.msk import read_cloud_formation
 from modelcheck.kafka.settings.readers.deployments.topics import read_topic, read_topics
@@ -42,6 +43,8 @@ def read_values(gathered: Gathered, documents: Sequence[Node]) -> None:
     for document in documents:
         _below(gathered, document, document)
         _brokers(gathered, document)
+        _tag(gathered, document)
+        read_inventory(gathered, document)
         read_cloud_formation(gathered, document)
         read_release(gathered, document)
         read_commands(gathered, document)
@@ -121,6 +124,20 @@ def _image(gathered: Gathered, node: Node) -> None:
     name, tag_at = text_of(get(image, "repository")), get(image, "tag")
     if name is not None and isinstance(tag_at, ScalarNode) and is_of_a_broker(name):
         read_image(gathered, ScalarNode(f"{name}:{tag_at.text}", tag_at.span))
+
+
+def _tag(gathered: Gathered, document: Node) -> None:
+    """Add the release in the tag of an image whose repository the chart's own values name."""
+    if any(fact.about is About.VERSION for fact in gathered.facts):
+        return
+    for node in (document, get(document, "kafka")):
+        image = get(node, "image")
+        flat = next((value for key, value in entries(node) if key.text == "image.tag"), None)
+        tag = flat if flat is not None else get(image, "tag") if get(image, "repository") is None else None
+        release = release_of_tag(text_of(tag) or "")
+        if tag is not None and release is not None:
+            gathered.fact(About.VERSION, tag, "image.tag", release)
+            return
 
 
 def _brokers(gathered: Gathered, document: Node) -> None:

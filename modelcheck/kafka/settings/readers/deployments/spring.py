@@ -19,7 +19,7 @@ from modelcheck.kafka.settings.readers.formats.tree import (
     text_of,
 )
 from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import SettingLayer
+from modelcheck.kafka.settings.readings import About, Fact, SettingLayer
 from spec.source import Source, Span
 
 _CLIENTS = {
@@ -30,6 +30,7 @@ _PROFILE = ("spring.config.activate.on-profile", "spring.profiles")
 _ACTIVE = "spring.profiles.active"
 _SEPARATOR = re.compile(r"^[#!]---[ \t]*$", re.MULTILINE)
 _BINDER = ("spring.cloud.stream.kafka.binder.", "spring.cloud.stream.kafka.bindings.")
+_OF_BINDERS = "spring.cloud.stream.kafka."
 
 
 def is_spring(node: Node) -> bool:
@@ -68,6 +69,8 @@ def _settings(gathered: Gathered, document: Node, profile: str, kept: Collection
     """Add the settings of a document, or only those at the paths that are kept."""
     for path, key, value in paths(document):
         client = spring_setting(path)
+        if path.startswith(_OF_BINDERS):
+            gathered.facts.append(_binder(gathered.source, key.span, path))
         if client is None:
             continue
         if kept is not None and path not in kept:
@@ -136,6 +139,11 @@ def with_active(profile: str, at: int) -> Node:
     """A document that activates a profile."""
     span = Span(at, at)
     return MappingNode(((ScalarNode(_ACTIVE, span), ScalarNode(profile, span)),), span)
+
+
+def _binder(source: Source, at: Span, path: str) -> Fact:
+    """The fact that the producer is that of Spring Cloud Stream's binder, which has defaults of its own."""
+    return Fact(About.CLIENT, "spring-cloud-stream", source, at, path)
 
 
 def paths(node: Node, above: str = "") -> Iterator[tuple[str, ScalarNode, ScalarNode]]:

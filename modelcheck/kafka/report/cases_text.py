@@ -1,0 +1,95 @@
+"""Where the answer depends on what no file says: the release, or the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import Line, Piece, Role, line, wrapped
+from modelcheck.kafka.questions.cases import AnsweredCase, strength
+from modelcheck.kafka.questions.question import GUARANTEES
+from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.settings.resolution.possible import in_words
+from modelcheck.kafka.settings.resolution.settings import Settings
+from spec.frozen import frozen
+
+
+@frozen
+class SameAnswers:
+    """Cases with the same answers: the settings of each, and one of them with its answers."""
+
+    settings: tuple[Settings, ...]
+    case: AnsweredCase
+
+
+def same_answers(review: Review) -> tuple[SameAnswers, ...]:
+    """The cases that the files leave possible, those with the same answers together, the oldest first."""
+    found: dict[tuple[float, ...], list[AnsweredCase]] = {}
+    for each in review.cases:
+        found.setdefault(strength(each.answers), []).append(each)
+    rows = [
+        SameAnswers(tuple(settings for each in same for settings in each.settings), same[0])
+        for same in found.values()
+    ]
+    return tuple(sorted(rows, key=lambda row: min(each.version.value for each in row.settings)))
+
+
+def possible(review: Review) -> tuple[Settings, ...]:
+    """The settings in every case that the files leave possible."""
+    return tuple(settings for each in review.cases for settings in each.settings)
+
+
+def release(review: Review) -> str:
+    """The release of a review in words: "Kafka 3.6", or all of those that it may be."""
+    if not review.depends:
+        return f"Kafka {review.settings.version.value}"
+    every = possible(review)
+    both = {each.switches.controller.value for each in every}
+    is_one = len({each.version.value for each in every}) == 1 and len(both) > 1
+    return in_words(every, every) + (", with ZooKeeper or KRaft" if is_one else "")
+
+
+def missing(review: Review) -> tuple[str, str]:
+    """What no file says, and how to say it."""
+    every = possible(review)
+    if len({each.version.value for each in every}) > 1:
+        return "the release", "--kafka VERSION"
+    return "the controller", "process.roles or zookeeper.connect in a broker's file"
+
+
+def lines(review: Review, width: int) -> Iterator[Line]:
+    """The answers by release and controller, where they differ; else nothing."""
+    if not review.depends:
+        return
+    what, how = missing(review)
+    yield line(Piece(f"It depends on {what}, which no file says: give {how}", Role.STRONG))
+    names = [guarantee.name for guarantee in GUARANTEES]
+    rows = [(label(row, review), row) for row in same_answers(review)]
+    first = max(len(text) for text, _ in rows)
+    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
+    used = []
+    for text, row in rows:
+        cells = [(cell(row.case.answer(name)), len(name) + 2) for name in names]
+        used += [written for (written, _), _ in cells]
+        yield line(
+            f"  {text:<{first}}  ", *(Piece(f"{written:<{size}}", role) for (written, role), size in cells)
+        )
+    notes = ["faults that are survived, of any mixture", *legend(used)]
+    yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+    yield from wrapped(line("  "), f"The rest is of {reviewed(review)}, the worst of these.", width)
+    yield ()
+
+
+def label(row: SameAnswers, review: Review) -> str:
+    """The releases and controllers of a row."""
+    return in_words(row.settings, possible(review))
+
+
+def reviewed(review: Review) -> str:
+    """The release and controller that a review is of."""
+    return of_case(review.cases[review.reviewed].settings[:1], review)
+
+
+def of_case(settings: Sequence[Settings], review: Review) -> str:
+    """The release and controller of some settings, in words."""
+    return in_words(settings, possible(review))
