@@ -69,7 +69,7 @@ def _below(gathered: Gathered, document: Node, node: Node, path: tuple[str, ...]
         within = (*path, key.text)
         if isinstance(value, ScalarNode):
             _plain(gathered, key, value, within)
-        elif _is_of_topics(key.text) and read_topics(gathered, (document, node), value, _otherwise(path)):
+        elif _is_of_topics(key.text) and _topics(gathered, (document, node), value, path):
             continue
         elif key.text in _NOT_BROKERS:
             read_clients(gathered, value, f"{'.'.join(within)}.")
@@ -78,6 +78,15 @@ def _below(gathered: Gathered, document: Node, node: Node, path: tuple[str, ...]
     for one in items(node):
         if not isinstance(one, ScalarNode):
             _below(gathered, document, one, path)
+
+
+def _topics(gathered: Gathered, within: tuple[Node, Node], node: Node, path: tuple[str, ...]) -> bool:
+    """Add the topics of a part of the values; return whether there are any."""
+    gathered.part = ".".join(path)
+    try:
+        return read_topics(gathered, within, node, _otherwise(path))
+    finally:
+        gathered.part = ""
 
 
 def _otherwise(path: Sequence[str]) -> int | None:
