@@ -33,6 +33,7 @@ _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
     "consumer".split()
 )
+_LONG = 2  # dots in a key that no other tool has by chance
 _RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
 
@@ -106,9 +107,8 @@ def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode, path: tuple[s
     if gathered.client(key, value, ".".join(path)):
         return
     if known is not None and Reader.BROKER in known.readers_of(name):
-        is_plain = key.text == name or (
-            known.standing is Standing.MODELLED and value.text not in ("", "null")
-        )
+        is_kafkas = known.standing is Standing.MODELLED or name.count(".") >= _LONG  # and no word of others
+        is_plain = key.text == name or (is_kafkas and value.text not in ("", "null"))
         if is_plain and not (known.standing is Standing.MODELLED and any(map(_is_of_topics, path[:-1]))):
             gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
     elif "\n" in value.text or value.verbatim or _is_a_line(value.text):
