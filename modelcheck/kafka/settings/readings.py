@@ -63,7 +63,8 @@ class FileKind(StrEnum):
 class Given:
     """A setting in a file.
 
-    `entity` names whose it is: a topic, a broker's id, or nothing for all.
+    `entity` names whose it is: a topic, a broker's id, or nothing for all.  `part` is where a file has
+    several configurations, as of environments.
     """
 
     key: str
@@ -73,6 +74,7 @@ class Given:
     key_span: Span
     value_span: Span
     entity: str = ""
+    part: str = ""
 
     @property
     def place(self) -> str:
@@ -82,8 +84,8 @@ class Given:
     @property
     def home(self) -> tuple[str, str]:
         """The file and section of the setting: one process reads all settings with the same home."""
-        own = f"{self.entity} {self.place}" if is_template(self.entity) else self.entity
-        return (self.source.name, own)
+        own = self.place if is_template(self.entity) else self.part
+        return (self.source.name, f"{self.entity} {own}" if own else self.entity)
 
     @property
     def span(self) -> Span:
@@ -132,7 +134,8 @@ class Partition:
 class Topic:
     """A topic that a file describes.
 
-    `left_at` is where it leaves its replicas to the brokers, by a factor of -1 (KIP-464).
+    `left_at` is where it leaves its replicas to the brokers, by a factor of -1 (KIP-464); `part` is as in
+    settings.
     """
 
     name: str
@@ -142,6 +145,7 @@ class Topic:
     partition_count: int | None = None
     partitions: tuple[Partition, ...] = ()
     left_at: Span | None = None
+    part: str = ""
 
     @property
     def place(self) -> str:

@@ -205,3 +205,31 @@ def test_a_topic_lies_over_the_brokers_and_they_over_the_default(tmp_path: Path)
 
     assert decided(review(tmp_path, {"server.properties": broker}))[:2] == (3, 3)
     assert decided(review(tmp_path, {"server.properties": broker, "topics.txt": topics}))[:2] == (2, 1)
+
+
+def test_two_clusters_of_one_name_are_no_patches_of_each_other(tmp_path: Path) -> None:
+    prod = STRIMZI.replace("replicas: 3,", "replicas: 3, listeners: [], storage: {type: ephemeral},")
+    dev = prod.replace("factor: 3", "factor: 1").replace("min.insync.replicas: 2", "a: b, c: d, e: f")
+    for names in ({"dev.yaml": dev, "prod.yaml": prod}, {"prod.yaml": prod, "dev.yaml": dev}):
+        found = review(tmp_path, names)
+
+        assert decided(found)[0] == 1
+        assert "R0724" in [warning.code for warning in found.warnings]
+
+
+def test_values_of_another_chart_lie_over_none_of_kafkas(tmp_path: Path) -> None:
+    found = review(tmp_path, {"kafka-values.yaml": PROD, "connect-values.yaml": "replicaCount: 1\n"})
+
+    assert found.brokers.value == 5
+
+
+def test_of_two_environments_in_one_file_the_worse_topic_is_reviewed(tmp_path: Path) -> None:
+    topic = "{name: t, partitions: 1, replicationFactor: N, config: {min.insync.replicas: M}}"
+    parts = {"dev": ("1", "1"), "prod": ("3", "2")}
+    for names in (("dev", "prod"), ("prod", "dev")):
+        made = (topic.replace("N", parts[name][0]).replace("M", parts[name][1]) for name in names)
+        text = "".join(f"{name}:\n  topics: [{one}]\n" for name, one in zip(names, made, strict=True))
+        found = review(tmp_path, {"topics.yaml": text})
+
+        assert decided(found)[:2] == (1, 1)
+        assert sorted(warning.code for warning in found.warnings) == ["R0724", "R0736"]

@@ -172,3 +172,38 @@ def test_two_producers_do_not_contradict_each_other() -> None:
     found = resolve([read(text, f"f{at}") for at, text in enumerate(texts)], kafka="3.9")
 
     assert found.switches.acks.value == "1"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reviewed"),
+    [
+        ("min.insync.replicas", "2", 1),
+        ("default.replication.factor", "3", 1),
+        ("unclean.leader.election.enable", "true", True),
+        ("log.flush.interval.messages", "1", 2**63 - 1),
+    ],
+)
+def test_a_broker_that_leaves_a_key_out_has_its_default(key: str, value: str, reviewed: object) -> None:
+    texts = [f"broker.id=1\n{key}={value}\n", "broker.id=2\n", "broker.id=3\n"]
+    for order in ((0, 1, 2), (1, 2, 0)):
+        found = resolve([read(texts[at], f"f{at}") for at in order], kafka="3.9")
+        (told,) = [one for one in found.warnings if one.code == "R0724"]
+
+        assert found.value(key).value == reviewed
+        assert "here it is not given, and the default is" in told.notes[0].message
+
+
+def test_what_no_broker_has_a_file_of_its_own_for_is_no_difference() -> None:
+    common = "min.insync.replicas=2\nnum.network.threads=3\n"
+    texts = ["broker.id=1\n", "broker.id=2\n", "broker.id=3\n", common]
+    found = resolve([read(text, f"f{at}") for at, text in enumerate(texts)], kafka="3.9")
+
+    assert (found.value("min.insync.replicas").value, found.warnings[1:]) == (2, ())
+
+
+def test_a_producer_that_leaves_acks_out_has_the_default_of_its_release() -> None:
+    texts = ["acks=all\nlinger.ms=1\n", "bootstrap.servers=a\nlinger.ms=1\n"]
+
+    for kafka, acks in (("2.8", "1"), ("3.9", "all")):
+        found = resolve([read(text, f"f{at}") for at, text in enumerate(texts)], kafka=kafka)
+        assert found.switches.acks.value == acks

@@ -44,7 +44,7 @@ _WORDS = {  # what libraries call acks in place of Kafka's 0, 1 and all
 def client_setting(path: str) -> tuple[SettingLayer, str] | None:
     """The layer and Kafka key that a dotted path in any spelling sets; None if none that decides."""
     dotted = ".".join(part if find(part) else spelled(part) for part in path.split("."))
-    if _CREATION.fullmatch(dotted) or _CREATED.fullmatch(dotted):
+    if any(_CREATION.fullmatch(one) or _CREATED.fullmatch(one) for one in (dotted, path)):
         return SettingLayer.CREATOR, FACTOR
     if _CONSUMER.search(dotted):
         return None

@@ -42,7 +42,7 @@ class Gathered:
     """Collects the settings, topics and facts of one file; `reading` returns them.
 
     `passed` are stretches that were read, or that are known to have nothing about
-    replication: they are not searched again.
+    replication: they are not searched again.  `part` is of what is added from now on.
     """
 
     source: Source
@@ -55,6 +55,7 @@ class Gathered:
     warnings: list[Diagnostic] = field(default_factory=list)
     passed: list[Span] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
+    part: str = ""
 
     def reading(self) -> Reading:
         """Everything collected."""
@@ -73,7 +74,7 @@ class Gathered:
 
     def add(self, key: str, value: str, layer: SettingLayer, at: tuple[Span, Span], entity: str = "") -> None:
         """Add a setting, with the places of its key and its value."""
-        self.given.append(Given(key, value, layer, self.source, *at, entity))
+        self.given.append(Given(key, value, layer, self.source, *at, entity, self.part))
 
     def settings(
         self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"
@@ -189,7 +190,8 @@ class Gathered:
         left = factor.span if leaves and factor is not None and text_of(factor) == _LEFT else None
         replicas = None if left else self.count(factor, words[0])
         parts = None if leaves and text_of(partitions) == _LEFT else self.count(partitions, words[1])
-        self.topics.append(Topic(name.text, self.source, name.span, replicas, parts, left_at=left))
+        made = Topic(name.text, self.source, name.span, replicas, parts, left_at=left, part=self.part)
+        self.topics.append(made)
 
     def repeated(self, below: Node) -> None:
         """Add a warning (R0714) for each key that a mapping gives two values.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from modelcheck.kafka.settings.readers.clients import client_setting
 from modelcheck.kafka.settings.readers.deployments.environment import variables_of
+from modelcheck.kafka.settings.readers.deployments.images import is_of_something_else
 from modelcheck.kafka.settings.readers.deployments.kubernetes import resources_in
 from modelcheck.kafka.settings.readers.deployments.spring import for_profile, with_active
 from modelcheck.kafka.settings.readers.formats.tree import (
@@ -36,6 +37,8 @@ _VALUES = frozenset(  # what the values of charts of Kafka have at their top
     "replicaCount provisioning controller broker extraConfig extraConfigYaml overrideConfiguration kraft "
     "configurationOverrides defaultReplicationFactor cp-kafka persistence".split()
 )
+_NEEDED = frozenset("image listeners storage partitions replicas roles selector".split())
+_TWO = 2
 _REPLACED = frozenset({"command", "entrypoint"})  # lists of Compose; other lists are appended to
 _NATIVE = ("v1", "apps/", "batch/")  # groups whose lists Kustomize merges by name
 _PROFILE = re.compile(r"application-([\w-]+)\.")
@@ -82,7 +85,8 @@ def is_layer(kind: FileKind, layer: FileLayer) -> bool:
             return True
         case FileKind.HELM:
             keys = {key.text for document in layer.documents for key, _ in entries(document)}
-            is_values = "values" in layer.source.name.rpartition("/")[2].lower() or bool(keys & _VALUES)
+            name = layer.source.name.rpartition("/")[2].lower()
+            is_values = ("values" in name or bool(keys & _VALUES)) and not is_of_something_else(name)
             return is_values and not any(map(_has_a_producer, layer.documents))
         case _:
             return False
@@ -229,7 +233,7 @@ def _profiles(layers: Sequence[FileLayer], files: Sequence[tuple[Node, ...]], en
 def _resources(files: Sequence[tuple[Node, ...]], gone: _Replaced) -> tuple[Node, ...]:
     """The resources of all files, each patch merged with the resource that it is for.
 
-    Of two the one with fewer fields is the patch, whichever comes first.  Within one file nothing is a patch.
+    The patch may come first.  Within one file nothing is a patch.
     """
     found: dict[object, Node] = {}
     rest: list[Node] = []
@@ -243,7 +247,7 @@ def _resources(files: Sequence[tuple[Node, ...]], gone: _Replaced) -> tuple[Node
                 found.setdefault(identity, node)
                 here.add(identity)
                 continue
-            below, above = sorted((other, node), key=_fields, reverse=True)
+            below, above = (other, node) if _is_patch(node, other) else (node, other)
             native = (text_of(get(below, "apiVersion")) or "").startswith(_NATIVE)
             lists = _lists_by_name if native else _replaced_lists
             name = text_of(get(node, "metadata", "name"))
@@ -252,14 +256,26 @@ def _resources(files: Sequence[tuple[Node, ...]], gone: _Replaced) -> tuple[Node
 
 
 def describes_twice(layers: Sequence[FileLayer]) -> bool:
-    """Whether two files describe one resource with as many fields, so that neither is a patch."""
-    found: dict[object, tuple[int, int]] = {}
+    """Whether two files describe one resource as a whole, so that neither is a patch."""
+    found: dict[object, tuple[int, Node]] = {}
     for at, layer in enumerate(layers):
         for node in resources_in(layer.documents):
-            file, fields = found.setdefault(_identity(node), (at, _fields(node)))
-            if file != at and fields == _fields(node):
+            file, other = found.setdefault(_identity(node), (at, node))
+            if file != at and not (_is_patch(node, other) or _is_patch(other, node)):
                 return True
     return False
+
+
+def _is_patch(node: Node, whole: Node) -> bool:
+    """Whether a resource is a part of another: it leaves out most fields, or one that all need."""
+    one, other = _names(node), _names(whole)
+    spaces = {text_of(get(each, "metadata", "namespace")) for each in (node, whole)} - {None}
+    return len(spaces) < _TWO and (bool((other - one) & _NEEDED) or 2 * _fields(node) <= _fields(whole))
+
+
+def _names(node: Node) -> set[str]:
+    """The names of all fields of a resource."""
+    return {key.text for one in walk(node) for key, _ in entries(one)}
 
 
 def _identity(node: Node) -> object:

@@ -187,8 +187,8 @@ def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
-    """Two descriptions merged; in one file the last replicas count, across files the fewest."""
-    if one.source == other.source and not is_template(one.name):
+    """Two descriptions merged; in one place the last replicas count, else the fewest."""
+    if _is_of_one_place(one, other):
         takes_other = _says_replicas(other)
     elif one.replication_factor is None or other.replication_factor is None:
         takes_other = not _says_replicas(one)
@@ -196,6 +196,11 @@ def _merged(one: Topic, other: Topic) -> Topic:
         takes_other = other.replication_factor < one.replication_factor
     whole, rest = (other, one) if takes_other else (one, other)
     return replace(whole, partitions=whole.partitions or rest.partitions)
+
+
+def _is_of_one_place(one: Topic, other: Topic) -> bool:
+    """Whether two descriptions are in one part of one file, so that they are of one topic."""
+    return one.source == other.source and one.part == other.part and not is_template(one.name)
 
 
 def _says_replicas(topic: Topic) -> bool:
@@ -240,7 +245,7 @@ def _agreed(
     other = next((one for one in same if _says_replicas(one) and _replicas(one) != _replicas(topic)), None)
     if other is None:
         return topic
-    if other.source == topic.source:
+    if _is_of_one_place(topic, other):
         code = "R0714"
         message = (
             f"topic {topic.name} is described twice, and the last number of its replicas counts: "

@@ -30,6 +30,7 @@ from modelcheck.kafka.settings.resolution.switches import (
     possible_controllers,
     switches,
 )
+from modelcheck.kafka.settings.resolution.unset import processes, with_unset
 from modelcheck.kafka.settings.resolution.voters import Voters, stated_voters
 from spec.diagnostics import Diagnostic, SpecError, as_json
 from spec.frozen import frozen
@@ -134,6 +135,11 @@ def resolve(
     groups = sorted_out(given, version.value, producer.value, findings)
     values = {
         key.name: effective(key, groups[key.name], version.value, producer.value, findings)
+        for key in MODELLED
+    }
+    of = processes(readings, given)
+    values = {
+        key.name: with_unset(values[key.name], key, of, version.value, producer.value, findings)
         for key in MODELLED
     }
     factor = _factor(chosen, values)

@@ -34,6 +34,7 @@ _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
     "consumer".split()
 )
+_LONG = 2  # dots in a key that no other tool has by chance
 _RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
 
@@ -72,7 +73,7 @@ def _below(gathered: Gathered, document: Node, node: Node, path: tuple[str, ...]
         within = (*path, key.text)
         if isinstance(value, ScalarNode):
             _plain(gathered, key, value, within)
-        elif _is_of_topics(key.text) and read_topics(gathered, (document, node), value, _otherwise(path)):
+        elif _is_of_topics(key.text) and _topics(gathered, (document, node), value, path):
             continue
         elif key.text in _NOT_BROKERS:
             read_clients(gathered, value, f"{'.'.join(within)}.")
@@ -81,6 +82,15 @@ def _below(gathered: Gathered, document: Node, node: Node, path: tuple[str, ...]
     for one in items(node):
         if not isinstance(one, ScalarNode):
             _below(gathered, document, one, path)
+
+
+def _topics(gathered: Gathered, within: tuple[Node, Node], node: Node, path: tuple[str, ...]) -> bool:
+    """Add the topics of a part of the values; return whether there are any."""
+    gathered.part = ".".join(path)
+    try:
+        return read_topics(gathered, within, node, _otherwise(path))
+    finally:
+        gathered.part = ""
 
 
 def _otherwise(path: Sequence[str]) -> int | None:
@@ -100,9 +110,8 @@ def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode, path: tuple[s
     if gathered.client(key, value, ".".join(path)):
         return
     if known is not None and Reader.BROKER in known.readers_of(name):
-        is_plain = key.text == name or (
-            known.standing is Standing.MODELLED and value.text not in ("", "null")
-        )
+        is_kafkas = known.standing is Standing.MODELLED or name.count(".") >= _LONG  # and no word of others
+        is_plain = key.text == name or (is_kafkas and value.text not in ("", "null"))
         if is_plain and not (known.standing is Standing.MODELLED and any(map(_is_of_topics, path[:-1]))):
             gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
     elif "\n" in value.text or value.verbatim or _is_a_line(value.text):

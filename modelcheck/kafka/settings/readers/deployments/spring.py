@@ -88,7 +88,7 @@ def _owner(path: str) -> str:
     """The client that a path is of; empty for the one that Spring makes from `spring.kafka`."""
     if path.startswith("spring.kafka."):
         return ""
-    return path.partition(".producer.")[0] if ".producer." in path else ""
+    return path.partition(".producer.")[0] if ".producer." in path else path.rpartition(".")[0]
 
 
 def _profile(document: Node) -> str:

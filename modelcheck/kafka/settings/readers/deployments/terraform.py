@@ -133,7 +133,8 @@ def _refuse(gathered: Gathered, block: Block, message: str) -> None:
 
 def _msk_configuration(gathered: Gathered, block: Block) -> None:
     """Add the properties of an MSK configuration."""
-    for version in items(get(block.body, "kafka_versions"))[:1]:
+    versions = get(block.body, "kafka_versions")
+    for version in items(versions)[:1] or (versions,):
         read_msk_version(gathered, version, "kafka_versions of MSK")
     found = get(block.body, "server_properties")
     if isinstance(found, ScalarNode) and not found.computed:

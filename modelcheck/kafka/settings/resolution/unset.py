@@ -1,0 +1,80 @@
+"""Brokers and producers that leave a key out which another of them sets: these have its default.
+
+Of several that differ the worst is reviewed, and one that does not set a key may differ too.  It counts only
+where each has a file or a section of its own: a broker with its id, a producer with its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, parse
+from modelcheck.kafka.settings.keys.versions import NEWEST, Version
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
+from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.resolution.clients import Client
+from modelcheck.kafka.settings.resolution.precedence import Effective
+from modelcheck.kafka.settings.resolution.roles import roles_of
+from spec.diagnostics import Diagnostic, Note
+
+_IDS = ("node.id", "broker.id")
+_WITH_ACKS = ("enable.idempotence", "transactional.id")  # which decide acks where it is not given
+_FEWEST = 2  # processes that can differ
+
+Processes = Mapping[SettingLayer, Sequence[Given]]
+
+
+def processes(readings: Sequence[Reading], given: Sequence[Given]) -> Processes:
+    """A setting of each broker with an id of its own, and of each producer with a file of its own."""
+    static = [one for one in given if one.layer is SettingLayer.BROKER_STATIC]
+    roles = roles_of(static)
+    brokers = {
+        one.value.strip(): one
+        for one in static
+        if one.key in _IDS and "broker" in roles.get(one.home, "broker")
+    }
+    producers = [
+        own[0]
+        for reading in readings
+        if reading.kind is FileKind.PRODUCER
+        and (own := [one for one in reading.given if one.layer is SettingLayer.PRODUCER])
+        and not any(one.key in _WITH_ACKS and one.value.strip() != "false" for one in own)
+    ]
+    return {SettingLayer.BROKER_STATIC: tuple(brokers.values()), SettingLayer.PRODUCER: producers}
+
+
+def with_unset(
+    found: Effective,
+    key: CatalogueKey,
+    of: Processes,
+    cluster: Version,
+    client: Client,
+    findings: ResolutionDiagnostics,
+) -> Effective:
+    """The value of a key, or its default where a broker or a producer leaves it out and that is worse.
+
+    Adds a warning (R0724) where the default differs from the value.
+    """
+    origin, value = found.origin, found.value
+    if origin is None or value is None or not key.worst:
+        return found
+    own = of.get(origin.layer, ())
+    setting = {origin.home, *(one.home for one in found.overridden if one.layer is origin.layer)}
+    leaving = [one for one in own if one.home not in setting]
+    if len(own) < _FEWEST or not leaving or not setting <= {one.home for one in own}:
+        return found
+    if key.readers == (Reader.PRODUCER,) and key.name != "acks":
+        return found
+    release = client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
+    text = client.defaults.get(key.name, key.default(release))
+    default = None if text is None else parse(key, text, release)
+    if default is None or default == value:
+        return found
+    message = f"`{key.name}` is not the same everywhere; the value that loses most is reviewed"
+    note = Note(leaving[0].source, leaving[0].span, f"here it is not given, and the default is {text}")
+    warning = Diagnostic("R0724", origin.source, origin.span, message, notes=(note,))
+    findings.warnings.append(warning)
+    if key.worst_of([value, default]) == 0:
+        return found
+    why = f"not given beside {leaving[0].key}={leaving[0].value.strip()} at {leaving[0].place}; the default"
+    return Effective(key.name, default, None, why, (origin, *found.overridden))
