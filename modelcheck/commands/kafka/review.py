@@ -31,6 +31,8 @@ from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Require
 from modelcheck.kafka.questions.remedies import coming_trials, remedies
 from modelcheck.kafka.questions.review import Review, first_loss
 from modelcheck.kafka.questions.search import Asking, Effort, Watch
+from modelcheck.kafka.questions.today.findings import Today
+from modelcheck.kafka.questions.today.search import today
 from modelcheck.kafka.report.json_report import as_json
 from modelcheck.kafka.report.overview import (
     TopicRow,
@@ -113,7 +115,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GUARANTEE:N[:KIND]",
-        help="exit with 1 unless the guarantee survives N faults; guarantees: "
+        help="exit with 1 unless the guarantee survives N faults, from the state that a file shows too; "
+        "guarantees: "
         f"{', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
@@ -147,7 +150,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Review the files; exit 1 if a requirement is not met, 3 if that is unknown."""
+    """Review the files; exit 1 if a requirement is not met or a guarantee is broken today, 3 if unknown."""
     refuse_half(args, args.refuse)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
@@ -276,7 +279,8 @@ def _reviews(
         with timings.phase("read"):
             subject = partition(each)
         placed = each.together.value if RACKS in wanted[1] else None
-        question = (*same_question(each, subject), placed)
+        shapes = tuple(state.shape for state in each.states)
+        question = (*same_question(each, subject), placed, shapes)
         if question not in found:
             left = None if until is None else max(0.0, until - time.monotonic())
             spend = Effort(effort.states, left)
@@ -312,9 +316,20 @@ def _review(
         down = outage(asking, subject, answers, settings.voters) if faults else None
         controllers = quorum(asking, settings.voters, down) if faults else None
         more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
+    now = _today(settings, subject, faults, asking)
     took = time.monotonic() - began
     spent = (asking.ended, asking.states, asking.known, took)
-    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more)
+    return Review(settings, subject, faults, answers, found, required, *spent, down, controllers, more, now)
+
+
+def _today(settings: Settings, subject: PartitionModel, faults: int, asking: Asking) -> Today | None:
+    """The findings about the states that files show; each state may take as much as the settings."""
+    if not settings.states:
+        return None
+    with asking.again(len(settings.states)) as more:
+        found = today(more, subject, settings.states, faults)
+    asking.add(more)
+    return found
 
 
 def _also(
@@ -337,7 +352,7 @@ _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exi
 def _exit(review: Review) -> Exit:
     """The exit code of a review."""
     met = [review.met(required) for required in review.required]
-    if False in met:
+    if False in met or review.worse_today:
         return Exit.VIOLATED
     return Exit.EXPECTED if review.complete and None not in met else Exit.UNKNOWN
 

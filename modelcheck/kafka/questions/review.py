@@ -11,6 +11,7 @@ from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
 from modelcheck.kafka.questions.remedies import Search
+from modelcheck.kafka.questions.today.findings import StateFindings, Today
 from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.frozen import frozen
 
@@ -23,7 +24,8 @@ class Review:
     none were looked for; `ended` is why the review came to an early end, empty when it
     did not; `states` were found by all searches together, `known` of them by an earlier run;
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
-    faults were to be tried, or no file names controllers; `also` is what was asked on request.
+    faults were to be tried, or no file names controllers; `also` is what was asked on request; `today` is
+    what is lost from the states that files show, None where every partition that they show is well.
     """
 
     settings: Settings
@@ -39,6 +41,7 @@ class Review:
     outage: Outage | None = None
     quorum: Quorum | None = None
     also: tuple[SubjectFindings, ...] = ()
+    today: Today | None = None
 
     @property
     def complete(self) -> bool:
@@ -47,7 +50,8 @@ class Review:
         asked = all(answer.complete for answer in self.answers) and all(
             case.complete for each in self.also for case in each.cases
         )
-        return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
+        found = [part.complete for part in (self.outage, self.today) if part is not None]
+        return not self.ended and tried and asked and all(found)
 
     @property
     def loss(self) -> Answer | None:
@@ -68,9 +72,28 @@ class Review:
         return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
 
     def met(self, required: Requirement) -> bool | None:
-        """Whether a requirement is met; None if unknown. A fault that cannot happen is survived."""
+        """Whether a requirement is met, today as well; None if unknown.
+
+        A fault that cannot happen is survived.
+        """
+        met = (self.met_in_sync(required), True if self.today is None else self.today.met(required))
+        return False if False in met else None if None in met else True
+
+    def met_in_sync(self, required: Requirement) -> bool | None:
+        """Whether a requirement is met when all replicas are in sync; None if unknown."""
         answer = self.answer(required.guarantee.name, required.kind)
         return True if answer is None else answer.survives(required.faults)
+
+    def broken_today(self, found: StateFindings) -> tuple[Answer, ...]:
+        """The guarantees broken in a state without another fault, but for those broken in sync as well."""
+        in_sync = {a.guarantee: a.lost_with for a in self.answers if a.kind == ANY}
+        return tuple(answer for answer in found.broken if in_sync.get(answer.guarantee) != 0)
+
+    @property
+    def worse_today(self) -> bool:
+        """Whether a guarantee is broken today that takes a fault when all replicas are in sync."""
+        states = () if self.today is None else self.today.states
+        return any(self.broken_today(found) for found in states)
 
 
 def first_loss(answers: Iterable[Answer]) -> Answer | None:

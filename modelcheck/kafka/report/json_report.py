@@ -5,13 +5,14 @@ from __future__ import annotations
 import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
+import modelcheck.kafka.report.today_text as today
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.changes import circumstances, in_words
 from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.questions.remedies import Remedy, Search
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.run_text import outcome, sentences_json
-from modelcheck.kafka.report.wording import sentence
+from modelcheck.kafka.report.wording import answer_json, sentence
 
 FORMAT = 1  # goes up when a key changes its meaning or goes away
 
@@ -28,6 +29,7 @@ def as_json(review: Review) -> dict[str, object]:
         },
         "faults_tried": review.faults,
         "fault_kinds": review.rows,
+        "today": today.as_json(review.today, tuple(review.rows)),
         "guarantees": {
             guarantee.name: {
                 "says": _says(review.answer(guarantee.name)),
@@ -50,19 +52,6 @@ def as_json(review: Review) -> dict[str, object]:
 def _says(answer: Answer | None) -> str | None:
     """The answer in a sentence."""
     return None if answer is None else sentence(answer)
-
-
-def answer_json(answer: Answer | None) -> dict[str, object] | None:
-    """An answer as JSON data; None for what cannot happen."""
-    if answer is None:
-        return None
-    certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
-    return {
-        "survives": certain,
-        "lost_with": answer.lost_with,
-        "complete": answer.complete,
-        "states": answer.states,
-    }
 
 
 def _loss(answer: Answer | None) -> dict[str, object] | None:

@@ -9,6 +9,7 @@ from itertools import repeat
 import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
+import modelcheck.kafka.report.today_text as today
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
 from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
@@ -16,8 +17,10 @@ from modelcheck.answers.html_report import item
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, GUARANTEES
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.questions.today.findings import StateFindings
+from modelcheck.kafka.report.fault_table import NAMES, OfCell
 from modelcheck.kafka.report.overview import FACTS, TopicRow, title
-from modelcheck.kafka.report.report import limits, remedies, stopping, subject
+from modelcheck.kafka.report.report import TABLE, limits, remedies, stopping, subject
 from modelcheck.kafka.report.settings_used import basis, warnings
 from modelcheck.kafka.report.wording import cell, legend, mark, sentence
 
@@ -31,8 +34,9 @@ def review_page(review: Review, command: str) -> str:
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
-    cards = [_card(review, places, _about(lost), command)]
-    return page(items, title=subject(review), cards=cards, folded=True)
+    now = _today_runs(review, command)
+    cards = [*_today_cards(review, len(items), command), _card(review, places, _about(lost), command)]
+    return page([*items, *(run for _, run in now)], title=subject(review), cards=cards, folded=True)
 
 
 def overview_page(rows: Sequence[TopicRow], command: str) -> str:
@@ -50,8 +54,55 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
     words, role = _first_words(rows[0].review)
     card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
     first = _card(rows[0].review, places, _about(lost), command)
-    cards = [card, replace(first, title=subject(rows[0].review))]
-    return page(items, title=title(rows), cards=cards, folded=True)
+    now = _today_runs(rows[0].review, command)
+    states = _today_cards(rows[0].review, len(items), command)
+    cards = [card, *states, replace(first, title=subject(rows[0].review))]
+    return page([*items, *(run for _, run in now)], title=title(rows), cards=cards, folded=True)
+
+
+def _today_runs(review: Review, command: str) -> list[tuple[StateFindings, PageItem]]:
+    """The first run from each state that is not well, as an item of the page."""
+    found = []
+    for each in () if review.today is None else review.today.states:
+        answer = today.first_loss_of(each)
+        if answer is not None:
+            begins = f"{today.begins(answer)} {today.says(answer)}"
+            title = f"today, {answer.guarantee.name}: {answer.guarantee.fails}"
+            run = item(_loss(answer), title, begins, Role.BAD, command, f"at most {review.faults}")
+            found.append((each, run))
+    return found
+
+
+def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
+    """A summary card for each state that is not well; its run is behind `behind` others on the page."""
+    if review.today is None:
+        return
+    number = behind
+    for each in review.today.states:
+        answers = [answer for name in NAMES if (answer := each.answer(name)) is not None]
+        first = today.first_loss_of(each)
+        verdicts = tuple(
+            Verdict(a.guarantee.name, today.says(a), mark(a)[1], number if a is first else None)
+            for a in answers
+        )
+        number += first is not None
+        texts = (
+            (today.FIRST, tuple(today.first_steps(each, WIDTH, titled=False))),
+            ("What is assumed", tuple(today.assumptions(each, WIDTH))),
+        )
+        words, role = (today.says(answers[0]), mark(answers[0])[1]) if answers else ("", Role.UNSURE)
+        yield Card(
+            today.heading(each.state),
+            words,
+            role,
+            about="guarantee",
+            verdicts=verdicts,
+            tables=(_table(today.TITLE, review.rows, each.answer, {}, ""),),
+            texts=texts,
+            command=command,
+        )
+    for state in review.today.unasked:
+        yield Card(today.heading(state), today.no_room(state), Role.UNSURE, command=command)
 
 
 def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
@@ -107,7 +158,7 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(_table(review, places, runs), *_outages(review)),
+        tables=(_table(TABLE, review.rows, review.answer, places, runs), *_outages(review)),
         remarks=tuple(_required(review)),
         texts=tuple(
             (heading, tuple(lines))
@@ -138,23 +189,24 @@ def _verdicts(review: Review, places: Mapping[int, int]) -> Iterator[Verdict]:
             yield Verdict(guarantee.name, sentence(answer), mark(answer)[1], places.get(id(answer.loss)))
 
 
-def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
-    """The table of guarantees and kinds of faults."""
-    names = [guarantee.name for guarantee in GUARANTEES]
+def _table(
+    title: str, kinds: Mapping[str, str], answer: OfCell, places: Mapping[int, int], runs: str
+) -> PageTable:
+    """The table of guarantees and kinds of faults; `places` are the numbers of the runs on the page."""
     rows = []
     used: set[str] = set()
-    for kind, words in review.rows.items():
-        answers = [review.answer(name, kind) for name in names]
-        texts = [cell(answer) for answer in answers]
+    for kind, words in kinds.items():
+        answers = [answer(name, kind) for name in NAMES]
+        texts = [cell(each) for each in answers]
         used |= {text for text, _ in texts}
         cells = tuple(
-            TableCell(text, role, None if answer is None else places.get(id(answer.loss)))
-            for answer, (text, role) in zip(answers, texts, strict=True)
+            TableCell(text, role, None if each is None else places.get(id(each.loss)))
+            for each, (text, role) in zip(answers, texts, strict=True)
         )
         rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     note = "; ".join(filter(None, (*signs, runs)))
-    return PageTable("How many faults of each kind are survived", tuple(names), tuple(rows), note)
+    return PageTable(title, NAMES, tuple(rows), note)
 
 
 def _stops(review: Review) -> list[Line]:

@@ -18,6 +18,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
 )
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
+from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
 from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
 from modelcheck.kafka.settings.resolution.roles import counted
@@ -35,7 +36,7 @@ class Settings:
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
     are diagnostics that do not stop a review; `voters` are the controllers that files name, and
     `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
-    it is given, whatever the number of replicas is.
+    it is given, whatever the number of replicas is.  `states` are those of partitions that are not well.
     """
 
     version: Stated[Version]
@@ -53,6 +54,7 @@ class Settings:
     together: Stated[int]
     in_sync_wanted: int
     voters: Voters | None = None
+    states: tuple[PartitionState, ...] = ()
 
     @property
     def used(self) -> tuple[Effective, ...]:
@@ -146,6 +148,7 @@ def resolve(
         together=together(readings, count.value, chosen, factor.value),
         in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
         voters=voters,
+        states=partition_states(readings, chosen),
     )
 
 
