@@ -351,6 +351,7 @@ def test_text_page_and_reports_put_today_first(
     golden: Callable[[str, str], None],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     Path("topics.txt").write_text(described(ALONE, configs="min.insync.replicas=2"))
     words = ["kafka", "review", "topics.txt", "--kafka", "3.7", "--client", "3.0", "--faults", "1"]
     files = ["--html", "page.html", "--junit", "junit.xml", "--sarif", "found.sarif"]
