@@ -90,6 +90,8 @@ def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
             (today.FIRST, tuple(today.first_steps(each, WIDTH, titled=False))),
             ("What is assumed", tuple(today.assumptions(each, WIDTH))),
         )
+        kept = [(name, today.better(each, name)) for name in NAMES]
+        if_kept = tuple(f"{name}: {today.says(other)}" for name, other in kept if other is not None)
         words, role = (today.says(answers[0]), mark(answers[0])[1]) if answers else ("", Role.UNSURE)
         yield Card(
             today.heading(each.state),
@@ -98,6 +100,7 @@ def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
             about="guarantee",
             verdicts=verdicts,
             tables=(_table(today.TITLE, review.rows, each.answer, {}, ""),),
+            remarks=((today.IF_KEPT.capitalize(), if_kept),) if if_kept else (),
             texts=texts,
             command=command,
         )
@@ -152,8 +155,9 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
     settings = review.settings
     words, role = _first_words(review)
     rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
+    asked = "What can be lost, and how many things must go wrong first"
     return Card(
-        "What can be lost, and how many things must go wrong first",
+        asked if review.today is None else f"{today.HEALTHY}: {asked[0].lower()}{asked[1:]}",
         words,
         role,
         about="guarantee",

@@ -17,6 +17,7 @@ from modelcheck.kafka.settings.resolution.partition_states import PartitionState
 FURTHER = "further fault"
 TITLE = "How many further faults of each kind are survived from this state"
 FIRST = "What to do first"
+IF_KEPT = "if no offline replica has lost what it had"
 HEALTHY = "When all replicas are in sync"
 _SHOWN = 8  # partitions in a list
 
@@ -98,12 +99,11 @@ def _verdicts(found: StateFindings, width: int) -> Iterator[Line]:
         sign, role = mark(answer)
         label = line("  ", Piece(f"{sign} ", role), Piece(f"{name:<{first}}  ", Role.STRONG))
         yield from wrapped(label, says(answer), width, role if name == NAMES[0] else Role.PLAIN)
-        if (better := _better(found, name)) is not None:
-            text = f"if no offline replica has lost what it had: {says(better)}"
-            yield from wrapped(line(" " * (first + 6)), text, width, Role.DIM)
+        if (other := better(found, name)) is not None:
+            yield from wrapped(line(" " * (first + 6)), f"{IF_KEPT}: {says(other)}", width, Role.DIM)
 
 
-def _better(found: StateFindings, name: str) -> Answer | None:
+def better(found: StateFindings, name: str) -> Answer | None:
     """The answer if offline replicas kept what they had, where it differs."""
     kept, worst = found.if_kept(name), found.answer(name)
     if kept is None or worst is None or (kept.survived, kept.lost_with) == (worst.survived, worst.lost_with):

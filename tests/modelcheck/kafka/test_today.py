@@ -367,7 +367,9 @@ def test_text_page_and_reports_put_today_first(
 
     assert code == Exit.VIOLATED
     golden("review/today.txt", text.split("When all replicas are in sync")[0])
-    assert page.index("Today, partition 0 of orders") < page.index("What can be lost, and how many things")
+    assert page.index("Today, partition 0 of orders") < page.index(
+        "When all replicas are in sync: what can be lost"
+    )
     assert cases["review orders today", "writable of partition 0"]
     assert not cases["review orders today", "durable of partition 0"]
     assert today["level"] == "error"
