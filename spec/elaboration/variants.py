@@ -93,8 +93,8 @@ def _named(items: Iterable[s.Item], name: str) -> s.Item | None:
 
 def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tuple[s.Item, ...]:
     """The items with one replaced by another of the same name."""
-    if isinstance(new, s.DisplayDecl):
-        return _replace_display(items, new, problems)
+    if isinstance(new, s.DisplayDecl | s.InitDecl):
+        return _replace_block(items, new, problems)
     if not isinstance(new, _NAMED):
         help_ = "functions, actions, properties, configs, types and networks have a name to be replaced by"
         problems.add("R0206", new.span, "this declaration cannot be replaced", help=help_)
@@ -108,13 +108,17 @@ def _replace(items: tuple[s.Item, ...], new: s.Item, problems: Problems) -> tupl
     return tuple(new if item is old else item for item in items)
 
 
-def _replace_display(items: tuple[s.Item, ...], new: s.DisplayDecl, problems: Problems) -> tuple[s.Item, ...]:
-    """The items with the `display` block replaced."""
-    if not any(isinstance(item, s.DisplayDecl) for item in items):
+def _replace_block(
+    items: tuple[s.Item, ...], new: s.DisplayDecl | s.InitDecl, problems: Problems
+) -> tuple[s.Item, ...]:
+    """The items with the one block of a kind, `display` or `init`, replaced."""
+    kind = type(new)
+    if not any(isinstance(item, kind) for item in items):
+        word = "display" if isinstance(new, s.DisplayDecl) else "init"
         help_ = "leave out `replace` to add one"
-        problems.add("R0207", new.span, "the base has no `display` block to replace", help=help_)
+        problems.add("R0207", new.span, f"the base has no `{word}` block to replace", help=help_)
         return items
-    return tuple(new if isinstance(item, s.DisplayDecl) else item for item in items)
+    return tuple(new if isinstance(item, kind) else item for item in items)
 
 
 def _drop(items: tuple[s.Item, ...], change: s.Drop, problems: Problems) -> tuple[s.Item, ...]:

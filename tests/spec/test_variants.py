@@ -62,3 +62,11 @@ def test_a_replaced_declaration_keeps_its_place() -> None:
     )
 
     assert [action.name for action in model.actions] == ["elect", "late"]
+
+
+def test_a_replaced_init_block_gives_the_first_states() -> None:
+    text = f"{VARIED}init {{ epoch := 1 }} variant v of toy {{ replace init {{ epoch := 2 }} }}"
+    base, varied = loads(text)
+
+    assert [shown(s, base) for s in base.init] == ["epoch := fit 1"]
+    assert [shown(s, varied) for s in varied.init] == ["epoch := fit 2"]

@@ -39,6 +39,8 @@ from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Require
 from modelcheck.kafka.questions.remedies import coming_trials, remedies
 from modelcheck.kafka.questions.review import Review, first_loss
 from modelcheck.kafka.questions.search import Asking, Effort, Watch
+from modelcheck.kafka.questions.today.findings import Today
+from modelcheck.kafka.questions.today.search import today, worst_today
 from modelcheck.kafka.report.json_report import as_json
 from modelcheck.kafka.report.overview import (
     TopicRow,
@@ -122,7 +124,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="GUARANTEE:N[:KIND]",
-        help="exit with 1 unless the guarantee survives N faults; guarantees: "
+        help="exit with 1 unless the guarantee survives N faults, from the state that a file shows too; "
+        "guarantees: "
         f"{', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
@@ -156,7 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Review the files; exit 1 if a requirement is not met, 3 if that is unknown."""
+    """Review the files; exit 1 if a requirement is not met or a guarantee is broken today, 3 if unknown."""
     refuse_half(args, args.refuse)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
@@ -286,8 +289,10 @@ def _reviews(
         with timings.phase("read"):
             possible = cases(each)
         placed = each[0].together.value if RACKS in wanted[1] else None
+        shapes = tuple(state.shape for state in each[0].states)
         question = (
             placed,
+            shapes,
             *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
         )
         if question not in found:
@@ -335,6 +340,7 @@ def _review(
             answered(asking, case, own, required if case is not possible[worst] else (), faults)
             for case, own in zip(possible, by_case, strict=True)
         ]
+    now = _today(possible, faults, asking)
     took = time.monotonic() - began
     return Review(
         settings,
@@ -352,7 +358,22 @@ def _review(
         more,
         tuple(beside),
         worst,
+        now,
     )
+
+
+def _today(possible: Sequence[PossibleCase], faults: int, asking: Asking) -> Today | None:
+    """The findings about the states that files show, in the worst of the cases that are possible.
+
+    Each state in each case may take as much as the settings.
+    """
+    states = possible[0].settings[0].states
+    if not states:
+        return None
+    with asking.again(len(states) * len(possible)) as more:
+        found = [today(more, case.partition, states, faults) for case in possible]
+    asking.add(more)
+    return worst_today(found)
 
 
 def _also(
@@ -375,7 +396,7 @@ _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exi
 def _exit(review: Review) -> Exit:
     """The exit code of a review."""
     met = [review.met(required) for required in review.required]
-    if False in met:
+    if False in met or review.worse_today:
         return Exit.VIOLATED
     return Exit.EXPECTED if review.complete and None not in met else Exit.UNKNOWN
 

@@ -11,8 +11,8 @@ from modelcheck.contract.version import VERSION
 from modelcheck.kafka.frontier.findings import Frontier, Line
 from modelcheck.kafka.frontier.grid import distinct_jobs
 from modelcheck.kafka.questions.answers import Answer
-from modelcheck.kafka.report.json_report import answer_json
 from modelcheck.kafka.report.run_text import outcome, sentences
+from modelcheck.kafka.report.wording import answer_json
 from modelcheck.kafka.settings.keys.releases import kafka
 from spec.meaning.semantics import Machine
 

@@ -12,6 +12,7 @@ from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
 from modelcheck.kafka.questions.remedies import Search
+from modelcheck.kafka.questions.today.findings import StateFindings, Today
 from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.frozen import frozen
 
@@ -26,7 +27,8 @@ class Review:
     `outage` is what works while brokers are down, and `quorum` while controllers are; None where no
     faults were to be tried, or no file names controllers; `also` is what was asked on request.
     `cases` are all that the files leave possible, and `reviewed` is the place of the one that `settings` and
-    all the rest are of: the worst of them.
+    all the rest are of: the worst of them.  `today` is what is lost from the states that files show, in the
+    worst case; None where every partition that they show is well.
     """
 
     settings: Settings
@@ -44,6 +46,7 @@ class Review:
     also: tuple[SubjectFindings, ...] = ()
     cases: tuple[AnsweredCase, ...] = ()
     reviewed: int = 0
+    today: Today | None = None
 
     @property
     def complete(self) -> bool:
@@ -53,7 +56,8 @@ class Review:
         asked = all(answer.complete for answer in answers) and all(
             case.complete for each in self.also for case in each.cases
         )
-        return not self.ended and tried and asked and (self.outage is None or self.outage.complete)
+        found = [part.complete for part in (self.outage, self.today) if part is not None]
+        return not self.ended and tried and asked and all(found)
 
     @property
     def loss(self) -> Answer | None:
@@ -97,7 +101,15 @@ class Review:
         return len({strength(each.answers) for each in self.cases}) > 1
 
     def met(self, required: Requirement) -> bool | None:
-        """Whether a requirement is met in every case; None if unknown. What cannot happen is survived."""
+        """Whether a requirement is met in every case, and today; None if unknown.
+
+        A fault that cannot happen is survived.
+        """
+        met = (self.met_in_sync(required), True if self.today is None else self.today.met(required))
+        return False if False in met else None if None in met else True
+
+    def met_in_sync(self, required: Requirement) -> bool | None:
+        """Whether a requirement is met in every case when all replicas are in sync; None if unknown."""
         met = [_met(answer, required) for answer in self._required_answers(required)]
         return False if False in met else None if None in met else True
 
@@ -111,6 +123,17 @@ class Review:
         name, kind = required.guarantee.name, required.kind
         own = self.answer(name, kind)
         return [own, *(each.answer(name, kind) for each in self.others)]
+
+    def broken_today(self, found: StateFindings) -> tuple[Answer, ...]:
+        """The guarantees broken in a state without another fault, but for those broken in sync as well."""
+        in_sync = {a.guarantee: a.lost_with for a in self.answers if a.kind == ANY}
+        return tuple(answer for answer in found.broken if in_sync.get(answer.guarantee) != 0)
+
+    @property
+    def worse_today(self) -> bool:
+        """Whether a guarantee is broken today that takes a fault when all replicas are in sync."""
+        states = () if self.today is None else self.today.states
+        return any(self.broken_today(found) for found in states)
 
 
 def _met(answer: Answer | None, required: Requirement) -> bool | None:

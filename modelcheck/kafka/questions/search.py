@@ -64,6 +64,19 @@ class Asking(Interruptible):
         self._engine = ExplicitEngine(series=True)
         self._until = None if effort.seconds is None else time.monotonic() + effort.seconds
 
+    def again(self, times: int) -> Asking:
+        """Further questions with their own limit of states, `times` as many, and the same end of time."""
+        effort = self._effort
+        seconds = None if self._until is None else max(0.0, self._until - time.monotonic())
+        states = None if effort.states is None else times * effort.states
+        spend = Effort(states, seconds, effort.each, effort.threads, effort.memory)
+        return Asking(spend, self._watch, self._timings, self.ended)
+
+    def add(self, other: Asking) -> None:
+        """Count the states of further questions here, and take over why they came to an early end."""
+        self.states, self.known = self.states + other.states, self.known + other.known
+        self.ended = self.ended or other.ended
+
     def close(self) -> None:
         """Stop the background compilation."""
         self._engine.close()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
+import modelcheck.kafka.report.today_text as today
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.cases import AnsweredCase
 from modelcheck.kafka.questions.changes import circumstances, in_words
@@ -16,6 +17,7 @@ from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.cases_text import same_answers
 from modelcheck.kafka.report.report import says
 from modelcheck.kafka.report.run_text import outcome, sentences_json
+from modelcheck.kafka.report.wording import answer_json
 from modelcheck.kafka.settings.resolution.settings import Settings
 
 FORMAT = 1  # goes up when a key changes its meaning or goes away
@@ -33,6 +35,7 @@ def as_json(review: Review) -> dict[str, object]:
         },
         "faults_tried": review.faults,
         "fault_kinds": review.rows,
+        "today": today.as_json(review.today, tuple(review.rows)),
         "guarantees": {
             guarantee.name: {
                 "says": says(review, guarantee) or None,
@@ -61,19 +64,6 @@ def _case(case: AnsweredCase, settings: Sequence[Settings]) -> dict[str, object]
             for each in sorted(settings, key=lambda one: one.version.value)
         ],
         "guarantees": {each.name: answer_json(case.answer(each.name)) for each in GUARANTEES},
-    }
-
-
-def answer_json(answer: Answer | None) -> dict[str, object] | None:
-    """An answer as JSON data; None for what cannot happen."""
-    if answer is None:
-        return None
-    certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
-    return {
-        "survives": certain,
-        "lost_with": answer.lost_with,
-        "complete": answer.complete,
-        "states": answer.states,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import modelcheck.kafka.report.today_text as today
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.kafka.questions.also.findings import SubjectCase
@@ -14,10 +15,13 @@ from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import with_spares
 from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.questions.today.degraded import with_true_names
+from modelcheck.kafka.questions.today.findings import StateFindings, Today
 from modelcheck.kafka.report.cases_text import release
 from modelcheck.kafka.report.json_report import FORMAT, as_json
 from modelcheck.kafka.report.report import lines
 from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.settings.resolution.partition_states import PartitionState
 from spec.frozen import frozen
 
 
@@ -34,6 +38,13 @@ class TopicRow:
         return tuple(survived(self.review.verdict(guarantee.name)[0]) for guarantee in GUARANTEES)
 
     @property
+    def survived_today(self) -> tuple[float, ...]:
+        """The same from the gravest state that its partitions are in; empty if every partition is well."""
+        states = () if self.review.today is None else self.review.today.states
+        found = (tuple(survived(each.answer(g.name)) for g in GUARANTEES) for each in states)
+        return min(found, default=())
+
+    @property
     def facts(self) -> tuple[str, ...]:
         """The settings that distinguish topics, in the order of `FACTS`."""
         made = self.review.settings.switches
@@ -46,8 +57,8 @@ FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
 def worst_first(rows: Iterable[TopicRow]) -> tuple[TopicRow, ...]:
-    """The rows sorted by the faults survived, fewest first, then by name."""
-    return tuple(sorted(rows, key=lambda row: (row.survived, row.topic)))
+    """The rows sorted by the faults survived today, then in sync, fewest first, then by name."""
+    return tuple(sorted(rows, key=lambda row: (row.survived_today or row.survived, row.survived, row.topic)))
 
 
 def for_topic(review: Review, cases: Sequence[PossibleCase]) -> Review:
@@ -69,6 +80,7 @@ def for_topic(review: Review, cases: Sequence[PossibleCase]) -> Review:
         outage=down,
         also=also,
         cases=possible,
+        today=None if review.today is None else _today(review.today, cases[0].settings[0].states),
     )
 
 
@@ -78,6 +90,35 @@ def _answers(found: Iterable[Answer], names: tuple[str, ...]) -> tuple[Answer, .
         answer if answer.loss is None else replace(answer, loss=_renamed(answer.loss, names))
         for answer in found
     )
+
+
+def _today(found: Today, states: Sequence[PartitionState]) -> Today:
+    """The findings about states of the same shapes, of other brokers."""
+    by_shape = {state.shape: state for state in states}
+    asked = tuple(_of_state(each, by_shape[each.state.shape]) for each in found.states)
+    return Today(asked, tuple(by_shape[state.shape] for state in found.unasked))
+
+
+def _of_state(found: StateFindings, state: PartitionState) -> StateFindings:
+    """The findings about a state, of another with the same shape."""
+
+    def renamed(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+        """The answers with the other state's brokers."""
+        return tuple(
+            a if a.loss is None else replace(a, loss=with_true_names(a.loss, state)) for a in answers
+        )
+
+    alike = dict(zip(_by_role(found.state), _by_role(state), strict=True))
+    ways = tuple(
+        replace(way, brokers=tuple(alike[n] for n in way.brokers), answers=renamed(way.answers))
+        for way in found.ways
+    )
+    return replace(found, state=state, answers=renamed(found.answers), kept=renamed(found.kept), ways=ways)
+
+
+def _by_role(state: PartitionState) -> tuple[int, ...]:
+    """The replicas of a state in the order of their roles."""
+    return (*state.isr, *state.elr, *state.outside)
 
 
 def _case(case: SubjectCase, replicas: tuple[str, ...]) -> SubjectCase:
@@ -128,6 +169,24 @@ def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in names)
     notes = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
+    yield ()
+    yield from _table_today(rows)
+
+
+def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
+    """The table of the partitions that are not well, with the further faults that they survive."""
+    found = [each for row in rows if row.review.today is not None for each in row.review.today.states]
+    if not found:
+        return
+    names = [guarantee.name for guarantee in GUARANTEES]
+    headings = [today.short(each.state) for each in found]
+    first = max(len("today"), *map(len, headings))
+    yield line(Piece("Not well today, and how many further faults are survived", Role.STRONG))
+    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
+    for label, each in zip(headings, found, strict=True):
+        cells = ((cell(each.answer(name)), len(name) + 2) for name in names)
+        pieces = (Piece(f"{text:<{size}}", role) for (text, role), size in cells)
+        yield line(f"  {label:<{first}}  ", *pieces)
     yield ()
 
 

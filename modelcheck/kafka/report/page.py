@@ -10,6 +10,7 @@ import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.cases_text as cases
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
+import modelcheck.kafka.report.today_text as today
 from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verdict, page
 from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
@@ -17,8 +18,10 @@ from modelcheck.answers.html_report import item
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, GUARANTEES
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.questions.today.findings import StateFindings
+from modelcheck.kafka.report.fault_table import NAMES, OfCell
 from modelcheck.kafka.report.overview import FACTS, TopicRow, title
-from modelcheck.kafka.report.report import limits, remedies, says, stopping, subject
+from modelcheck.kafka.report.report import TABLE, limits, remedies, says, stopping, subject
 from modelcheck.kafka.report.settings_used import basis, warnings
 from modelcheck.kafka.report.wording import cell, legend, mark, sentence
 
@@ -32,8 +35,9 @@ def review_page(review: Review, command: str) -> str:
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
-    cards = [_card(review, places, _about(lost), command)]
-    return page(items, title=subject(review), cards=cards, folded=True)
+    now = _today_runs(review, command)
+    cards = [*_today_cards(review, len(items), command), _card(review, places, _about(lost), command)]
+    return page([*items, *(run for _, run in now)], title=subject(review), cards=cards, folded=True)
 
 
 def overview_page(rows: Sequence[TopicRow], command: str) -> str:
@@ -51,8 +55,58 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
     words, role = _first_words(rows[0].review)
     card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
     first = _card(rows[0].review, places, _about(lost), command)
-    cards = [card, replace(first, title=subject(rows[0].review))]
-    return page(items, title=title(rows), cards=cards, folded=True)
+    now = _today_runs(rows[0].review, command)
+    states = _today_cards(rows[0].review, len(items), command)
+    cards = [card, *states, replace(first, title=subject(rows[0].review))]
+    return page([*items, *(run for _, run in now)], title=title(rows), cards=cards, folded=True)
+
+
+def _today_runs(review: Review, command: str) -> list[tuple[StateFindings, PageItem]]:
+    """The first run from each state that is not well, as an item of the page."""
+    found = []
+    for each in () if review.today is None else review.today.states:
+        answer = today.first_loss_of(each)
+        if answer is not None:
+            begins = f"{today.begins(answer)} {today.says(answer)}"
+            title = f"today, {answer.guarantee.name}: {answer.guarantee.fails}"
+            run = item(_loss(answer), title, begins, Role.BAD, command, f"at most {review.faults}")
+            found.append((each, run))
+    return found
+
+
+def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
+    """A summary card for each state that is not well; its run is behind `behind` others on the page."""
+    if review.today is None:
+        return
+    number = behind
+    for each in review.today.states:
+        answers = [answer for name in NAMES if (answer := each.answer(name)) is not None]
+        first = today.first_loss_of(each)
+        verdicts = tuple(
+            Verdict(a.guarantee.name, today.says(a), mark(a)[1], number if a is first else None)
+            for a in answers
+        )
+        number += first is not None
+        texts = (
+            (today.FIRST, tuple(today.first_steps(each, WIDTH, titled=False))),
+            ("What is assumed", tuple(today.assumptions(each, WIDTH))),
+        )
+        kept = [(name, today.better(each, name)) for name in NAMES]
+        if_kept = tuple(f"{name}: {today.says(other)}" for name, other in kept if other is not None)
+        words, role = (today.says(answers[0]), mark(answers[0])[1]) if answers else ("", Role.UNSURE)
+        yield Card(
+            today.heading(each.state),
+            words,
+            role,
+            about="guarantee",
+            verdicts=verdicts,
+            tables=(_table(today.TITLE, review.rows, each.answer, {}, ""),),
+            remarks=((today.IF_KEPT.capitalize(), if_kept),) if if_kept else (),
+            texts=texts,
+            command=command,
+        )
+    for state in review.today.unasked:
+        yield Card(today.heading(state), today.no_room(state), Role.UNSURE, command=command)
 
 
 def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
@@ -102,13 +156,14 @@ def _card(review: Review, places: Mapping[int, int], runs: str, command: str) ->
     settings = review.settings
     words, role = _first_words(review)
     rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
+    asked = "What can be lost, and how many things must go wrong first"
     return Card(
-        "What can be lost, and how many things must go wrong first",
+        asked if review.today is None else f"{today.HEALTHY}: {asked[0].lower()}{asked[1:]}",
         words,
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(*_cases(review), _table(review, places, runs), *_outages(review)),
+        tables=(*_cases(review), _table(TABLE, review.rows, review.answer, places, runs), *_outages(review)),
         remarks=tuple(_required(review)),
         texts=tuple(
             (heading, tuple(lines))
@@ -156,23 +211,24 @@ def _cases(review: Review) -> Iterator[PageTable]:
         yield PageTable(f"It depends on {what}, which no file says: give {how}", names, rows, note)
 
 
-def _table(review: Review, places: Mapping[int, int], runs: str) -> PageTable:
-    """The table of guarantees and kinds of faults."""
-    names = [guarantee.name for guarantee in GUARANTEES]
+def _table(
+    title: str, kinds: Mapping[str, str], answer: OfCell, places: Mapping[int, int], runs: str
+) -> PageTable:
+    """The table of guarantees and kinds of faults; `places` are the numbers of the runs on the page."""
     rows = []
     used: set[str] = set()
-    for kind, words in review.rows.items():
-        answers = [review.answer(name, kind) for name in names]
-        texts = [cell(answer) for answer in answers]
+    for kind, words in kinds.items():
+        answers = [answer(name, kind) for name in NAMES]
+        texts = [cell(each) for each in answers]
         used |= {text for text, _ in texts}
         cells = tuple(
-            TableCell(text, role, None if answer is None else places.get(id(answer.loss)))
-            for answer, (text, role) in zip(answers, texts, strict=True)
+            TableCell(text, role, None if each is None else places.get(id(each.loss)))
+            for each, (text, role) in zip(answers, texts, strict=True)
         )
         rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     note = "; ".join(filter(None, (*signs, runs)))
-    return PageTable("How many faults of each kind are survived", tuple(names), tuple(rows), note)
+    return PageTable(title, NAMES, tuple(rows), note)
 
 
 def _stops(review: Review) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import modelcheck.kafka.report.today_text as today
 from counterexamples.lines import plain
 from counterexamples.text import WIDTH
 from modelcheck.answers.pipelines.report import (
@@ -23,6 +24,8 @@ from modelcheck.kafka.questions.changes import REPLICAS, circumstances, in_words
 from modelcheck.kafka.questions.question import GUARANTEES, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.questions.today.findings import StateFindings
+from modelcheck.kafka.report.fault_table import NAMES
 from modelcheck.kafka.report.overview import TopicRow
 from modelcheck.kafka.report.report import limits, says, subject
 from modelcheck.kafka.report.run_text import outcome, sentences, story
@@ -34,6 +37,7 @@ from spec.source import Source
 
 OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")
 UNKNOWN = FindingRule("review/unknown-setting", "A setting that Kafka does not have")
+TODAY = FindingRule("review/today", "A partition that is not well, and what it can lose from there")
 FACTOR = "default.replication.factor"
 TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # without a remedy
 CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
@@ -60,7 +64,8 @@ def _report(row: TopicRow, files: Sequence[str]) -> Report:
         ),
     ]
     rules = tuple(map(_rule, GUARANTEES))
-    return Report(tuple(_cases(row)), (*_findings(row, files), *remarks), rules)
+    found = (*_findings_today(row), *_findings(row, files), *remarks)
+    return Report((*_cases_today(row), *_cases(row)), found, rules)
 
 
 def _remark(rule: FindingRule, remark: Remark) -> Finding:
@@ -101,6 +106,45 @@ def _cases(row: TopicRow) -> Iterator[CaseReport]:
     if not review.complete:
         why = review.ended or "a search was cut short"
         yield CaseReport(suite, "searched to the end", CaseStatus.ERROR, 0.0, why, why, scope)
+
+
+def _states(row: TopicRow) -> tuple[StateFindings, ...]:
+    """The findings about states of the topic's partitions."""
+    return () if row.review.today is None else row.review.today.states
+
+
+def _cases_today(row: TopicRow) -> Iterator[CaseReport]:
+    """A case for each guarantee from each state; one that fails is broken without another fault."""
+    suite = f"review {row.topic} today".replace("  ", " ")
+    for found in _states(row):
+        heading = today.heading(found.state)
+        for guarantee in GUARANTEES:
+            answer = found.answer(guarantee.name)
+            if answer is None:
+                continue
+            is_broken = answer in row.review.broken_today(found)
+            came = CaseStatus.FAILED if is_broken else CaseStatus.PASSED
+            came = came if answer.complete or answer.lost_with is not None else CaseStatus.ERROR
+            message = "" if came is CaseStatus.PASSED else today.says(answer)
+            text = f"{heading}\n{today.says(answer)}\n{today.advice(found)}"
+            name = f"{guarantee.name} of partition {found.state.partition.number}"
+            yield CaseReport(suite, name, came, 0.0, message, _story(answer), text)
+
+
+def _findings_today(row: TopicRow) -> Iterator[Finding]:
+    """A finding at the line of each partition that is not well."""
+    for found in _states(row):
+        state = found.state
+        unmet = [str(each) for each in row.review.required if found.met(each) is False]
+        is_worse = bool(row.review.broken_today(found))
+        level = Severity.ERROR if is_worse or unmet else Severity.WARNING
+        lost = [answer for name in NAMES if (answer := found.answer(name)) and answer.lost_with is not None]
+        parts = [today.heading(state), *map(today.says, lost), *(f"required: {each}" for each in unmet)]
+        place = FilePlace(state.source, state.partition.span)
+        first = today.first_loss_of(found)
+        stages = () if first is None else _stages(first, place)
+        message = "; ".join((*parts, today.advice(found)))
+        yield Finding(TODAY, level, message, place, row.topic, run=stages)
 
 
 def _says(answer: Answer | None) -> str:

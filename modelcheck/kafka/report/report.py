@@ -8,6 +8,7 @@ import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.cases_text as cases
 import modelcheck.kafka.report.controllers_text as controllers
 import modelcheck.kafka.report.outages_text as outages
+import modelcheck.kafka.report.today_text as today
 from counterexamples.ending import ending
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
@@ -16,12 +17,14 @@ from modelcheck.kafka.questions.changes import circumstances, in_words
 from modelcheck.kafka.questions.question import GUARANTEES, RECORDS, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy, Search
 from modelcheck.kafka.questions.review import Review, broken
+from modelcheck.kafka.report.fault_table import table
 from modelcheck.kafka.report.run_text import story
 from modelcheck.kafka.report.settings_used import basis, warnings
-from modelcheck.kafka.report.wording import cell, legend, mark, sentence
+from modelcheck.kafka.report.wording import mark, sentence
 from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
+TABLE = "How many faults of each kind are survived"
 _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a loss
 
 
@@ -30,7 +33,7 @@ def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line
     yield from _answer(review, width)
     yield from _requirements(review)
     yield from cases.lines(review, width)
-    yield from _table(review, width)
+    yield from table(TABLE, review.rows, review.answer, width, indent="")
     if review.outage is not None:
         yield from outages.lines(review.outage, width, stopping(review))
     if review.quorum is not None:
@@ -53,6 +56,9 @@ def _answer(review: Review, width: int) -> Iterator[Line]:
     unsure = () if review.complete else (Piece(" · partly unknown, the review was cut short", Role.UNSURE),)
     yield line(Piece(subject(review), Role.STRONG), *unsure)
     yield ()
+    if review.today is not None:
+        yield from today.lines(review.today, review.rows, width)
+        yield line(Piece(today.HEALTHY, Role.STRONG))
     first = max(len(guarantee.name) for guarantee in GUARANTEES)
     for guarantee in GUARANTEES:
         answer, _ = review.verdict(guarantee.name)
@@ -97,29 +103,11 @@ def _requirements(review: Review) -> Iterator[Line]:
         text, role = words[review.met(required)]
         cannot = review.required_answer(required) is None
         why = " (that cannot happen under this configuration)" if cannot else ""
+        if review.today is not None and review.met(required) is False and review.met_in_sync(required):
+            why = " today; it is when all replicas are in sync"
         yield line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role), why)
     if review.required:
         yield ()
-
-
-# ------------------------------------------------------------------ the table
-
-
-def _table(review: Review, width: int) -> Iterator[Line]:
-    """The table of guarantees and kinds of faults."""
-    rows, names = review.rows, [guarantee.name for guarantee in GUARANTEES]
-    first = max(map(len, rows))
-    yield line(Piece("How many faults of each kind are survived", Role.STRONG))
-    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
-    for kind, title in rows.items():
-        cells = [(cell(review.answer(name, kind)), len(name) + 2) for name in names]
-        label = line(
-            f"  {kind:<{first}}  ", *(Piece(f"{text:<{size}}", role) for (text, role), size in cells)
-        )
-        yield from wrapped(label, title, max(width, 90), Role.DIM)
-    if notes := legend(cell(review.answer(name, kind))[0] for name in names for kind in rows):
-        yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
-    yield ()
 
 
 # ------------------------------------------------------------------ the story

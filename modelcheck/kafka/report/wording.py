@@ -1,4 +1,4 @@
-"""The answers in sentences and in the cells of a table."""
+"""The answers in sentences, in the cells of a table, and as plain values."""
 
 from __future__ import annotations
 
@@ -61,31 +61,34 @@ def mark(answer: Answer) -> tuple[str, Role]:
     return ("✓", Role.GOOD) if answer.complete else ("?", Role.UNSURE)
 
 
-def sentence(answer: Answer) -> str:
-    """The answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …"."""
+def sentence(answer: Answer, fault: str = "fault") -> str:
+    """The answer in one sentence: "acknowledged records survive any 1 fault; with 2 they can be lost: …".
+
+    `fault` is what is counted: "further fault" where something has gone wrong already.
+    """
     guarantee, survived, loss = answer.guarantee, answer.survived, answer.loss
     if survived is None:
-        return f"{guarantee.holds} any number of faults"
+        return f"{guarantee.holds} any number of {fault}s"
     if loss is None and answer.broken is not None:
-        most = f"at most {count(answer.broken, 'fault')}" if answer.broken else "no fault"
+        most = f"at most {count(answer.broken, fault)}" if answer.broken else f"no {fault}"
         return f"with {most} {guarantee.fails}; the search for such a run was cut short"
     if loss is None:
         if survived < 0:
             return f"whether {guarantee.fails} is not known: the search was cut short"
         short = "" if answer.complete else "; more is not known, the search was cut short"
-        least = f"any {count(survived, 'fault')}" if survived else "runs without faults"
+        least = f"any {count(survived, fault)}" if survived else f"runs without {fault}s"
         return f"{guarantee.holds} {least}{short}"
     if not loss.steps and guarantee.unattended:
         return "writes are refused from the start, and nothing need go wrong"
     if loss.faults == 0:
-        return f"{guarantee.fails} without any fault" + (
+        return f"{guarantee.fails} without any {fault}" + (
             ", when leadership is moved" if has_moves(loss) else ""
         )
     unsure = "" if answer.is_exact else " (whether with fewer, is not known)"
     if survived < 1:
-        return f"with {count(loss.faults, 'fault')} {guarantee.fails}: {faults_of(loss)}{unsure}"
+        return f"with {count(loss.faults, fault)} {guarantee.fails}: {faults_of(loss)}{unsure}"
     return (
-        f"{guarantee.holds} any {count(survived, 'fault')}; "
+        f"{guarantee.holds} any {count(survived, fault)}; "
         f"with {loss.faults} {guarantee.they_fail}: {faults_of(loss)}{unsure}"
     )
 
@@ -100,3 +103,16 @@ def faults_of(trace: Trace, words: Mapping[str, str] | None = None) -> str:
             names.append(f"another {short.removeprefix('a ')}" if short in names else short)
     moved = ", while leadership is moved" if has_moves(trace) else ""
     return ", then ".join(names) + moved
+
+
+def answer_json(answer: Answer | None) -> dict[str, object] | None:
+    """An answer as JSON data; None for what cannot happen."""
+    if answer is None:
+        return None
+    certain = "any" if answer.survived is None else answer.survived if answer.survived >= 0 else None
+    return {
+        "survives": certain,
+        "lost_with": answer.lost_with,
+        "complete": answer.complete,
+        "states": answer.states,
+    }

@@ -108,7 +108,11 @@ class Given:
 
 @frozen
 class Partition:
-    """A partition as kafka-topics shows it; None for a column not shown."""
+    """A partition as kafka-topics shows it; None for a column not shown.
+
+    `offline` are the replicas that Confluent's tool lists as offline.  `has_state` is whether the columns
+    of the leader and of the in-sync replicas are there.
+    """
 
     number: int
     leader: int | None
@@ -117,6 +121,8 @@ class Partition:
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
     span: Span | None = field(default=None, compare=False)  # of its replicas
+    offline: tuple[int, ...] | None = None
+    has_state: bool = True
 
     def as_json(self) -> dict[str, object]:
         """The partition as JSON data."""

@@ -273,6 +273,8 @@ def _partition(source: Source, fields: dict[str, _Field], problems: list[Diagnos
         _ids(source, fields.get("elr"), problems),
         _ids(source, fields.get("lastknownelr"), problems),
         fields["replicas"].span if "replicas" in fields else None,
+        _ids(source, fields.get("offline"), problems),
+        has_state={"leader", "replicas", "isr"} <= fields.keys(),
     )
 
 

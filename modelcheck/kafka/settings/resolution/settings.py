@@ -19,6 +19,7 @@ from modelcheck.kafka.settings.resolution.cluster import (
 from modelcheck.kafka.settings.resolution.conflicts import find_conflicts
 from modelcheck.kafka.settings.resolution.internal_topics import as_made, internal, of_brokers
 from modelcheck.kafka.settings.resolution.own_topics import find_own_topics
+from modelcheck.kafka.settings.resolution.partition_states import PartitionState, partition_states
 from modelcheck.kafka.settings.resolution.placement import find_misplaced, together
 from modelcheck.kafka.settings.resolution.precedence import Effective, effective, sorted_out
 from modelcheck.kafka.settings.resolution.roles import counted
@@ -44,7 +45,8 @@ class Settings:
     or is not read by this release; `unknown` is no key of Kafka.  `warnings`
     are diagnostics that do not stop a review; `voters` are the controllers that files name, and
     `together` is how many replicas the fullest rack has, and `in_sync_wanted` is `min.insync.replicas` as
-    it is given, whatever the number of replicas is.  `controllers` are those that the files leave possible.
+    it is given, whatever the number of replicas is.  `controllers` are those that the files leave possible,
+    `states` those of partitions that are not well.
     """
 
     version: Stated[Version]
@@ -63,6 +65,7 @@ class Settings:
     in_sync_wanted: int
     voters: Voters | None = None
     controllers: tuple[Controller, ...] = ()
+    states: tuple[PartitionState, ...] = ()
 
     @property
     def used(self) -> tuple[Effective, ...]:
@@ -181,6 +184,7 @@ def resolve(
         in_sync_wanted=min_insync(about, elr=made.eligible_leader_replicas.value).value,
         voters=voters,
         controllers=possible_controllers(about),
+        states=partition_states(readings, chosen),
     )
 
 
