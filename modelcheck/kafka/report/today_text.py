@@ -44,7 +44,7 @@ def lines(found: Today, rows: dict[str, str], width: int) -> Iterator[Line]:
 
 def no_room(state: PartitionState) -> str:
     """Why a state is not reviewed."""
-    many = len(state.partition.replicas)
+    many = len(state.replicas)
     return f"The model has room for {MOST_BROKERS} replicas, not for {many}: this state is not reviewed."
 
 
@@ -62,7 +62,7 @@ def heading(state: PartitionState) -> str:
     several = "s" if len(numbers) > 1 else ""
     like = f" ({numbers[0]}, and the others alike)" if several else ""
     what = f"partition{several} {shown}{more} of {state.topic}"
-    replicas = ", ".join(map(str, state.partition.replicas))
+    replicas = ", ".join(map(str, state.replicas))
     return f"Today, {what}: {', '.join(parts)}, of replicas {replicas}{like} · {state.place}"
 
 
@@ -71,7 +71,7 @@ def short(state: PartitionState) -> str:
     name = state.topic if len(state.topic) <= 40 else f"{state.topic[:39]}…"
     more = f" (+{len(state.numbers) - 1})" if len(state.numbers) > 1 else ""
     leader = "no leader" if state.leader is None else f"leader {state.leader}"
-    replicas = ",".join(map(str, state.partition.replicas))
+    replicas = ",".join(map(str, state.replicas))
     return f"{name}-{state.numbers[0]}{more}: {leader}, ISR {_ids(state.isr)} of {replicas}"
 
 
@@ -129,7 +129,9 @@ def advice(found: StateFindings) -> str:
     state = found.state
     back = (*state.elr, *state.outside)
     if state.leader is None:
-        return " ".join(filter(None, (_who_starts(state), _unclean(found), _still_refused(found))))
+        known = state.isr or state.elr or state.last_leader is not None
+        warning = _unclean(found) if known else ""
+        return " ".join(filter(None, (_who_starts(state), warning, _still_refused(found))))
     runs = [node for node in back if node in state.running]
     reason = f" ({_all(runs)} {_are(runs, 'runs', 'run')}: the reason is in the log there)" if runs else ""
     sentences = [f"Bring {_all(back, 'replica')} back into the ISR{reason}."]
@@ -172,7 +174,7 @@ def _still_refused(found: StateFindings) -> str:
     for way in found.ways:
         writable = _of(way, "writable")
         if way.way is not WayOut.UNCLEAN and writable is not None and writable.lost_with == 0:
-            others = tuple(n for n in state.partition.replicas if n not in state.isr)
+            others = tuple(n for n in state.replicas if n not in state.isr)
             more = f"{_all(others, 'replica')}{', or enough of them,' if len(others) > 1 else ''}"
             return f"Writes are refused until {more} {_are(others)} in sync as well."
     return ""
@@ -209,6 +211,11 @@ def assumed(found: StateFindings) -> list[str]:
     state = found.state
     offline = [n for n in (*state.elr, *state.outside) if n not in state.running]
     texts = []
+    shown = state.partition.leader
+    if shown is not None and shown != state.leader:
+        texts.append(f"no broker leads, since broker {shown} is none of the replicas")
+    if state.leader is not None and state.leader not in state.partition.isr:
+        texts.append(f"broker {state.leader} counts as in sync, since it leads")
     if state.leader is None and state.isr:
         texts.append(f"{_all(state.isr)} may have lost the disk, or what was not flushed")
     if state.outside:
@@ -216,9 +223,8 @@ def assumed(found: StateFindings) -> list[str]:
     if lost := [node for node in state.elr if node not in state.running]:
         texts.append(f"{_all(lost)} may have lost the disk, or what was not flushed")
     if offline:
-        shown, them = "in no partition that is shown", _are(offline, "it", "them")
-        start = f"{_are(offline)} down until somebody starts {them}"
-        texts.append(f"{_all(offline)}, in sync {shown}, {start}")
+        start = f"{_are(offline)} down until somebody starts {_are(offline, 'it', 'them')}"
+        texts.append(f"{_all(offline)}, in sync in no partition that is shown, {start}")
     if state.running:
         stuck = "" if state.leader is None else f", and {_are(state.running, 'does', 'do')} not catch up"
         runs = _are(state.running, "runs, since it is", "run, since they are")

@@ -109,6 +109,18 @@ def test_partitions_with_as_many_replicas_in_each_role_are_one_state_the_gravest
     assert [state.numbers for state in found] == [(3,), (1, 2), (0,)]
 
 
+def test_a_leader_that_is_none_of_the_replicas_leads_nothing() -> None:
+    state = only(described("Leader: 9\tReplicas: 1,2\tIsr: 1,2"))
+
+    assert (state.leader, state.isr, state.outside) == (None, (1, 2), ())
+
+
+def test_a_leader_outside_the_isr_counts_as_in_sync_and_a_replica_counts_once() -> None:
+    state = only(described("Leader: 1\tReplicas: 1,2,2,3\tIsr: 2"))
+
+    assert (state.replicas, state.isr, state.outside) == ((1, 2, 3), (1, 2), (3,))
+
+
 # ------------------------------------------------------------------ where the model begins
 
 

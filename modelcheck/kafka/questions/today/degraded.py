@@ -23,7 +23,7 @@ _LAST = {None: "unknown", True: "in_the_elr", False: "outside"}
 
 def can_ask(state: PartitionState) -> bool:
     """Whether the model has room for the replicas of a partition."""
-    return len(state.partition.replicas) <= MOST_BROKERS
+    return len(state.replicas) <= MOST_BROKERS
 
 
 def degraded(
@@ -34,7 +34,7 @@ def degraded(
     Replicas that run and are not in sync do not catch up with a leader where they are `stuck`.
     """
     models = _models()
-    many = len(state.partition.replicas)
+    many = len(state.replicas)
     strict = subject.config["strict_min_isr"]
     wanted = subject.in_sync_wanted
     last = state.last_leader
@@ -53,7 +53,7 @@ def degraded(
         "stuck": stuck and state.leader is not None,
         "disks_kept": kept,
     }
-    names = tuple(f"broker{node}" for node in state.partition.replicas)
+    names = tuple(f"broker{node}" for node in state.replicas)
     return replace(
         subject, model=models["degraded"], unattended=models["degraded_alone"], names=names, config=config
     )
@@ -88,8 +88,8 @@ def with_true_names(trace: Trace, state: PartitionState) -> Trace:
         runs = node in state.running or (in_sync and state.leader is not None)
         return (leads, in_sync, node in state.elr, node == state.last_leader, runs)
 
-    places = sorted(range(len(state.partition.replicas)), key=role_in_run)
-    nodes = sorted(state.partition.replicas, key=role_shown)
+    places = sorted(range(len(state.replicas)), key=role_in_run)
+    nodes = sorted(state.replicas, key=role_shown)
     names = {place: f"broker{node}" for place, node in zip(places, nodes, strict=True)}
     members = tuple(names[place] for place in sorted(names))
     scope = trace.scope

@@ -101,7 +101,7 @@ def _after(state: PartitionState) -> Iterator[tuple[WayOut, tuple[int, ...], Par
         yield WayOut.IN_SYNC_RETURN, state.isr, _led(state, state.isr)
     elif state.leader is None and state.elr:
         yield WayOut.ELIGIBLE_RETURN, state.elr, _led(state, state.elr[:1])
-    elif state.leader is not None and len(state.isr) + 1 < len(state.partition.replicas):
+    elif state.leader is not None and len(state.isr) + 1 < len(state.replicas):
         back = (*state.elr, *state.outside)
         yield WayOut.ANOTHER_IN_SYNC, back, _led(state, (*state.isr, back[0]))
 

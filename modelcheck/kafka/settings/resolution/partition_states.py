@@ -26,27 +26,32 @@ class PartitionState:
     source: Source
 
     @property
+    def replicas(self) -> tuple[int, ...]:
+        """The brokers with a replica, each once."""
+        return tuple(dict.fromkeys(self.partition.replicas))
+
+    @property
     def leader(self) -> int | None:
-        """The leader, if there is one."""
-        return self.partition.leader
+        """The leader; None if there is none, or if it is none of the replicas."""
+        return self.partition.leader if self.partition.leader in self.replicas else None
 
     @property
     def isr(self) -> tuple[int, ...]:
-        """The in-sync replicas, the leader first."""
-        found = [node for node in self.partition.replicas if node in self.partition.isr]
+        """The in-sync replicas, the leader first; it counts as one of them."""
+        found = [node for node in self.replicas if node in self.partition.isr]
         return tuple(dict.fromkeys(([] if self.leader is None else [self.leader]) + found))
 
     @property
     def elr(self) -> tuple[int, ...]:
         """The eligible leader replicas; empty where they are not shown."""
         eligible = self.partition.elr or ()
-        return tuple(n for n in self.partition.replicas if n in eligible and n not in self.isr)
+        return tuple(n for n in self.replicas if n in eligible and n not in self.isr)
 
     @property
     def outside(self) -> tuple[int, ...]:
         """The replicas that are neither in the ISR nor eligible."""
         known = {*self.isr, *self.elr}
-        return tuple(node for node in self.partition.replicas if node not in known)
+        return tuple(node for node in self.replicas if node not in known)
 
     @property
     def last_leader(self) -> int | None:
@@ -65,7 +70,7 @@ class PartitionState:
         """What decides the answers about a partition: how many replicas are in each role."""
         runs, last = set(self.running), self.last_leader
         return (
-            len(self.partition.replicas),
+            len(self.replicas),
             self.leader is not None,
             len(self.isr),
             len(self.elr),
