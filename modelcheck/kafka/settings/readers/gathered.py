@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from modelcheck.kafka.settings.provenance import FILLED_IN
@@ -42,7 +43,8 @@ class Gathered:
     """Collects the settings, topics and facts of one file; `reading` returns them.
 
     `passed` are stretches that were read, or that are known to have nothing about
-    replication: they are not searched again.  `part` is of what is added from now on.
+    replication: they are not searched again.  `part` is of what is added from now on,
+    `variables` what other files set, by which this one is filled in.
     """
 
     source: Source
@@ -56,6 +58,7 @@ class Gathered:
     passed: list[Span] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     part: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def reading(self) -> Reading:
         """Everything collected."""
