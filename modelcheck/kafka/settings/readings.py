@@ -230,7 +230,7 @@ class Reading:
     @property
     def says_nothing(self) -> bool:
         """Whether the file has nothing to review and no error."""
-        return not (self.given or self.topics or self.facts or self.problems)
+        return not (self.given or self.topics or self.facts or self.missing or self.problems)
 
     def as_json(self) -> dict[str, object]:
         """The contents as JSON data."""

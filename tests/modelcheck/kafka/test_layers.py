@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from modelcheck.kafka.settings.provenance import FILLED_IN
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
@@ -233,3 +234,23 @@ def test_of_two_environments_in_one_file_the_worse_topic_is_reviewed(tmp_path: P
 
         assert decided(found)[:2] == (1, 1)
         assert sorted(warning.code for warning in found.warnings) == ["R0724", "R0736"]
+
+
+def test_variables_of_a_dot_env_fill_in_compose_files(tmp_path: Path) -> None:
+    text = COMPOSE.replace("REPLICAS=1", "REPLICAS=${MIN_ISR:-1}")
+    for names in (
+        {"compose.yml": text, ".env": "MIN_ISR=2\n"},
+        {"kafka.env": "OTHER=a\nMIN_ISR='2'\n", "compose.yml": text},
+    ):
+        found = review(tmp_path, names)
+
+        assert found.value("min.insync.replicas").value == 2
+        assert "MIN_ISR" not in str(found.notes)
+    assert "${MIN_ISR:-1} is taken as 1" in str(review(tmp_path, {"compose.yml": text}).notes)
+
+
+def test_a_variable_for_the_shell_in_a_container_is_not_filled_in(tmp_path: Path) -> None:
+    text = COMPOSE.replace("REPLICAS=1", "REPLICAS=$${MIN_ISR:-1}")
+    with pytest.raises(SpecError) as caught:
+        review(tmp_path, {"compose.yml": text})
+    assert [(one.code, one.help) for one in caught.value.diagnostics] == [("R0713", FILLED_IN)]

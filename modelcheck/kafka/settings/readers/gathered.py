@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from modelcheck.kafka.settings.provenance import FILLED_IN
-from modelcheck.kafka.settings.readers.clients import acks_named, client_setting
+from modelcheck.kafka.settings.readers.clients import FACTOR, acks_named, client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
@@ -42,7 +43,8 @@ class Gathered:
     """Collects the settings, topics and facts of one file; `reading` returns them.
 
     `passed` are stretches that were read, or that are known to have nothing about
-    replication: they are not searched again.  `part` is of what is added from now on.
+    replication: they are not searched again.  `part` is of what is added from now on,
+    `variables` what other files set, by which this one is filled in.
     """
 
     source: Source
@@ -56,6 +58,7 @@ class Gathered:
     passed: list[Span] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     part: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def reading(self) -> Reading:
         """Everything collected."""
@@ -101,9 +104,20 @@ class Gathered:
         found = client_setting(path)
         if found is None or value.text in _NOTHING:
             return False
+        if self.is_left(key, value, found[0]):
+            return True
         whose = path[: -len(found[1])] if path.endswith(found[1]) else path.rpartition(".")[0]
         owner = whose.strip(".")
         self.add(found[1], acks_named(found[1], value.text), found[0], (key.span, value.span), owner)
+        self.passed.append(key.span)
+        return True
+
+    def is_left(self, key: ScalarNode, value: ScalarNode, layer: SettingLayer) -> bool:
+        """Whether a client that creates topics leaves their replicas to the brokers, by -1 (KIP-464)."""
+        if layer is not SettingLayer.CREATOR or value.text.strip("\"' ") != _LEFT:
+            return False
+        note = f"`{key.text}` is {_LEFT}, which takes the brokers' default, and no file gives that"
+        self.missing.append(Missing((FACTOR,), note))
         self.passed.append(key.span)
         return True
 

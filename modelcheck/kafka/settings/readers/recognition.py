@@ -5,14 +5,19 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from modelcheck.kafka.settings.provenance import NEEDED
 from modelcheck.kafka.settings.readers.deployments.ansible import is_ansible, read_ansible
 from modelcheck.kafka.settings.readers.deployments.compose import is_compose, read_compose
-from modelcheck.kafka.settings.readers.deployments.environment import is_environment, read_environment
+from modelcheck.kafka.settings.readers.deployments.environment import (
+    file_variables,
+    is_environment,
+    read_environment,
+)
 from modelcheck.kafka.settings.readers.deployments.helm import read_values
 from modelcheck.kafka.settings.readers.deployments.kubernetes import is_resource, read_kubernetes
 from modelcheck.kafka.settings.readers.deployments.spring import is_spring, read_spring, spring_documents
@@ -50,6 +55,8 @@ _YAML = re.compile(
     r"|\A[ \t]*(?:\{|\[(?!\[?[\w .:-]+\]{1,2}[ \t]*\r?\n)|- \w)",  # and no section of another form
     re.MULTILINE,
 )
+_DOTENV = re.compile(r"(?:^|/)\.env[\w.-]*$|\.env$")
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _FEWEST = 2  # files of which one may lie over another
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -183,7 +190,12 @@ def _read_tree(source: Source) -> Reading:
     return _read_documents(source, *documents(source))
 
 
-def _read_documents(source: Source, found: Sequence[Node], problems: Sequence[Diagnostic] = ()) -> Reading:
+def _read_documents(
+    source: Source,
+    found: Sequence[Node],
+    problems: Sequence[Diagnostic] = (),
+    variables: Mapping[str, str] = NO_VARIABLES,
+) -> Reading:
     """The contents of documents, each by the reader of its kind."""
     sorted_: dict[int, list[Node]] = {}
     for document in found:
@@ -191,7 +203,7 @@ def _read_documents(source: Source, found: Sequence[Node], problems: Sequence[Di
         if form is not None:
             sorted_.setdefault(form, []).append(document)
     kinds = [TREES[form].kind for form in sorted_] or [FileKind.HELM]
-    gathered = Gathered(source, kinds[0], problems=list(problems))
+    gathered = Gathered(source, kinds[0], problems=list(problems), variables=variables)
     for form, same in sorted_.items():
         TREES[form].read(gathered, same)
     for document in found:
@@ -219,11 +231,29 @@ def _laid_over(texts: Sequence[_Text]) -> list[list[_Opened]]:
     for at, text in enumerate(texts):
         one = _opened(text)
         groups.setdefault(one.kind if one.kind is not None else at, []).append(one)
+    _fill_in(groups)
     resources = groups.get(FileKind.KUBERNETES, [])
     if describes_twice([one.layer for one in resources if one.layer is not None]):
         del groups[FileKind.KUBERNETES]
         return [*groups.values(), *([one] for one in resources)]
     return list(groups.values())
+
+
+def _fill_in(groups: dict[object, list[_Opened]]) -> None:
+    """Give Compose files the variables of .env files; what is nothing else than that is read by this."""
+    services = groups.get(FileKind.COMPOSE, [])
+    variables: dict[str, str] = {}
+    for key, (one, *_) in list(groups.items()) if services else []:
+        source = one.text.source
+        if _DOTENV.search(source.name) is None:
+            continue
+        found = {each.name.text: each.value.text for each in file_variables(source)}
+        variables |= found
+        used = any(f"${{{name}" in each.text.source.text for name in found for each in services)
+        if used and not is_environment(source):
+            del groups[key]
+    if variables:
+        groups[FileKind.COMPOSE] = [replace(each, variables=variables) for each in services]
 
 
 def _opened(text: _Text) -> _Opened:
@@ -253,14 +283,15 @@ def _read_together(together: Sequence[_Opened]) -> Reading:
         text, layer = together[0].text, together[0].layer
         if layer is None or kind is FileKind.SPRING:
             return read_text(text.source, bom=text.bom)
-        return _searched(layer.source, lambda: _read_documents(layer.source, layer.documents))
+        given = together[0].variables
+        return _searched(layer.source, lambda: _read_documents(layer.source, layer.documents, (), given))
     merged = merge(kind, layers)
-    return _searched(merged.source, lambda: _read_merged(kind, merged))
+    return _searched(merged.source, lambda: _read_merged(kind, merged, together[0].variables))
 
 
-def _read_merged(kind: FileKind, merged: Merged) -> Reading:
+def _read_merged(kind: FileKind, merged: Merged, variables: Mapping[str, str]) -> Reading:
     """The contents of merged files."""
-    reading = _read_documents(merged.source, merged.documents)
+    reading = _read_documents(merged.source, merged.documents, (), variables)
     passed, notes = (*reading.passed, *merged.replaced), (*reading.notes, *merged.notes)
     return replace(reading, kind=kind, passed=passed, notes=notes)
 
@@ -272,6 +303,7 @@ class _Opened:
     text: _Text
     layer: FileLayer | None = None
     kind: FileKind | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen

@@ -21,7 +21,8 @@ from modelcheck.kafka.settings.readers.formats.tree import (
 from modelcheck.kafka.settings.readers.gathered import Gathered
 from modelcheck.kafka.settings.readings import About
 
-_DEFAULT = re.compile(r"\$\{(?P<name>\w+):?-(?P<value>[^${}]*)\}")
+# `$${NAME}` is for the shell in the container.
+_VARIABLE = re.compile(r"(?<!\$)\$\{(?P<name>\w+)(?::?(?P<sign>[-?])(?P<value>[^${}]*))?\}")
 
 
 def is_compose(node: Node) -> bool:
@@ -45,9 +46,9 @@ def read_compose(gathered: Gathered, documents: Sequence[Node]) -> None:
 def _service(gathered: Gathered, name: ScalarNode, written: MappingNode) -> None:
     """Add the settings of one service."""
     known = len(gathered.given), len(gathered.facts)
-    service = rewritten(written, _interpolated)
+    service = rewritten(written, lambda node: _interpolated(gathered, node))
     variables = [
-        EnvironmentVariable(one.name, _interpolated(one.value))
+        EnvironmentVariable(one.name, _interpolated(gathered, one.value))
         for one in variables_of(get(written, "environment"))
     ]
     is_a_broker = read_container(gathered, service, variables, name.text, f"service {name.text}")
@@ -66,9 +67,15 @@ def _service(gathered: Gathered, name: ScalarNode, written: MappingNode) -> None
         gathered.notes.append(f"service {name.text} has an env_file, which is not opened; give it as well")
 
 
-def _interpolated(node: ScalarNode) -> ScalarNode:
-    """A value with variables replaced by their defaults (`${NAME:-2}`)."""
-    return replace(node, text=_DEFAULT.sub(lambda found: found["value"], node.text))
+def _interpolated(gathered: Gathered, node: ScalarNode) -> ScalarNode:
+    """A value with variables replaced by what .env has, else by their defaults (`${NAME:-2}`)."""
+    return replace(node, text=_VARIABLE.sub(lambda found: _value(gathered, found), node.text))
+
+
+def _value(gathered: Gathered, found: re.Match[str]) -> str:
+    """The value of a variable; its name as it is written if it has none."""
+    default = found["value"] if found["sign"] == "-" else found[0]
+    return gathered.variables.get(found["name"], default)
 
 
 def _tell_defaults(gathered: Gathered, settings: int, facts: int, copies: Node | None) -> None:
@@ -76,8 +83,9 @@ def _tell_defaults(gathered: Gathered, settings: int, facts: int, copies: Node |
     spans = [one.value_span for one in gathered.given[settings:] if find(one.key) is not None]
     spans += [fact.span for fact in gathered.facts[facts:]]
     for span in (*spans, *([copies.span] if copies is not None else [])):
-        for found in _DEFAULT.finditer(gathered.source.text, span.start, span.end):
-            gathered.notes.append(
-                f"{found[0]} is taken as {found['value'] or 'nothing'}: give its value where "
-                f"{found['name']} is set, in the shell or in .env"
-            )
+        for found in _VARIABLE.finditer(gathered.source.text, span.start, span.end):
+            if found["sign"] == "-" and found["name"] not in gathered.variables:
+                gathered.notes.append(
+                    f"{found[0]} is taken as {found['value'] or 'nothing'}: give its value where "
+                    f"{found['name']} is set, in the shell or in .env"
+                )

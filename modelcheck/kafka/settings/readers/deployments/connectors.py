@@ -35,10 +35,10 @@ def read_clients(gathered: Gathered, node: Node, path: str = "") -> None:
 def read_client_resource(gathered: Gathered, node: Node) -> None:
     """Add what a resource of an operator sets of its clients."""
     name = text_of(get(node, "metadata", "name")) or text_of(get(node, "kind")) or ""
-    before = len(gathered.given)
+    before = len(gathered.given) + len(gathered.missing)
     spec = get(node, "spec")
     if spec is not None:
         read_clients(gathered, spec, f"{name}.")
-    if len(gathered.given) == before:
+    if len(gathered.given) + len(gathered.missing) == before:
         kind = text_of(get(node, "kind"))
         gathered.notes.append(f"{kind} `{name}` sets nothing that decides, and was passed over")

@@ -34,6 +34,7 @@ _NOT_BROKERS = frozenset(
     "zookeeper cp-zookeeper metrics exporter ui schema-registry cp-schema-registry connect cp-kafka-connect "
     "consumer".split()
 )
+_PROVISIONING = "provisioning"
 _LONG = 2  # dots in a key that no other tool has by chance
 _RELEASE = re.compile(r"(?:\d+\.\d+-)?(\d+\.\d+(?:\.\d+)*)")  # perhaps with Scala's before it
 _COUNTS = ("replicaCount", "brokers", "replicas")
@@ -95,7 +96,12 @@ def _topics(gathered: Gathered, within: tuple[Node, Node], node: Node, path: tup
 
 def _otherwise(path: Sequence[str]) -> int | None:
     """The replicas of topics without a number in the values of a chart: Bitnami's provisioning makes one."""
-    return 1 if path[-1:] == ("provisioning",) else None
+    return 1 if path[-1:] == (_PROVISIONING,) else None
+
+
+def _is_of_no_broker(key: str) -> bool:
+    """Whether what is below a key is of topics by its name."""
+    return key == _PROVISIONING or _is_of_topics(key)
 
 
 def _is_of_topics(key: str) -> bool:
@@ -112,7 +118,7 @@ def _plain(gathered: Gathered, key: ScalarNode, value: ScalarNode, path: tuple[s
     if known is not None and Reader.BROKER in known.readers_of(name):
         is_kafkas = known.standing is Standing.MODELLED or name.count(".") >= _LONG  # and no word of others
         is_plain = key.text == name or (is_kafkas and value.text not in ("", "null"))
-        if is_plain and not (known.standing is Standing.MODELLED and any(map(_is_of_topics, path[:-1]))):
+        if is_plain and not (known.standing is Standing.MODELLED and any(map(_is_of_no_broker, path[:-1]))):
             gathered.setting(key, value, SettingLayer.BROKER_STATIC, name=name)
     elif "\n" in value.text or value.verbatim or _is_a_line(value.text):
         read_text_of_properties(gathered, value, key.text, "")

@@ -76,6 +76,8 @@ def _settings(gathered: Gathered, document: Node, profile: str, kept: Collection
         if kept is not None and path not in kept:
             gathered.passed.append(key.span)
             continue
+        if gathered.is_left(key, value, client[0]):
+            continue
         gathered.setting(key, value, client[0], f"{profile} {_owner(path)}".strip(), client[1])
 
 

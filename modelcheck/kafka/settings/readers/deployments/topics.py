@@ -103,6 +103,7 @@ def read_topics(
     if not any(shape.says_something for shape in shapes):
         return False
     inherited = _inherited(*within, node)
+    gathered.passed += [] if inherited is None else [inherited[0].span]
     for shape in shapes:
         add_topic(gathered, shape, inherited)
         made = gathered.topics[-1]
