@@ -16,7 +16,7 @@ check sets them, numbers among them any from their least on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 import spec.model.ir as ir
@@ -81,15 +81,22 @@ class Formula:
     goal: SmtTerm
     makers: frozenset[str]
 
-    def text(self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = ()) -> str:
+    def text(
+        self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = (), labels: Collection[str] = ()
+    ) -> str:
         """The SMT-LIB 2 text of the assumptions and the negated goal, unsatisfiable if the goal follows.
 
-        `after` is asked after it, `about` some terms.
+        `after` is asked after it, `about` some terms.  Assumptions whose names are in `labels` are labelled,
+        each with a number behind it, and the solver is asked which of them it used.
         """
         terms = [*(term for _, term in self.assumed), negation(self.goal), *about]
         lines = ["(set-logic ALL)", *self.sorts, *self.datatypes, *self._declared(terms)]
-        for name, term in self.assumed:
-            lines += [f"; {name}", f"(assert {term})"]
+        if labels:
+            lines.insert(0, "(set-option :produce-unsat-cores true)")
+            after = (*after, "(get-unsat-core)")
+        for place, (name, term) in enumerate(self.assumed):
+            labelled = f"(! {term} :named |{name} #{place}|)" if name in labels else term
+            lines += [f"; {name}", f"(assert {labelled})"]
         lines += ["; and yet not", f"(assert {negation(self.goal)})", "(check-sat)", *after]
         return "\n".join(lines) + "\n"
 

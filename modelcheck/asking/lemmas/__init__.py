@@ -1,0 +1,1 @@
+"""Lemmas that a proof for every scope needs, found instead of written."""
