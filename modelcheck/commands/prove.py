@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import modelcheck.commands.options.amounts as amounts
@@ -23,7 +24,7 @@ from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.commands.check.files import certificate_of
 from modelcheck.commands.options.given import MODEL
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Holds, run_of
+from modelcheck.contract.result import Holds, Outcome, run_of
 from modelcheck.processes.cores import cores
 from modelcheck.storage.files import save_text
 from modelcheck.storage.output import Output
@@ -31,9 +32,11 @@ from modelcheck.storage.written import Files, add_force
 from modelcheck.symbolic.process import NoSolver, programs
 from modelcheck.symbolic.unbounded.engine import SECONDS
 from spec.diagnostics import Diagnostic, SpecError
+from spec.library import is_meant
 from spec.load import load, read
 from spec.model.ir import Check, Model
 from spec.model.values import ModelError
+from spec.source import Source
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,9 +83,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Find the lemmas, prove with them, and print and write what was found; exit 3 without a proof."""
+    if args.write and is_meant(args.file):
+        message = "this protocol comes with modelcheck: there is no file to write to"
+        help_ = "--output FILE writes a copy with the lemmas"
+        raise SpecError([Diagnostic("R0904", Source(args.file, ""), None, message, help=help_)])
+    if args.certificate is not None and args.output is None and not args.write:
+        args.refuse("--certificate is about the text with the lemmas: add --output FILE or --write")
     model, check = _asked(args)
     files = Files(output, [args.file], force=args.force)
-    files.refuse("model", args.output)
+    files.refuse("rsm", args.output)
     files.refuse("certificate", args.certificate)
     program = next(iter(programs()), None)
     if program is None:
@@ -153,13 +162,22 @@ def _told(args: argparse.Namespace, output: Output, files: Files, found: LemmaPr
     assert found.proof is not None
     whole = f"{text.rstrip()}\n\n{found.written.text}"
     if args.output is not None:
-        files.put(args.output, "model", whole)
+        files.put(args.output, "rsm", whole)
     if args.write and found.lemmas:
         save_text(Path(args.file), whole)
         output.tell(f"modelcheck: wrote {args.file}")
-    if args.certificate is not None and (proof := certificate_of(found.proof)) is not None:
-        files.put(args.certificate, "certificate", proof)
+    if args.certificate is not None:
+        outcome = _read_again(found, args.output or args.file)
+        if (proof := certificate_of(outcome)) is not None:
+            files.put(args.certificate, "certificate", proof)
     return files.exit(Exit.EXPECTED)
+
+
+def _read_again(found: LemmaProof, file: str | Path) -> Outcome:
+    """The outcome of the proof, of the model as it is in the file with the lemmas."""
+    assert found.proof is not None
+    model = next((each for each in load(file) if each.name == found.proof.model.name), found.proof.model)
+    return replace(found.proof, model=model)
 
 
 def _lines(found: LemmaProof, width: int) -> Iterator[Line]:

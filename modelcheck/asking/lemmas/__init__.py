@@ -1,1 +1,1 @@
-"""Lemmas that a proof for every scope needs, found instead of written."""
+"""The lemmas of a proof for every scope, found instead of written."""

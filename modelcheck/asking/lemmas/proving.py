@@ -20,13 +20,12 @@ from modelcheck.asking.lemmas.writing import LemmaText, written
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Outcome, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
-from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.process import Program
-from modelcheck.symbolic.unbounded.engine import Prover
+from modelcheck.symbolic.unbounded.engine import PROVABLE, Prover, provable_of
 from spec.frozen import frozen
 from spec.load import loads
 from spec.meaning.semantics import Machine
-from spec.model.kinds import INVARIANTS, OF_STEPS
+from spec.model.kinds import INVARIANTS
 
 NAMES = 2  # that a candidate binds, at first
 MOST_NAMES = 3
@@ -68,17 +67,14 @@ class LemmaProof:
 def provable(model: ir.Model, check: ir.Check) -> tuple[list[ir.Property], list[ir.Property]]:
     """The properties of a check that a proof can be about, and the others.
 
-    Those that the check expects to be violated are among the others.
+    Those that the check expects to be violated are among the others, unless it asks about nothing else.
     """
     violated = {
         each.property for each in check.expect if isinstance(each, ir.ExpectVerdict) and not each.holds
     }
-    claims: list[ir.Property] = []
-    others: list[ir.Property] = []
-    for prop in looked_at(model, check):
-        fits = prop.kind in INVARIANTS | OF_STEPS and prop.name not in violated
-        (claims if fits else others).append(prop)
-    return claims, others
+    able = [prop for prop in looked_at(model, check) if prop.kind in PROVABLE]
+    claims = [prop for prop in able if prop.name not in violated] or able
+    return claims, [prop for prop in looked_at(model, check) if prop not in claims]
 
 
 class ProofSearch:
@@ -101,7 +97,7 @@ class ProofSearch:
         self._tell, self._start = tell, monotonic()
         claims, others = provable(model, check)
         self._asked = replace(check, only=tuple(each.name for each in claims), expect=())
-        self._claims = claims_of(task_of(model, self._asked))
+        self._claims = provable_of(task_of(model, self._asked))
         self._found = LemmaProof(model, check, tuple(claims), tuple(others))
         self._questions = ProofQuestions(task_of(model, self._asked), program, options.seconds)
 

@@ -11,7 +11,7 @@ shows of every scope.  That a variable keeps to its type within the scope is
 assumed before and after a step, since what does not is cut or an error of the
 model.  A bound on how many messages are under way is left out: without it there
 are more steps, and what is proved of these holds for fewer.  Switches are as the
-check sets them, numbers among them any from their least on.
+check sets them, numbers among them any from their least on, where there are several.
 """
 
 from __future__ import annotations
@@ -276,10 +276,10 @@ class FormulaWriter:
                 yield f"(declare-datatypes (({sort_named(sort.name)} 0)) (({members})))"
 
     def _config(self) -> dict[str, SmtShape]:
-        """The shapes of the configuration as set; of numbers, an unknown at least as large as allowed."""
+        """The shapes of the configuration: as set, and of several numbers any from the least on."""
         given, found = dict(self.asked.config), dict[str, SmtShape]()
         for entry in self.model.configs:
-            if isinstance(entry.type, t.Range):
+            if isinstance(entry.type, t.Range) and entry.type.lo < entry.type.hi:
                 any_ = apply(f"|config {entry.name}|", (), INT)
                 found[entry.name] = Flat(any_, entry.type)
                 self._assumed.append((f"the least {entry.name}", at_most(number(entry.type.lo), any_)))
