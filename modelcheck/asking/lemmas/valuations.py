@@ -8,25 +8,20 @@ clause is true in all states where each column makes one of its literals true.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 import spec.model.ir as ir
 import spec.model.types as t
+from modelcheck.asking.lemmas.evaluation import Evaluation, NumberedStates, Numbers, Truths
 from modelcheck.asking.lemmas.reached import Reached
 from modelcheck.asking.lemmas.vocabulary import BoundName, Frame
 from spec.frozen import frozen
-from spec.meaning.evaluate import FrameLayout, compiled
 from spec.meaning.semantics import State
 from spec.model.op import Op
-from spec.model.values import ModelError, members
-from spec.model.walk import walk
+from spec.model.values import members
 
-SLOTS = 16  # more than a condition binds
-Truths = NDArray[np.bool_]
-Numbers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 
@@ -52,18 +47,11 @@ class Valuations:
 
 
 class StateTable:
-    """States of one scope, with a number for each value of each variable, to evaluate nothing twice."""
+    """States of one scope, and the columns of frames in them."""
 
     def __init__(self, model: ir.Model, scope: ir.Scope, states: Sequence[State]) -> None:
-        self.model, self.scope, self.states = model, scope, states
-        self._layout = FrameLayout(scope, len(model.variables))
-        self.ids = np.zeros((len(states), len(model.variables)), dtype=np.int64)
-        for index in range(len(model.variables)):
-            known: dict[ir.Value, int] = {}
-            for row, state in enumerate(states):
-                self.ids[row, index] = known.setdefault(state[index], len(known))
-        self._groups: dict[tuple[int, ...], tuple[list[int], Numbers]] = {}
-        self._elements: dict[tuple[ir.Expr, int | None, tuple[BoundName, ...]], list[ir.Value]] = {}
+        self.scope, self.states = scope, states
+        self._numbered = NumberedStates(model, scope, states)
 
     def columns(self, frame: Frame) -> Bytes:
         """The distinct columns of the frame, one a row, packed.  Costs a look at each state."""
@@ -72,86 +60,36 @@ class StateTable:
 
     def rows(self, frame: Frame) -> tuple[Truths, Numbers]:
         """The columns of the frame for each state and each way to bind its names, and which state it is."""
-        values = [self._values(frame.binders, n) for n in range(len(frame.binders))]
-        shape = (len(self.states), *map(len, values))
+        names: list[list[ir.Value]] = []
+        for each in frame.binders:
+            names.append(self._values(each, names))
+        evaluation = Evaluation(self._numbered, names)
+        shape = (len(self.states), *map(len, names))
         present = np.ones(shape, dtype=bool)
         for each in frame.binders:
             if each.domain is not None:
-                present &= self._member(each, frame.binders, values)
+                present &= evaluation.truths(_is_member(each, each.domain.expr))
         found = np.empty((int(present.sum()), len(frame.atoms)), dtype=bool)
         for n, atom in enumerate(frame.atoms):
-            found[:, n] = np.broadcast_to(self._evaluated(atom.expr, frame.binders, values), shape)[present]
+            found[:, n] = np.broadcast_to(evaluation.truths(atom.expr), shape)[present]
         return found, np.nonzero(present)[0]
 
-    def _values(self, binders: Sequence[BoundName], n: int) -> list[ir.Value]:
-        """The values that a name may have."""
-        one = binders[n]
+    def _values(self, one: BoundName, before: Sequence[Sequence[ir.Value]]) -> list[ir.Value]:
+        """The values that a name may have: of its type, or those in its domain in some state."""
         if one.domain is None:
             return list(members(one.type, self.scope))
-        key = (one.domain.expr, one.case, tuple(binders[:n]))
-        if key not in self._elements:
-            self._elements[key] = self._found_elements(one, binders[:n])
-        return self._elements[key]
-
-    def _found_elements(self, one: BoundName, before: Sequence[BoundName]) -> list[ir.Value]:
-        """The values that are in the domain of a name in some state."""
-        assert one.domain is not None
-        evaluate = compiled(one.domain.expr, self._layout)
-        firsts, _ = self._projected(one.domain.expr)
-        outer = [self._values(before, n) for n in range(len(before))]
         found: dict[ir.Value, None] = {}
-        bag = isinstance(one.domain.type, t.Bag)
-        for row in firsts:
-            for args in product(*outer):
-                inside = evaluate([*self.states[row], *args, *[None] * SLOTS])
-                for value in sorted(inside, key=repr):
-                    value = value[0] if bag else value  # noqa: PLW2901
-                    if one.case is None or value[0] == one.case:
-                        found[value] = None
+        for whole in Evaluation(self._numbered, before).of(one.domain.expr).values:
+            for value in sorted(whole, key=repr):
+                each = value[0] if isinstance(one.domain.type, t.Bag) else value
+                if one.case is None or each[0] == one.case:
+                    found[each] = None
         return list(found)
 
-    def _member(
-        self, one: BoundName, binders: Sequence[BoundName], values: Sequence[Sequence[ir.Value]]
-    ) -> Truths:
-        """Whether the value of a name is in its domain."""
-        assert one.domain is not None
-        inside = ir.Apply(Op.IN, (one.phrase.expr, one.domain.expr), type=t.BOOL, span=one.domain.expr.span)
-        return self._evaluated(inside, binders, values)
 
-    def _evaluated(
-        self, expr: ir.Expr, binders: Sequence[BoundName], values: Sequence[Sequence[ir.Value]]
-    ) -> Truths:
-        """The truth values of a condition, by state and by the values of names."""
-        slots = sorted(
-            {each.slot for each in walk(expr) if isinstance(each, ir.Local) and each.slot < len(binders)}
-        )
-        firsts, inverse = self._projected(expr)
-        evaluate = compiled(expr, self._layout)
-        shape = (len(firsts), *(len(each) if n in slots else 1 for n, each in enumerate(values)))
-        found = np.zeros(shape, dtype=bool)
-        flat = found.reshape(len(firsts), -1)
-        choices = [each if n in slots else (None,) for n, each in enumerate(values)]
-        ways = list(product(*choices))
-        pad = [None] * SLOTS
-        for at, row in enumerate(firsts):
-            state = list(self.states[row])
-            for place, args in enumerate(ways):
-                try:
-                    flat[at, place] = evaluate([*state, *args, *pad])
-                except (ModelError, TypeError, KeyError, IndexError):
-                    flat[at, place] = False
-        return np.asarray(found[inverse], dtype=bool)
-
-    def _projected(self, expr: ir.Expr) -> tuple[list[int], Numbers]:
-        """The variables in an expression, a state for each of their values, and which each state has."""
-        used = tuple(sorted({each.index for each in walk(expr) if isinstance(each, ir.Var)}))
-        if used not in self._groups:
-            if used:
-                found = np.unique(self.ids[:, used], axis=0, return_index=True, return_inverse=True)
-                self._groups[used] = ([int(n) for n in found[1]], found[2].reshape(-1).astype(np.int64))
-            else:
-                self._groups[used] = ([0], np.zeros(len(self.states), dtype=np.int64))
-        return self._groups[used]
+def _is_member(one: BoundName, domain: ir.Expr) -> ir.Expr:
+    """The condition that the value of a name is in its domain."""
+    return ir.Apply(Op.IN, (one.phrase.expr, domain), type=t.BOOL, span=domain.span)
 
 
 class FrameValuations:
