@@ -13,7 +13,7 @@ from tests.counterexamples.runs import divergence
 TOY = "tests/counterexamples/toy.rsm"
 TINY = "tests/modelcheck/tiny.rsm"
 GROUPS = [name for name, entry in TABLE.items() if isinstance(entry, CommandGroup)]
-MOST_LINES = 25  # of `modelcheck --help`: a screen
+MOST_LINES = 26  # of `modelcheck --help`: a screen
 HIDDEN_VERBS = {"say", "tell", "answer", "ask"}  # of a summary: a command acts
 FORMER_LINES = {  # a former command line, and today's
     f"show - {TOY}": f"trace show - {TOY}",

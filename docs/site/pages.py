@@ -65,6 +65,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
         "docs/reference/cli.md": "Command line",
         "docs/reference/python.md": "Python",
         "spec/codes.md": "Diagnostics",
+        "docs/reference/proofs.md": "Proofs for every scope",
         "docs/reference/any.md": "Nats without a bound",
         "docs/reference/traces.md": "Traces in ITF",
         "docs/reference/log-lines.md": "Log lines",

@@ -37,8 +37,8 @@ def switch_words(outcome: Outcome) -> list[str]:
 
 
 def _is_number(of: t.Type) -> bool:
-    """Whether a type is a number."""
-    return isinstance(of, t.Range)
+    """Whether a type is of several numbers, of which a proof is about each."""
+    return isinstance(of, t.Range) and of.lo < of.hi
 
 
 def proof_words(proof: Proof) -> list[str]:

@@ -32,6 +32,7 @@ class CommandGroup:
 
 TABLE: Mapping[str, Command | CommandGroup] = {
     "check": Command("Check the properties of a model", "modelcheck.commands.check.command"),
+    "prove": Command("Prove properties for every scope, finding the lemmas", "modelcheck.commands.prove"),
     "sweep": Command("Check a model over many configurations, as one table", "modelcheck.commands.sweep"),
     "necessity": Command(
         "Find the guards and fields that no check needs (mutation testing)", "modelcheck.commands.necessity"

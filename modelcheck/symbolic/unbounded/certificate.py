@@ -26,12 +26,10 @@ from counterexamples.lines import one_line
 from modelcheck.contract.engine import Task
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.proof import ObligationStatus, Proof
-from modelcheck.symbolic.answers import claims_of
 from modelcheck.symbolic.process import ProcessAnswer, Program, insist
-from modelcheck.symbolic.unbounded.engine import asked_of
+from modelcheck.symbolic.unbounded.engine import PROVABLE, asked_of, provable_of
 from modelcheck.symbolic.unbounded.obligations import Obligation
 from spec.frozen import frozen
-from spec.model.kinds import INVARIANTS, OF_STEPS
 from spec.syntax.comments import without_comments
 
 FORMAT = "modelcheck certificate 1"
@@ -204,14 +202,13 @@ def differences(certificate: Certificate, task: Task) -> Iterator[str]:
 def _of_claims(certificate: Certificate, task: Task) -> Iterator[str]:
     """The differences in the claims."""
     names = [each.name for each in certificate.claims]
-    for prop in task.properties:
-        if prop.kind not in INVARIANTS | OF_STEPS:
-            yield f"the check asks about {prop.kind.value} {prop.name}, which no certificate is about"
-        elif prop.name not in names:
+    asked = [prop for prop in task.properties if prop.kind in PROVABLE]
+    for prop in asked:
+        if prop.name not in names:
             yield f"missing: the claim {prop.name}, which the check asks about"
-    if not names and not task.properties:
+    if not names and not asked:
         yield "the check asks about nothing"
-    able = {prop.name: prop for prop in claims_of(task)}
+    able = {prop.name: prop for prop in provable_of(task)}
     for each in certificate.claims:
         if each.name not in able:
             yield f"not asked by the check, nor a lemma of the model: the claim {each.name}"

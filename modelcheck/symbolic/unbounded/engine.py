@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from time import monotonic
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from modelcheck.contract.proof import START, ObligationCell, ObligationStatus, P
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
+from modelcheck.search.reference import ReferenceEngine
 from modelcheck.symbolic.answers import Clock, claims_of, not_asked
 from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.induction import broken_step, scope_without_start
@@ -23,6 +25,8 @@ from spec.frozen import frozen
 from spec.model.kinds import INVARIANTS, OF_STEPS
 
 SECONDS = 10.0  # for each question to the solver, by default
+STATES = 20_000  # in which a `reachable` is looked for
+PROVABLE = INVARIANTS | OF_STEPS  # kinds of claims
 NO_SOLVER = "no solver is installed; `pip install z3-solver` brings one"
 
 
@@ -34,6 +38,8 @@ class Prover:
     from all others; what cannot be proved is left out and the rest is proved
     again without it.  A claim that it cannot prove may still hold: it says
     `Unknown`, with a step that shows why if there is one in a small scope.
+    A `reachable` is looked for in the scope of the check, since one state decides it; other properties
+    of whole runs are `Unknown`, and refused where nothing else is asked.
     """
 
     name: ClassVar[str] = "prove"
@@ -44,7 +50,8 @@ class Prover:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the engine cannot check of a task. Costs every formula once."""
-        kinds = set(ir.PropertyKind) - INVARIANTS - OF_STEPS
+        is_for_proof = any(prop.kind in PROVABLE for prop in task.properties)
+        kinds = () if is_for_proof else set(ir.PropertyKind) - PROVABLE
         return tuple(not_asked(task, kinds)) or tuple(_inexpressible(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
@@ -65,10 +72,12 @@ class Prover:
             reporter.tell(Proving(1, 0, questions, clock.seconds))
 
         try:
-            proof = attempt.proof(claims_of(task), known, told)
+            proof = attempt.proof(provable_of(task), known, told)
+            searched = _reachable(task, reporter)
         except KeyboardInterrupt:
-            end = End.INTERRUPTED
-        results = tuple(Result(p.name, p.kind, _verdict(p, task, proof)) for p in task.properties)
+            end, searched = End.INTERRUPTED, {}
+        verdicts = {prop.name: _verdict(prop, task, proof) for prop in task.properties} | searched
+        results = tuple(Result(p.name, p.kind, verdicts[p.name]) for p in task.properties)
         shown = proof or Proof((), tuple(known), (), program.version())
         return Findings(self.name, end, results, clock.stats(), proof=shown)
 
@@ -78,9 +87,24 @@ def asked_of(task: Task) -> ProofTask:
     return ProofTask(task.model, tuple(task.scope.config.items()), task.budget.actions(task.model))
 
 
+def provable_of(task: Task) -> tuple[ir.Property, ...]:
+    """The claims of a task that a proof can be about: those of states and of steps, and all lemmas."""
+    return tuple(claim for claim in claims_of(task) if claim.kind in PROVABLE)
+
+
+def _reachable(task: Task, reporter: Reporter) -> dict[str, Verdict]:
+    """The verdicts on each `reachable`, by a search of the scope of the check."""
+    asked = tuple(prop for prop in task.properties if prop.kind is ir.PropertyKind.REACHABLE)
+    if not asked:
+        return {}
+    limits = replace(task.limits, states=min(STATES, task.limits.states or STATES))
+    found = ReferenceEngine().run(replace(task, properties=asked, limits=limits, family=None), reporter)
+    return {each.property: each.verdict for each in found.results}
+
+
 def _inexpressible(task: Task) -> Iterator[Refusal]:
     """The refusals of the constructs that cannot be translated, each once, with its place."""
-    asked, claims = asked_of(task), claims_of(task)
+    asked, claims = asked_of(task), provable_of(task)
     seen = set[str]()
     for question in asked.questions(claims):
         own = tuple(claim for claim in claims if claim.name == question.claim)
@@ -99,6 +123,8 @@ def _verdict(prop: ir.Property, task: Task, proof: Proof | None) -> Verdict:
     """The verdict on a property by a proof, or by none."""
     if proof is None:
         return Unknown(End.INTERRUPTED.value)
+    if prop.kind not in PROVABLE:
+        return Unknown(f"{prop.kind.value} is not for a proof: the engine explicit decides it in a scope")
     if prop.name in proof.claims:
         kinds = task.budget.kinds
         some = None if kinds is None else {name: None for name, most in kinds.items() if most != 0}

@@ -21,18 +21,24 @@ from spec.meaning.semantics import NO_START, CutOff, Machine, State, Taken
 from spec.model.kinds import INVARIANTS
 from spec.model.values import ModelError
 
-SIZES = ((1, 1), (2, 1), (2, 2), (3, 2), (2, 4), (4, 2))  # of sorts and of nats, the smallest first
-MESSAGES = 2  # in a network that is a set: the one that the step is about, and another
+# Of sorts and of nats, the smallest first, and of messages in a network that is a set: the one that the
+# step is about, and others.
+SIZES = ((1, 1, 2), (2, 1, 2), (2, 2, 2), (3, 2, 2), (2, 4, 2), (4, 2, 2))
 UNDER_WAY = 99  # messages in a network: more than a small scope ever has
 
 
 def broken_step(
-    program: Program, asked: ProofTask, question: Obligation, claims: Sequence[ir.Property], seconds: float
+    program: Program,
+    asked: ProofTask,
+    question: Obligation,
+    claims: Sequence[ir.Property],
+    seconds: float,
+    sizes: Sequence[tuple[int, int, int]] = SIZES,
 ) -> Trace | None:
     """The smallest step found from a state where all claims hold that violates one; None if none is found."""
     if question.action is None:
         return None
-    for small in _small_scopes(asked.model):
+    for small in _small_scopes(asked.model, sizes):
         try:
             found = _within(program, asked, question, claims, small, seconds)
         except (Inexpressible, ModelError):
@@ -59,11 +65,11 @@ def scope_without_start(asked: ProofTask) -> str:
     return ""
 
 
-def _small_scopes(model: ir.Model) -> Iterator[Small]:
+def _small_scopes(model: ir.Model, sizes: Sequence[tuple[int, int, int]] = SIZES) -> Iterator[Small]:
     """Some scopes, the smallest first."""
-    for members, most in SIZES:
+    for members, most, messages in sizes:
         sorts = {sort.name: members for sort in model.sorts}
-        yield Small(sorts, {nat.name: most for nat in model.nats}, MESSAGES)
+        yield Small(sorts, {nat.name: most for nat in model.nats}, messages)
 
 
 def _within(

@@ -2,8 +2,8 @@
 
 Solvers are quick with such formulas, and slow, or at a loss, with quantifiers that
 are not true.  Numbers are looked at only as far as the scope's nats go and one
-further, messages only where the formula names them.  So what is found this way may
-be none of the formula's models: it has to be looked at again.
+further, and where the formula names one; messages only where the formula names them.
+So what is found this way may be none of the formula's models: it has to be looked at again.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from modelcheck.symbolic.unbounded.terms import (
     quantified,
     substituted,
     subtract,
+    value_of,
 )
 from modelcheck.symbolic.unbounded.theory import Small
 
@@ -56,7 +57,8 @@ def _values(terms: Sequence[SmtTerm], small: Small) -> Values:
         for part in ground(term):
             named.setdefault(part.sort, {})[part] = None
     most = max([*small.nats.values(), 0])
-    scalars: Values = {INT: [number(n) for n in range(most + 2)], BOOL: [FALSE, TRUE]}
+    known = [part for part in named.get(INT, ()) if not part.args and value_of(part) is None]
+    scalars: Values = {INT: [*(number(n) for n in range(most + 2)), *known], BOOL: [FALSE, TRUE]}
     members = {f"|{sort}|": [made(m, (), f"|{sort}|") for m in small.members(sort)] for sort in small.sorts}
     return {**{sort: list(found) for sort, found in named.items()}, **scalars, **members}
 

@@ -11,12 +11,12 @@ shows of every scope.  That a variable keeps to its type within the scope is
 assumed before and after a step, since what does not is cut or an error of the
 model.  A bound on how many messages are under way is left out: without it there
 are more steps, and what is proved of these holds for fewer.  Switches are as the
-check sets them, numbers among them any from their least on.
+check sets them, numbers among them any from their least on, where there are several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 import spec.model.ir as ir
@@ -81,15 +81,22 @@ class Formula:
     goal: SmtTerm
     makers: frozenset[str]
 
-    def text(self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = ()) -> str:
+    def text(
+        self, *, after: Sequence[str] = (), about: Sequence[SmtTerm] = (), labels: Collection[str] = ()
+    ) -> str:
         """The SMT-LIB 2 text of the assumptions and the negated goal, unsatisfiable if the goal follows.
 
-        `after` is asked after it, `about` some terms.
+        `after` is asked after it, `about` some terms.  Assumptions whose names are in `labels` are labelled,
+        each with a number behind it, and the solver is asked which of them it used.
         """
         terms = [*(term for _, term in self.assumed), negation(self.goal), *about]
         lines = ["(set-logic ALL)", *self.sorts, *self.datatypes, *self._declared(terms)]
-        for name, term in self.assumed:
-            lines += [f"; {name}", f"(assert {term})"]
+        if labels:
+            lines.insert(0, "(set-option :produce-unsat-cores true)")
+            after = (*after, "(get-unsat-core)")
+        for place, (name, term) in enumerate(self.assumed):
+            labelled = f"(! {term} :named |{name} #{place}|)" if name in labels else term
+            lines += [f"; {name}", f"(assert {labelled})"]
         lines += ["; and yet not", f"(assert {negation(self.goal)})", "(check-sat)", *after]
         return "\n".join(lines) + "\n"
 
@@ -269,10 +276,10 @@ class FormulaWriter:
                 yield f"(declare-datatypes (({sort_named(sort.name)} 0)) (({members})))"
 
     def _config(self) -> dict[str, SmtShape]:
-        """The shapes of the configuration as set; of numbers, an unknown at least as large as allowed."""
+        """The shapes of the configuration: as set, and of several numbers any from the least on."""
         given, found = dict(self.asked.config), dict[str, SmtShape]()
         for entry in self.model.configs:
-            if isinstance(entry.type, t.Range):
+            if isinstance(entry.type, t.Range) and entry.type.lo < entry.type.hi:
                 any_ = apply(f"|config {entry.name}|", (), INT)
                 found[entry.name] = Flat(any_, entry.type)
                 self._assumed.append((f"the least {entry.name}", at_most(number(entry.type.lo), any_)))

@@ -7,6 +7,7 @@ all of them true of finite sets:
 * a size is from 0 to the number of all members, 0 for the empty set alone and
   all for the set of all;
 * a set that is in another is not larger, and one smaller if it lacks one member;
+* a set without some member lacks two where it lacks another one;
 * two sets whose sizes together exceed the number of all members share one.
 
 NOTE(quorums): the last holds because |A and B| = |A| + |B| − |A or B| ≥ |A| + |B| − n.
@@ -125,6 +126,8 @@ class Theory:
             self._sized[key] = sized = Sized(f"set {len(self._sized)}", params, member, inner)
             has = sized.has(params, member)
             self._axioms.append(quantified("forall", [*params, member], equality(has, body), (has,)))
+            if isinstance(inner, t.Sort):
+                self._axioms += self._all_but_one(sized, body)
         return self._sized[key].size(params)
 
     def listed(self, of: t.Type, small: Small) -> Iterator[SmtTerm]:
@@ -162,6 +165,15 @@ class Theory:
             most = self.all_of(one.of.name)
             yield quantified("forall", for_all, at_most(size, most), (size,))
             yield quantified("forall", for_all, equality(equality(size, most), whole), (size,))
+
+    def _all_but_one(self, one: Sized, body: SmtTerm) -> Iterator[SmtTerm]:
+        """The axioms on a set that by definition lacks a member: one smaller than all has the others."""
+        assert isinstance(one.of, t.Sort)
+        for out in _left_out(body, one.member):
+            others = disjunction([body, equality(one.member, out)])
+            many = at_most(self.all_of(one.of.name), add(one.size(one.params), number(1)))
+            is_full = quantified("forall", [one.member], others)
+            yield quantified("forall", [*one.params], implication(many, is_full))
 
     def _of_two(self, one: Sized, other: Sized) -> Iterator[SmtTerm]:
         """The axioms on two sizes: of subsets, sets that differ by a member, and large sets."""
@@ -231,6 +243,18 @@ class Theory:
             return conjunction([inside, same, implication(less(at, most), differ)])
 
         return self.chosen(t.INT, says)
+
+
+def _left_out(body: SmtTerm, member: SmtTerm) -> Iterator[SmtTerm]:
+    """The values that no set has whose members satisfy a formula, by the form of the formula."""
+    for part in body.args if body.op == "and" else (body,):
+        match part:
+            case SmtTerm(op="not", args=(SmtTerm(op="=", args=(a, b)),)):
+                for one, other in ((a, b), (b, a)):
+                    if one == member and member not in other.free_names:
+                        yield other
+            case _:
+                pass
 
 
 def _named(one: Sized, about: Sequence[SmtTerm]) -> Iterator[SmtTerm]:

@@ -19,7 +19,7 @@ from modelcheck.symbolic.process import ProcessAnswer, Program, ask, insist, pro
 from modelcheck.symbolic.unbounded.engine import Prover
 from modelcheck.symbolic.unbounded.induction import broken_step
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask
-from spec.load import load, loads
+from spec.load import loads
 from spec.meaning.semantics import Machine
 from spec.model.kinds import INVARIANTS, OF_STEPS
 from spec.model.values import ModelError
@@ -533,12 +533,6 @@ def test_what_cannot_be_said_is_refused_by_name_and_place() -> None:
         proof(text, "c")
 
     assert "a loop that changes more than its member's own entries (<text>:" in str(refused.value)
-
-
-def test_properties_of_whole_runs_are_refused() -> None:
-    model = load(PROTOCOLS / "quorum.rsm")[0]
-    with pytest.raises(Unsupported, match="reachable committed_once"):
-        check(model, model.checks[0], engine=Prover())
 
 
 # ---------------------------------------------------------------- solvers that fail

@@ -1,0 +1,1 @@
+"""The lemmas of a proof for every scope, found instead of written."""
