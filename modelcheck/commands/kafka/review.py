@@ -21,7 +21,7 @@ from modelcheck.commands.options.given import words_of
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
-from modelcheck.kafka.questions.answers import Answer, ask_all
+from modelcheck.kafka.questions.answers import Answer, ask_all, first_loss
 from modelcheck.kafka.questions.cases import (
     PossibleCase,
     answered,
@@ -37,7 +37,7 @@ from modelcheck.kafka.questions.outages.search import coming, outage
 from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, groups, requirement
 from modelcheck.kafka.questions.remedies import coming_trials, remedies
-from modelcheck.kafka.questions.review import Review, first_loss
+from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.questions.search import Asking, Effort, Watch
 from modelcheck.kafka.questions.today.findings import Today
 from modelcheck.kafka.questions.today.search import today, worst_today
@@ -319,7 +319,6 @@ def _review(
     """The review of one topic in the worst case that is possible, with requirements and further subjects."""
     required, subjects = wanted
     began = time.monotonic()
-    found = None
     with asking:
         by_case = tuple(mixed_answers(asking, possible, faults))
         worst = min(range(len(possible)), key=lambda place: strength(by_case[place]))
@@ -329,9 +328,7 @@ def _review(
         trials = () if likely is None else coming_trials(subject, likely)
         asking.foresee([*trials, *(coming(subject, settings.voters) if faults else ())])
         answers = ask_all(asking, subject, faults, mixed)
-        loss = first_loss(answers)
-        if loss is not None:
-            found = remedies(asking, subject, circumstances(settings), loss)
+        found = remedies(asking, subject, circumstances(settings), answers, faults)
         answers = with_controllers(asking, subject, settings.voters, answers) if faults else answers
         down = outage(asking, subject, answers, settings.voters) if faults else None
         controllers = quorum(asking, settings.voters, down) if faults else None

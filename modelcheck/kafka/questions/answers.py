@@ -11,6 +11,7 @@ from modelcheck.kafka.questions.answer_cache import Found
 from modelcheck.kafka.questions.partition import LEADER_CHANGES, PartitionModel
 from modelcheck.kafka.questions.question import (
     ANY,
+    GUARANTEES,
     MOVE,
     FaultKind,
     Guarantee,
@@ -118,6 +119,23 @@ def shown_first(trace: Trace) -> tuple[int, int, int, tuple[int, ...]]:
     """A sort key for runs: fewer faults, milder faults, shorter, more expected."""
     faults = trace.fault_counts()
     return trace.faults, harm(faults), len(trace.steps), surprise(faults)
+
+
+def first_loss(answers: Iterable[Answer]) -> Answer | None:
+    """The most important loss: fewest faults, then guarantee, then the shortest run.
+
+    That writes stop is shown in the table; it is no loss.
+    """
+    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
+    lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
+    ranked = [
+        (
+            (t.faults, order[a.guarantee.name], *shown_first(t)[1:], a.kind == ANY),
+            a,
+        )
+        for a, t in lost
+    ]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
 def ask_mixed(asking: Asking, partition: PartitionModel, faults: int) -> tuple[tuple[Answer, ...], ...]:

@@ -13,6 +13,7 @@ from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.frozen import frozen
 
 REPLICAS = "replicas"
+_USUAL_REPLICAS = 3
 Setting = str | int | bool
 
 
@@ -92,7 +93,9 @@ def single_changes(partition: PartitionModel) -> Iterator[SwitchChange]:
     if config["flush"] != "every_message":
         yield SwitchChange("flush", config["flush"], "every_message")
     if partition.replicas < MOST_BROKERS:
-        yield SwitchChange(REPLICAS, partition.replicas, partition.replicas + 1)
+        most = max(_USUAL_REPLICAS, partition.replicas + 1)
+        for after in range(partition.replicas + 1, most + 1):
+            yield SwitchChange(REPLICAS, partition.replicas, after)
     if config["truncation"] != "kip_279":
         yield SwitchChange("truncation", config["truncation"], "kip_279")
     yield from (
@@ -108,7 +111,7 @@ def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> Par
     names, wanted = partition.names, partition.in_sync_wanted
     for change in changes:
         if change.switch == REPLICAS:
-            names = with_spares(names, len(names) + 1)
+            names = with_spares(names, int(change.after))
             continue
         config[change.switch] = change.after
         if change.switch in _NEWER:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from modelcheck.kafka.questions.also.findings import SubjectFindings
-from modelcheck.kafka.questions.answers import Answer, shown_first
+from modelcheck.kafka.questions.answers import Answer, first_loss
 from modelcheck.kafka.questions.cases import AnsweredCase, strength, survived
 from modelcheck.kafka.questions.outages.controllers import Quorum
 from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import PartitionModel
-from modelcheck.kafka.questions.question import ANY, GUARANTEES, MOVE, Requirement, fault_kinds
+from modelcheck.kafka.questions.question import ANY, MOVE, Requirement, fault_kinds
 from modelcheck.kafka.questions.remedies import Search
 from modelcheck.kafka.questions.today.findings import StateFindings, Today
 from modelcheck.kafka.settings.resolution.settings import Settings
@@ -139,23 +137,6 @@ class Review:
 def _met(answer: Answer | None, required: Requirement) -> bool | None:
     """Whether an answer meets a requirement; None if unknown. What cannot happen is survived."""
     return True if answer is None else answer.survives(required.faults)
-
-
-def first_loss(answers: Iterable[Answer]) -> Answer | None:
-    """The most important loss: fewest faults, then guarantee, then the shortest run.
-
-    That writes stop is shown in the table; it is no loss.
-    """
-    order = {guarantee.name: place for place, guarantee in enumerate(GUARANTEES)}
-    lost = [(a, a.loss) for a in answers if a.loss is not None and not a.guarantee.unattended]
-    ranked = [
-        (
-            (t.faults, order[a.guarantee.name], *shown_first(t)[1:], a.kind == ANY),
-            a,
-        )
-        for a, t in lost
-    ]
-    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
 def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:

@@ -87,6 +87,7 @@ def _search(search: Search | None, review: Review) -> dict[str, object] | None:
         return None
     return {
         "found": [_remedy(each, review) for each in search.found],
+        "only_the_run": search.only_the_run,
         "checked": search.tried,
         "candidates": search.candidates,
     }
@@ -100,4 +101,6 @@ def _remedy(remedy: Remedy, review: Review) -> dict[str, object]:
             {"setting": each.what, "needs": each.needs or None, "upgrade": each.upgrade} for each in changes
         ],
         "writes_go_on": remedy.goes_on,
+        "after": {answer.guarantee.name: answer_json(answer) for answer in remedy.after} or None,
+        "waits_for": dict(zip(("least", "most"), remedy.waits_for, strict=True)),
     }

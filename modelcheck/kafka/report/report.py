@@ -15,16 +15,21 @@ from counterexamples.trace import Trace
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.changes import circumstances, in_words
 from modelcheck.kafka.questions.question import GUARANTEES, RECORDS, Guarantee
-from modelcheck.kafka.questions.remedies import Remedy, Search
+from modelcheck.kafka.questions.remedies import Remedy, Search, waits_for
 from modelcheck.kafka.questions.review import Review, broken
 from modelcheck.kafka.report.fault_table import table
 from modelcheck.kafka.report.run_text import story
 from modelcheck.kafka.report.settings_used import basis, warnings
-from modelcheck.kafka.report.wording import mark, sentence
+from modelcheck.kafka.report.wording import cell, mark, sentence
 from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
 TABLE = "How many faults of each kind are survived"
+_ON = {  # whether writes go on through the faults of the first loss
+    True: "writes continue through these faults",
+    False: "but these faults then stop writes until somebody repairs something",
+    None: "whether writes continue was not found out in time",
+}
 _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a loss
 
 
@@ -149,7 +154,12 @@ def remedies(review: Review, width: int) -> Iterator[Line]:
 
 def _lead(search: Search) -> str:
     """The sentence that introduces the remedies."""
-    lead = "The smallest change that would have prevented it, found by checking each"
+    if search.only_the_run:
+        return (
+            f"None of the {search.tried} changes that were checked lets it survive more faults; any one of "
+            "these would have prevented this run, and as many other faults still break it:"
+        )
+    lead = "The smallest change with which it survives more faults, found by checking each"
     if search.changes == 1:
         return f"{lead}:" if len(search.found) == 1 else f"{lead}; any one of these:"
     return (
@@ -163,14 +173,38 @@ def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
     """One remedy in words."""
     changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
     needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
-    after = {
-        True: "writes continue through these faults",
-        False: "but these faults then stop writes until somebody repairs something",
-        None: "whether writes continue was not found out in time",
-    }[remedy.goes_on]
+    after = "" if review.loss is None or not review.loss.lost_with else _ON[remedy.goes_on]
     what = Piece(" and ".join(each.what for each in changes), Role.GOOD)
     yield line("  • ", what)
-    yield from wrapped(line("      "), f"needs {needs}; {after}" if needs else after, width, Role.DIM)
+    more = "; ".join(filter(None, (f"needs {needs}" if needs else "", after)))
+    if more:
+        yield from wrapped(line("      "), more, width, Role.DIM)
+    if remedy.after:
+        yield from wrapped(line("      "), _difference(remedy, review), width, Role.DIM)
+
+
+def _difference(remedy: Remedy, review: Review) -> str:
+    """What the table is with a remedy, where it differs, and how many followers are waited for."""
+    parts = []
+    for answer in remedy.after:
+        before = cell(review.answer(answer.guarantee.name))[0]
+        now = cell(answer)[0]
+        if now != before:
+            parts.append(f"{answer.guarantee.name} {before} → {now}")
+    before_, after = _followers(waits_for(review.partition)), _followers(remedy.waits_for)
+    if after != before_:
+        parts.append(f"an acknowledgement waits for {after}, in place of {before_}")
+    return "then " + "; ".join(parts) if parts else "the numbers of any mixture stay as they are"
+
+
+def _followers(waited: tuple[int, int]) -> str:
+    """How many followers an acknowledgement waits for, in words."""
+    least, most = waited
+    if most == 0:
+        return "no follower"
+    if least == most:
+        return count(most, "follower")
+    return f"{least} to {count(most, 'follower')}" if least else f"up to {count(most, 'follower')}"
 
 
 # ------------------------------------------------------------------ the end

@@ -50,6 +50,7 @@ def codes(settings: Settings) -> list[str]:
         ("spring-cloud-stream 5.0.2", "all"),
         ("kafka-connect 2.8.1", "all"),
         ("debezium 2.5", "all"),
+        ("kafka-connect 0.8.2", "all"),  # before the first
         ("mirrormaker2", "all"),
     ],
 )

@@ -63,13 +63,13 @@ def test_where_a_brokers_file_does_not_count_another_place_is_named(kafka: str, 
     assert ("for the topic or for the cluster" in words.needs) is is_told
 
 
-def review(folder: Path, kafka: str, broker: Keys, producer: Keys) -> Mapping[str, Any]:
+def review(folder: Path, kafka: str, broker: Keys, producer: Keys, faults: str = "1") -> Mapping[str, Any]:
     for name, keys in (("server.properties", broker), ("producer.properties", producer)):
         (folder / name).write_text("".join(f"{key}={value}\n" for key, value in keys.items()))
     names = [str(folder / name) for name in ("server.properties", "producer.properties")]
     said = StringIO()
     with redirect_stdout(said):
-        main(["kafka", "review", *names, "--kafka", kafka, "--faults", "1", "--json"])
+        main(["kafka", "review", *names, "--kafka", kafka, "--faults", faults, "--json"])
     found: Mapping[str, Any] = json.loads(said.getvalue())
     return found
 
@@ -110,6 +110,55 @@ def test_what_is_recommended_helps_and_costs_what_is_said(
             after[name]["by_kind"][kind]["lost_with"] for name in (loss["guarantee"], "writable")
         )
         assert (lost is None, stopped is None) == (True, remedy["writes_go_on"]), remedy
+        if remedy["after"] is not None:
+            table = {name: row["by_kind"]["any"] for name, row in after.items()}
+            assert survived(remedy["after"]) == survived(table), remedy
+
+
+def survived(table: Mapping[str, Any]) -> Mapping[str, object]:
+    """The faults that each guarantee survives, whatever it took to find out."""
+    return {name: (answer["survives"], answer["lost_with"]) for name, answer in table.items()}
+
+
+def test_what_prevents_the_shown_run_and_no_other_is_no_remedy(tmp_path: Path) -> None:
+    """One replica and acks=1: forced to the disk, a record still goes with the disk."""
+    broker = {"node.id": "1", "process.roles": "broker", "default.replication.factor": "1"}
+    found = review(tmp_path, "3.9", broker, {"bootstrap.servers": "b:1", "acks": "1"})
+    (remedy,) = found["remedies"]["found"]
+
+    assert list(found["first_loss"]["faults"]) == ["power_loss"]
+    assert found["remedies"]["only_the_run"] is False
+    assert [change["setting"] for change in remedy["changes"]] == ["acks=all", "replication factor 2"]
+    assert remedy["after"]["durable"]["survives"] == 1
+    assert remedy["waits_for"] == {"least": 0, "most": 1}
+
+
+def test_the_price_in_writes_is_told_where_the_loss_takes_no_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """acks=all in place of 0, with two in sync of two: one crash then stops writes."""
+    files = {
+        "server.properties": "process.roles=broker\nnode.id=1\ndefault.replication.factor=2\n"
+        "min.insync.replicas=2\n",
+        "producer.properties": "bootstrap.servers=b:1\nkey.serializer=x\nacks=0\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    main(["kafka", "review", *(str(tmp_path / name) for name in files), "--kafka", "3.9"])
+    told = " ".join(capsys.readouterr().out.partition("The smallest change")[2].split())
+
+    assert "acks=all then durable no → 1; writable 1 → 0; an acknowledgement waits for 1 follower" in told
+    assert "writes continue through these faults" not in told
+
+
+def test_where_nothing_survives_more_that_is_said(tmp_path: Path) -> None:
+    """Two replicas of Kafka 0.8: two lost disks lose every record, whatever is set."""
+    broker = {"zookeeper.connect": "z:2181", "default.replication.factor": "2"}
+    found = review(tmp_path, "0.8.1", broker, {"metadata.broker.list": "b:1", "acks": "-1"}, faults="2")
+    settings_ = {change["setting"] for each in found["remedies"]["found"] for change in each["changes"]}
+
+    assert found["remedies"]["only_the_run"] is True
+    assert settings_ == {"min.insync.replicas=2", "unclean.leader.election.enable=false"}
 
 
 def test_what_prevents_one_move_of_the_leadership_and_not_two_is_no_remedy(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ class WritingProduct:
         """The default of a key in a release, or the weakest of those in use; None if it is Kafka's own."""
         values = self.defaults.get(key, ())
         if release is not None:
-            return next((value for since, value in reversed(values) if since <= release), None)
+            first = values[0][1] if values else None
+            return next((value for since, value in reversed(values) if since <= release), first)
         begun = [place for place, (since, _) in enumerate(values) if since <= self.in_use]
         in_use = [value for _, value in values[begun[-1] if begun else 0 :]]
         return min(in_use, key=_weakness, default=None)
