@@ -6,6 +6,8 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +22,9 @@ from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, k
 from modelcheck.commands.options.given import words_of
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
+from modelcheck.kafka.policy.policy import Policy, Required
+from modelcheck.kafka.policy.read import read_policy
+from modelcheck.kafka.policy.starter import starter
 from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, ask_all, first_loss
 from modelcheck.kafka.questions.cases import (
@@ -56,8 +61,10 @@ from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
 from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
+from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
 from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from modelcheck.storage.files import read_text
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from spec.diagnostics import Diagnostic, SpecError
@@ -129,6 +136,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
+        "--policy",
+        metavar="PATH",
+        help="take the requirements of each topic from this file (TOML)",
+    )
+    parser.add_argument(
+        "--write-policy",
+        metavar="PATH",
+        help="write a policy to begin with, with an exception for each topic that does not meet it",
+    )
+    parser.add_argument(
         "--max-states",
         type=amounts.count,
         default=STATES,
@@ -167,6 +184,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files = Files(output, args.files, force=args.force)
     files.refuse("itf", args.itf)
     files.refuse("html", args.html)
+    files.refuse("toml", args.write_policy)
     refuse_report(args, files)
     try:
         return _run(args, output, required, files)
@@ -182,13 +200,16 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     with timings.phase("read"):
         home = kafka_home(args)
         settings = _settings(args, home)
-    faults = max([args.faults, *(each.faults for each in required)])
+        policy = None if args.policy is None else read_policy(Source(args.policy, read_text(args.policy)))
+    every = (*required, *(() if policy is None else policy.requirements))
+    faults = max([args.faults, *(each.faults for each in every)])
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)
     try:
-        rows = _reviews(settings, faults, (required, args.also), effort, progress, timings)
+        rows = _reviews(settings, faults, (every, args.also), effort, progress, timings)
     finally:
         progress.clear()
+    rows = tuple(_required(row, required, policy, date.today()) for row in rows)  # noqa: DTZ011 - a day where the user is
     with timings.phase("tell"):
         data = _report(rows, args, output)
     exits = set[Exit]()
@@ -200,10 +221,20 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
         _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
         _save_page(rows, args, files)
+    if args.write_policy:
+        text = starter(((row.topic, row.review) for row in rows), date.today())  # noqa: DTZ011 - as above
+        files.put(Path(args.write_policy), "toml", text)
     write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
     if args.timings:
         output.tell(timings.words())
     return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
+
+
+def _required(row: TopicRow, asked: tuple[Requirement, ...], policy: Policy | None, today: date) -> TopicRow:
+    """A row with what is required of its topic: what the command line asks for, and the policy."""
+    of_topic = Required() if policy is None else policy.required(row.topic, today)
+    required = (*asked, *of_topic.requirements)
+    return replace(row, review=replace(row.review, required=required, exempted=of_topic.exempted))
 
 
 def _settings(args: argparse.Namespace, home: Home | None) -> list[tuple[Settings, ...]]:
@@ -224,7 +255,8 @@ def _settings(args: argparse.Namespace, home: Home | None) -> list[tuple[Setting
         names = [*(theirs or names), *own]
     given = {"client": args.client, "brokers": args.brokers}
     if home is None:
-        return [resolve_possible(readings, kafka=kafka, topic=name, **given) for name in names]
+        of_topics = ReadingsOfTopics(readings)
+        return [resolve_possible(of_topics.of(name), kafka=kafka, topic=name, **given) for name in names]
     found = resolve(readings, kafka=kafka, topic=args.topic, **given)
     if found.version.value.line != home.release:
         _refuse_other_release(found.version, home)
@@ -442,6 +474,7 @@ def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files)
         ("--faults", [args.faults]),
         ("--also", [",".join(each.name for each in args.also) or None]),
         ("--require", args.require),
+        ("--policy", [args.policy]),
         ("--max-states", [None if args.max_states == STATES else args.max_states]),
         ("--max-time", [None if args.max_time is None else f"{args.max_time:g}"]),
     )

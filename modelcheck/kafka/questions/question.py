@@ -303,11 +303,15 @@ def posed(partition: PartitionModel, question: Question, family: Family) -> Pose
 
 @frozen
 class Requirement:
-    """A requirement of the user: a guarantee must survive a number of faults of a kind."""
+    """A requirement of the user: a guarantee must survive a number of faults of a kind.
+
+    `by` is what requires it, where that is not the command line.
+    """
 
     guarantee: Guarantee
     faults: int
     kind: str
+    by: str = ""
 
     def __str__(self) -> str:
         suffix = "" if self.kind == ANY else f":{self.kind}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from modelcheck.kafka.questions.also.findings import SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, first_loss
 from modelcheck.kafka.questions.cases import AnsweredCase, strength, survived
@@ -26,7 +28,8 @@ class Review:
     faults were to be tried, or no file names controllers; `also` is what was asked on request.
     `cases` are all that the files leave possible, and `reviewed` is the place of the one that `settings` and
     all the rest are of: the worst of them.  `today` is what is lost from the states that files show, in the
-    worst case; None where every partition that they show is well.
+    worst case; None where every partition that they show is well.  `exempted` are requirements of a policy
+    that need not be met for now, in words.
     """
 
     settings: Settings
@@ -45,6 +48,7 @@ class Review:
     cases: tuple[AnsweredCase, ...] = ()
     reviewed: int = 0
     today: Today | None = None
+    exempted: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -110,6 +114,17 @@ class Review:
         """Whether a requirement is met in every case when all replicas are in sync; None if unknown."""
         met = [_met(answer, required) for answer in self._required_answers(required)]
         return False if False in met else None if None in met else True
+
+    def met_by_kinds(self, required: Requirement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The kinds of faults that alone break a requirement of any mixture, and those that do not.
+
+        None of either where several cases are possible, since the others are not asked by kind.
+        """
+        if self.others:
+            return (), ()
+        kinds = [kind for kind in self.rows if kind != ANY]
+        met = {kind: self.met_in_sync(replace(required, kind=kind)) for kind in kinds}
+        return tuple(k for k in kinds if met[k] is False), tuple(k for k in kinds if met[k] is True)
 
     def required_answer(self, required: Requirement) -> Answer | None:
         """The answer that decides whether a requirement is met; None for what cannot happen."""

@@ -49,7 +49,11 @@ def as_json(review: Review) -> dict[str, object]:
         "also": also.as_json(review.also),
         "first_loss": _loss(review.loss),
         "remedies": _search(review.remedies, review),
-        "required": [{"requirement": str(each), "met": review.met(each)} for each in review.required],
+        "required": [
+            {"requirement": str(each), "met": review.met(each), "by": each.by or None}
+            for each in review.required
+        ],
+        "exempted": list(review.exempted),
         "complete": review.complete,
         "ended": review.ended or None,
         "seconds": round(review.seconds, 3),

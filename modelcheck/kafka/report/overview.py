@@ -53,6 +53,7 @@ class TopicRow:
         return (*map(str, numbers), made.acks.value, unclean)
 
 
+_LISTED = 20  # topics that do not meet a requirement
 FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
@@ -190,6 +191,26 @@ def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
     yield ()
 
 
+def unmet(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
+    """The requirements that topics do not meet, the topics of the same ones together."""
+    found: dict[tuple[str, bool | None], list[str]] = {}
+    for row in rows:
+        for required in row.review.required:
+            if (met := row.review.met(required)) is not True:
+                by = f" ({required.by})" if required.by else ""
+                found.setdefault((f"{required}{by}", met), []).append(_name(row))
+    for (text, met), names in found.items():
+        head, role = ("NOT met", Role.BAD) if met is False else ("not known", Role.UNSURE)
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        yield from wrapped(
+            line("  required ", Piece(text, Role.STRONG), ": ", Piece(head, role), " by "),
+            f"{', '.join(names[:_LISTED])}{more}",
+            width,
+        )
+    if found:
+        yield ()
+
+
 def title(rows: Sequence[TopicRow]) -> str:
     """The heading: "Kafka 3.7: 12 topics of 3 brokers, those that survive least first"."""
     settings = rows[0].review.settings
@@ -201,6 +222,7 @@ def title(rows: Sequence[TopicRow]) -> str:
 def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> Iterator[Line]:
     """The table, and the whole report on its first topic."""
     yield from table(rows, width)
+    yield from unmet(rows, width)
     yield from lines(rows[0].review, width, verbose=verbose)
 
 

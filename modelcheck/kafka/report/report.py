@@ -14,7 +14,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.changes import circumstances, in_words
-from modelcheck.kafka.questions.question import GUARANTEES, RECORDS, Guarantee
+from modelcheck.kafka.questions.question import ANY, GUARANTEES, RECORDS, Guarantee, Requirement
 from modelcheck.kafka.questions.remedies import Remedy, Search, waits_for
 from modelcheck.kafka.questions.review import Review, broken
 from modelcheck.kafka.report.fault_table import table
@@ -36,7 +36,7 @@ _OF_RECORDS = ("durable", "committed")  # the guarantees that are broken by a lo
 def lines(review: Review, width: int, *, verbose: bool = False) -> Iterator[Line]:
     """The whole report; `verbose` adds the reason of each setting, and the run in the model's terms."""
     yield from _answer(review, width)
-    yield from _requirements(review)
+    yield from _requirements(review, width)
     yield from cases.lines(review, width)
     yield from table(TABLE, review.rows, review.answer, width, indent="")
     if review.outage is not None:
@@ -101,18 +101,34 @@ def subject(review: Review) -> str:
     return f"{cases.release(review)}: one partition of {topic}, {replicas}{of}"
 
 
-def _requirements(review: Review) -> Iterator[Line]:
+def _requirements(review: Review, width: int) -> Iterator[Line]:
     """The requirements, and whether each is met."""
     words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
     for required in review.required:
         text, role = words[review.met(required)]
-        cannot = review.required_answer(required) is None
-        why = " (that cannot happen under this configuration)" if cannot else ""
-        if review.today is not None and review.met(required) is False and review.met_in_sync(required):
-            why = " today; it is when all replicas are in sync"
-        yield line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role), why)
-    if review.required:
+        head = line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role))
+        yield from wrapped(head, _why(review, required), width)
+    for exempted in review.exempted:
+        yield from wrapped(line("  exempted "), exempted, width)
+    if review.required or review.exempted:
         yield ()
+
+
+def _why(review: Review, required: Requirement) -> str:
+    """The reason of an answer about a requirement, and of the requirement."""
+    parts = []
+    if review.required_answer(required) is None:
+        parts.append(" (that cannot happen under this configuration)")
+    elif review.today is not None and review.met(required) is False and review.met_in_sync(required):
+        parts.append(" today; it is when all replicas are in sync")
+    elif required.kind == ANY and review.met_in_sync(required) is False:
+        breaking, kept = review.met_by_kinds(required)
+        if breaking and kept:
+            narrower = ", ".join(f"{required}:{kind}" for kind in kept)
+            parts.append(f" because of {', '.join(breaking)}; met: {narrower}")
+    if required.by:
+        parts.append(f" · {required.by}")
+    return "".join(parts)
 
 
 # ------------------------------------------------------------------ the story

@@ -212,7 +212,8 @@ class Reading:
     `notes` are plain remarks on what was passed over; `problems` make the file
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
     known to decide nothing, in addition to the given settings.  `missing` are notes on keys
-    that no file sets, `own_topics` are keys of topics that Kafka and products make for themselves.
+    that no file sets, `own_topics` are keys of topics that Kafka and products make for themselves,
+    `left_out` are the ids of brokers that hold replicas of topics which were left out.
     """
 
     source: Source
@@ -226,6 +227,13 @@ class Reading:
     passed: tuple[Span, ...] = ()
     missing: tuple[Missing, ...] = ()
     own_topics: tuple[Given, ...] = ()
+    left_out: frozenset[int] = frozenset()
+
+    @property
+    def assigned(self) -> frozenset[int]:
+        """The ids of brokers that hold replicas of some topic."""
+        shown = (node for topic in self.topics for part in topic.partitions for node in part.replicas)
+        return self.left_out.union(shown)
 
     @property
     def says_nothing(self) -> bool:

@@ -178,12 +178,8 @@ def contradiction(fact: Fact, reviewed: str, other: Fact, findings: ResolutionDi
 
 def topics_in(readings: Iterable[Reading]) -> tuple[Topic, ...]:
     """The topics in the files, each once with its descriptions merged; without Kafka's own."""
-    merged: dict[str, Topic] = {}
-    for topic in (t for reading in readings for t in reading.topics):
-        other = merged.get(topic.name)
-        merged[topic.name] = topic if other is None else _merged(other, topic)
-    own = [t for name, t in merged.items() if not name.startswith("__")]
-    return tuple(own or merged.values())
+    every = topics_in_all(readings)
+    return tuple(topic for topic in every if not topic.name.startswith("__")) or every
 
 
 def _merged(one: Topic, other: Topic) -> Topic:
@@ -269,16 +265,11 @@ def _replicas(topic: Topic) -> str:
 
 def topics_in_all(readings: Iterable[Reading]) -> tuple[Topic, ...]:
     """The topics in the files, including Kafka's own."""
-    readings = tuple(readings)
-    names = dict.fromkeys(t.name for reading in readings for t in reading.topics)
-    found: list[Topic] = []
-    for name in names:
-        same = [t for reading in readings for t in reading.topics if t.name == name]
-        topic = same[0]
-        for other in same[1:]:
-            topic = _merged(topic, other)
-        found.append(topic)
-    return tuple(found)
+    merged: dict[str, Topic] = {}
+    for topic in (t for reading in readings for t in reading.topics):
+        other = merged.get(topic.name)
+        merged[topic.name] = topic if other is None else _merged(other, topic)
+    return tuple(merged.values())
 
 
 def _list(names: Sequence[str]) -> str:
@@ -341,7 +332,7 @@ def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
 
 def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
     """The number of brokers in topics' assignments; None if there are none."""
-    ids = {i for reading in readings for t in reading.topics for p in t.partitions for i in p.replicas}
+    ids = {node for reading in readings for node in reading.assigned}
     if not ids:
         return None
     return Stated(len(ids), "the brokers that kafka-topics shows with replicas; there may be more")

@@ -1,0 +1,1 @@
+"""What an organisation requires of its topics, as a file of its repository."""
