@@ -25,7 +25,7 @@ from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
 TABLE = "How many faults of each kind are survived"
-_ON = {  # whether writes go on through the faults of the first loss
+_ON = {  # whether writes continue through the faults of the first loss
     True: "writes continue through these faults",
     False: "but these faults then stop writes until somebody repairs something",
     None: "whether writes continue was not found out in time",
