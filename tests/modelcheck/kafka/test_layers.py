@@ -254,3 +254,18 @@ def test_a_variable_for_the_shell_in_a_container_is_not_filled_in(tmp_path: Path
     with pytest.raises(SpecError) as caught:
         review(tmp_path, {"compose.yml": text})
     assert [(one.code, one.help) for one in caught.value.diagnostics] == [("R0713", FILLED_IN)]
+
+
+@pytest.mark.parametrize("head", ["replicaCount: N\nextraConfigYaml: ", "services: {a: {image: x}}\nx: "])
+@pytest.mark.parametrize("depth", range(312, 340, 7))
+def test_files_that_are_nested_deeply_are_read_or_refused(tmp_path: Path, head: str, depth: int) -> None:
+    for at in "ab":
+        text = head.replace("N", "1" if at == "a" else "2") + "{a: " * depth + "1" + "}" * depth + "\n"
+        (tmp_path / f"values-{at}.yaml").write_text(text, encoding="utf-8")
+    codes = set[str]()
+    try:
+        read_files([str(tmp_path / f"values-{at}.yaml") for at in "ab"])
+    except SpecError as error:
+        codes = {one.code for one in error.diagnostics}
+
+    assert codes <= {"R0706", "R0707"}

@@ -292,7 +292,7 @@ def test_the_version_is_what_the_files_show(texts: list[str], version: str, word
         (["broker.id=1\n"], 3, "assumed"),
         (["default.replication.factor=5\n"], 5, "assumed"),
         (["broker.id=1\n", "broker.id=2\n"], 2, "files of brokers"),
-        ([f"broker.id={n}\ndefault.replication.factor=3\n" for n in (1, 2)], 3, "the topic needs as many"),
+        ([f"broker.id={n}\ndefault.replication.factor=3\n" for n in "12"], 3, "the topic needs as many"),
         (["\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1,2,3,4\tIsr: 1\n"], 4, "there may be more"),
         (["kind: Kafka\nspec: {kafka: {replicas: 7}}\n"], 7, "spec.kafka.replicas"),
     ],

@@ -139,10 +139,17 @@ def _searched(source: Source, read: Callable[[], Reading]) -> Reading:
         reading = read()
     except SpecError as error:
         raise SpecError(tuple(unread(Reading(source, FileKind.UNKNOWN))) or error.diagnostics) from None
+    except RecursionError:
+        raise SpecError([_nested(source)]) from None
     reading = replace(reading, own_topics=tuple(own_topics(reading.source)))
     if reading.problems:
         return reading
     return replace(reading, problems=tuple(unread(reading)), notes=(*reading.notes, *aside(reading)))
+
+
+def _nested(source: Source) -> Diagnostic:
+    """The error about a text that is nested too deeply."""
+    return Diagnostic("R0707", source, None, "the YAML is nested too deeply")
 
 
 def _reading(source: Source, *, bom: bool) -> Reading:
@@ -285,7 +292,10 @@ def _read_together(together: Sequence[_Opened]) -> Reading:
             return read_text(text.source, bom=text.bom)
         given = together[0].variables
         return _searched(layer.source, lambda: _read_documents(layer.source, layer.documents, (), given))
-    merged = merge(kind, layers)
+    try:
+        merged = merge(kind, layers)
+    except RecursionError:
+        raise SpecError([_nested(layers[-1].source)]) from None
     return _searched(merged.source, lambda: _read_merged(kind, merged, together[0].variables))
 
 
