@@ -222,6 +222,8 @@ def _found(found: LemmaProof, width: int) -> Iterator[Line]:
             f"{names}: no claims that can be proved so, or not expected to hold",
             width,
         )
+    if not found.lemmas:
+        return
     yield ()
     for text in found.written.text.splitlines():
         yield line(text)

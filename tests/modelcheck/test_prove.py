@@ -40,6 +40,11 @@ def is_proved(result: LemmaProof) -> bool:
     return all(isinstance(each.verdict, Holds) for each in result.proof.findings.results)
 
 
+@pytest.mark.parametrize("path", sorted(PROOFS.glob("*.rsm")), ids=lambda path: path.stem)
+def test_examples_have_the_verdicts_that_they_expect(path: Path) -> None:
+    assert main(["check", str(path), "-q"]) == Exit.EXPECTED
+
+
 # ------------------------------------------------------------------------------- proofs
 
 
