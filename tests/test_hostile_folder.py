@@ -34,6 +34,7 @@ NAMES = sorted((sys.stdlib_module_names | packages_distributions().keys() | OURS
 SCRIPT = "import sys\nfrom modelcheck.__main__ import main\nsys.exit(main())\n"  # as pip writes it
 LINES = {  # a command line for each command, with work that loads all that it needs
     "check": "m.rsm --check as_expected --engine prove",
+    "prove": "m.rsm --check as_expected",
     "sweep": "m.rsm --check as_expected --vary Epoch=1,2",
     "rates": "m.rsm --check as_expected --rate crash=1/y --rate restart=1/d",
     "necessity": "m.rsm --check as_expected",

@@ -1,4 +1,4 @@
-"""A policy: which topics must survive what, and which need not until some day."""
+"""A policy: what topics must survive, and the exceptions, each up to a day."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Applies:
 
 
 @frozen
-class Rule:
+class PolicyRule:
     """Requirements of some topics."""
 
     applies: Applies
@@ -44,14 +44,14 @@ class Rule:
 
 @frozen
 class Exemption:
-    """Requirements that some topics need not meet, up to and including a day."""
+    """An exception of some topics from requirements, up to and including a day."""
 
     applies: Applies
     requirements: tuple[Requirement, ...]
     until: date
 
     def lifts(self, topic: str, required: Requirement) -> bool:
-        """Whether a topic need not meet a requirement: an exception from N faults is one from more."""
+        """Whether a topic is exempted from a requirement: an exception from N faults is one from more."""
         return self.applies.to(topic) and any(
             (each.guarantee, each.kind) == (required.guarantee, required.kind)
             and each.faults <= required.faults
@@ -61,7 +61,7 @@ class Exemption:
 
 @frozen
 class Required:
-    """The requirements of one topic on one day, and what it need not meet, in words."""
+    """The requirements of one topic on one day, and those that it is exempted from, in words."""
 
     requirements: tuple[Requirement, ...] = ()
     exempted: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Policy:
     """The rules and exemptions of a file."""
 
     source: Source
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyRule, ...]
     exemptions: tuple[Exemption, ...]
 
     @property
@@ -96,7 +96,7 @@ class Policy:
         ]
         return Required(tuple(kept), tuple(exempted))
 
-    def _wanted(self, topic: str) -> Iterator[tuple[Requirement, Rule]]:
+    def _wanted(self, topic: str) -> Iterator[tuple[Requirement, PolicyRule]]:
         """The requirements of all rules for a topic, with their rules."""
         for rule in self.rules:
             if rule.applies.to(topic):
@@ -108,7 +108,7 @@ class Policy:
         return max(found, key=lambda each: each.until, default=None)
 
 
-def _because(rule: Rule, ended: Exemption | None) -> str:
+def _because(rule: PolicyRule, ended: Exemption | None) -> str:
     """The rule of a requirement in words, and the exemption from it that has ended."""
     if ended is None:
         return rule.applies.words

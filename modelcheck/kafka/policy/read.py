@@ -9,7 +9,7 @@ from datetime import date, datetime
 from itertools import zip_longest
 from typing import NoReturn
 
-from modelcheck.kafka.policy.policy import Applies, Exemption, Policy, Rule
+from modelcheck.kafka.policy.policy import Applies, Exemption, Policy, PolicyRule
 from modelcheck.kafka.questions.question import Requirement, requirement
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
@@ -104,8 +104,8 @@ def _entries(source: Source, kind: str) -> Iterator[_Entry]:
             yield _Entry(source, kind, {}, Span(header.start(), header.end()), end)
 
 
-def _rule(entry: _Entry) -> Rule:
-    return Rule(_applies(entry), _requirements(entry))
+def _rule(entry: _Entry) -> PolicyRule:
+    return PolicyRule(_applies(entry), _requirements(entry))
 
 
 def _exemption(entry: _Entry) -> Exemption:

@@ -29,7 +29,7 @@ class Review:
     `cases` are all that the files leave possible, and `reviewed` is the place of the one that `settings` and
     all the rest are of: the worst of them.  `today` is what is lost from the states that files show, in the
     worst case; None where every partition that they show is well.  `exempted` are requirements of a policy
-    that need not be met for now, in words.
+    with an exception that has not ended, in words.
     """
 
     settings: Settings

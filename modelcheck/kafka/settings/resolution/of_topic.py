@@ -15,8 +15,8 @@ _OF_PRODUCTS = frozenset(topic.name for topic in OWN_TOPICS)
 class ReadingsOfTopics:
     """Files whose readings can be had without what they say of other topics.
 
-    Costs time linear in the files once, then for each topic only what is said of it and of none.  Topics that
-    Kafka and products make for themselves stay in all, since each review looks at them.
+    Costs time linear in the files once, then for each topic only what files say of it, or of all.
+    Topics that Kafka and products make for themselves stay in all, since each review looks at them.
     """
 
     def __init__(self, readings: Sequence[Reading]) -> None:

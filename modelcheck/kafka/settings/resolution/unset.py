@@ -76,5 +76,7 @@ def with_unset(
     findings.warnings.append(warning)
     if key.worst_of([value, default]) == 0:
         return found
-    why = f"not given beside {leaving[0].key}={leaving[0].value.strip()} at {leaving[0].place}; the default"
+    why = (
+        f"not given where {leaving[0].key}={leaving[0].value.strip()} is, at {leaving[0].place}; the default"
+    )
     return Effective(key.name, default, None, why, (origin, *found.overridden))
