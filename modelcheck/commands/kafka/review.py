@@ -181,7 +181,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
     required = tuple(map(requirement, args.require))
-    files = Files(output, args.files, force=args.force)
+    files = Files(output, [*args.files, *([args.policy] if args.policy else [])], force=args.force)
     files.refuse("itf", args.itf)
     files.refuse("html", args.html)
     files.refuse("toml", args.write_policy)

@@ -50,7 +50,7 @@ def as_json(review: Review) -> dict[str, object]:
         "first_loss": _loss(review.loss),
         "remedies": _search(review.remedies, review),
         "required": [
-            {"requirement": str(each), "met": review.met(each), "by": each.by or None}
+            {"requirement": str(each), "met": review.met(each), **({"by": each.by} if each.by else {})}
             for each in review.required
         ],
         "exempted": list(review.exempted),

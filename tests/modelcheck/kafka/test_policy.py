@@ -118,6 +118,7 @@ def test_a_mistake_is_reported_at_its_place(text: str, place: str, message: str)
 
     (found,) = caught.value.diagnostics
     assert message in found.message
+    assert found.code == ("R0732" if "no guarantee" in message else "R0750")
     assert found.span is not None
     assert given[found.span.start : found.span.end] == place
     assert found.help
