@@ -50,6 +50,10 @@ class Source:
         start, name = max((part for part in self.parts if part[0] <= offset), default=(0, self.name))
         return name, line - self.position(start)[0] + 1, column
 
+    def at_line(self, offset: int) -> str:
+        """The place as text, without its column: `file:line`."""
+        return "{}:{}".format(*self.place(offset)[:2])
+
     def at_place(self, offset: int) -> str:
         """The place as text: `file:line:column`."""
         return "{}:{}:{}".format(*self.place(offset))

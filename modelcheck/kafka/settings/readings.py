@@ -79,7 +79,7 @@ class Given:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return "{}:{}".format(*self.source.place(self.key_span.start)[:2])
+        return self.source.at_line(self.key_span.start)
 
     @property
     def home(self) -> tuple[str, str]:
@@ -156,7 +156,7 @@ class Topic:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return "{}:{}".format(*self.source.place(self.span.start)[:2])
+        return self.source.at_line(self.span.start)
 
     def as_json(self) -> dict[str, object]:
         """The topic as JSON data."""
@@ -194,7 +194,7 @@ class Fact:
     @property
     def place(self) -> str:
         """The place as `file:line`."""
-        return "{}:{}".format(*self.source.place(self.span.start)[:2])
+        return self.source.at_line(self.span.start)
 
 
 @frozen
@@ -206,6 +206,17 @@ class Missing:
 
 
 @frozen
+class BrokersShown:
+    """The brokers that hold replicas of some topic, and those that run for certain, by their ids.
+
+    These lead a partition, or are in sync with its leader.
+    """
+
+    assigned: frozenset[int] = frozenset()
+    running: frozenset[int] = frozenset()
+
+
+@frozen
 class Reading:
     """The settings, topics and facts in one file, with its errors.
 
@@ -213,7 +224,7 @@ class Reading:
     unusable, `warnings` do not.  `passed` are stretches that were read, or that are
     known to decide nothing, in addition to the given settings.  `missing` are notes on keys
     that no file sets, `own_topics` are keys of topics that Kafka and products make for themselves,
-    `left_out` are the ids of brokers that hold replicas of topics which were left out.
+    `left_out` is what topics show of brokers that were left out.
     """
 
     source: Source
@@ -227,13 +238,17 @@ class Reading:
     passed: tuple[Span, ...] = ()
     missing: tuple[Missing, ...] = ()
     own_topics: tuple[Given, ...] = ()
-    left_out: frozenset[int] = frozenset()
+    left_out: BrokersShown = BrokersShown()
 
     @property
-    def assigned(self) -> frozenset[int]:
-        """The ids of brokers that hold replicas of some topic."""
-        shown = (node for topic in self.topics for part in topic.partitions for node in part.replicas)
-        return self.left_out.union(shown)
+    def brokers(self) -> BrokersShown:
+        """What its topics show of brokers, those that were left out too."""
+        parts = [part for topic in self.topics for part in topic.partitions]
+        run = [(part.leader, *part.isr) for part in parts if part.has_state and part.leader is not None]
+        return BrokersShown(
+            self.left_out.assigned.union(*(part.replicas for part in parts)),
+            self.left_out.running.union(*run),
+        )
 
     @property
     def says_nothing(self) -> bool:

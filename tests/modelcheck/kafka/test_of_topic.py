@@ -44,6 +44,16 @@ def test_a_topic_has_the_same_settings_by_its_own_part() -> None:
         assert by_own.brokers.value == 6
 
 
+def test_a_broker_that_is_in_sync_in_another_topic_runs() -> None:
+    ill = "Topic: ill\tPartitionCount: 1\tReplicationFactor: 3\tConfigs:\n"
+    ill += "\tTopic: ill\tPartition: 0\tLeader: 1\tReplicas: 1,2,9\tIsr: 1\n"
+    whole = readings(BROKER, described(3) + ill)
+
+    for each in (whole, ReadingsOfTopics(whole).of("ill")):
+        (state,) = resolve(each, kafka="3.7", topic="ill").states
+        assert state.running == (2,)
+
+
 def test_ten_times_as_many_topics_take_some_ten_times_as_long() -> None:
     def seconds(count: int) -> float:
         parts = ReadingsOfTopics(readings(BROKER, described(count)))

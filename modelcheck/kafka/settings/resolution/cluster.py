@@ -332,7 +332,7 @@ def _brokers_of_ids(readings: Sequence[Reading]) -> Stated[int] | None:
 
 def _brokers_of_topics(readings: Sequence[Reading]) -> Stated[int] | None:
     """The number of brokers in topics' assignments; None if there are none."""
-    ids = {node for reading in readings for node in reading.assigned}
+    ids = {node for reading in readings for node in reading.brokers.assigned}
     if not ids:
         return None
     return Stated(len(ids), "the brokers that kafka-topics shows with replicas; there may be more")

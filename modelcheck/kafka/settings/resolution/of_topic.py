@@ -44,7 +44,7 @@ class _Parts:
         for topic in reading.topics:
             self.topics[topic.name].append(topic)
         self._kept = [topic for topic in reading.topics if _is_in_all(topic.name)]
-        self._assigned = reading.assigned
+        self._brokers = reading.brokers
 
     def of(self, name: str) -> Reading:
         """The reading with one topic."""
@@ -54,7 +54,7 @@ class _Parts:
             self._reading,
             given=tuple(one for _, one in given),
             topics=(*self.topics.get(name, ()), *others),
-            left_out=self._assigned,
+            left_out=self._brokers,
         )
 
 

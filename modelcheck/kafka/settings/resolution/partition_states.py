@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from modelcheck.kafka.settings.readings import Partition, Reading, Topic
@@ -63,7 +63,7 @@ class PartitionState:
     def place(self) -> str:
         """The partition's line as `file:line`."""
         span = self.partition.span
-        return f"{self.source.name}:{self.source.position(span.start)[0]}" if span else self.source.name
+        return self.source.at_line(span.start) if span else self.source.name
 
     @property
     def shape(self) -> tuple[int | bool | None, ...]:
@@ -97,7 +97,7 @@ def partition_states(readings: Sequence[Reading], topic: Topic | None) -> tuple[
     """
     if topic is None:
         return ()
-    running = _running(topic for reading in readings for topic in reading.topics)
+    running = {node for reading in readings for node in reading.brokers.running}
     found: dict[tuple[object, ...], PartitionState] = {}
     for partition in topic.partitions:
         if not partition.has_state or not partition.replicas:
@@ -112,9 +112,3 @@ def partition_states(readings: Sequence[Reading], topic: Topic | None) -> tuple[
         numbers = (*(known.numbers if known else ()), partition.number)
         found[state.shape] = replace(known or state, numbers=numbers)
     return tuple(sorted(found.values(), key=lambda each: (each.leader is not None, len(each.isr))))
-
-
-def _running(topics: Iterable[Topic]) -> set[int]:
-    """The brokers that run for certain: they lead a partition, or are in sync with a leader."""
-    shown = (each for topic in topics for each in topic.partitions if each.has_state)
-    return {node for each in shown if each.leader is not None for node in (each.leader, *each.isr)}
