@@ -209,7 +209,8 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
         rows = _reviews(settings, faults, (every, args.also), effort, progress, timings)
     finally:
         progress.clear()
-    rows = tuple(_required(row, required, policy, date.today()) for row in rows)  # noqa: DTZ011 - a day where the user is
+    day = date.today()  # noqa: DTZ011 - a day where the user is
+    rows = tuple(_required(row, required, policy, day) for row in rows)
     with timings.phase("tell"):
         data = _report(rows, args, output)
     exits = set[Exit]()
@@ -222,7 +223,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     if args.html:
         _save_page(rows, args, files)
     if args.write_policy:
-        text = starter(((row.topic, row.review) for row in rows), date.today())  # noqa: DTZ011 - as above
+        text = starter(((row.topic, row.review) for row in rows), day)
         files.put(Path(args.write_policy), "toml", text)
     write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
     if args.timings:

@@ -29,9 +29,8 @@ class Applies:
     @property
     def words(self) -> str:
         """The place, owner and reason: "modelcheck.toml:3, payments team: money is booked by them"."""
-        line, _ = self.source.position(self.span.start)
         owner = f", {self.owner}" if self.owner else ""
-        return f"{self.source.name}:{line}{owner}" + (f": {self.why}" if self.why else "")
+        return f"{self.source.at_line(self.span.start)}{owner}" + (f": {self.why}" if self.why else "")
 
 
 @frozen
@@ -71,7 +70,6 @@ class Required:
 class Policy:
     """The rules and exemptions of a file."""
 
-    source: Source
     rules: tuple[PolicyRule, ...]
     exemptions: tuple[Exemption, ...]
 

@@ -38,7 +38,7 @@ def read_policy(source: Source) -> Policy:
         _not_toml(source, error)
     for name in data:
         if name not in _KEYS:
-            span = next((entry.span for entry in _entries(source, name)), _find(source, name, 0))
+            span = next(_headers(source, name), (_find(source, name), 0))[0]
             help_ = suggest(name, _KEYS) or f"a policy has entries [[{_RULES}]] and [[{_EXCEPTIONS}]]"
             _refuse(source, span, f"a policy has no `{name}`", help_)
     rules = [_rule(each) for each in _tables(source, data, _RULES)]
@@ -46,7 +46,7 @@ def read_policy(source: Source) -> Policy:
     if not rules:
         help_ = f'write [[{_RULES}]] with topics = "*" and guarantees = ["durable:1"]'
         _refuse(source, Span(0, 0), "the policy requires nothing", help_)
-    return Policy(source, tuple(rules), tuple(exceptions))
+    return Policy(tuple(rules), tuple(exceptions))
 
 
 @frozen
@@ -54,7 +54,6 @@ class _Entry:
     """A table of the file: its values, and the part of the text that they are in."""
 
     source: Source
-    kind: str
     values: Mapping[str, object]
     span: Span  # of the header
     end: int
@@ -79,14 +78,15 @@ class _Entry:
 def _tables(source: Source, data: Mapping[str, object], kind: str) -> Iterator[_Entry]:
     """The entries of a kind, each with its place. Raises SpecError where it is no list of tables."""
     given = data.get(kind, [])
-    places = list(_entries(source, kind))
+    places = list(_headers(source, kind))
+    inline = _find(source, kind), len(source.text)
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        span = places[0].span if places else _find(source, kind, 0)
+        span, _ = next(iter(places), inline)
         _refuse(source, span, f"`{kind}` is a list of entries", f"write [[{kind}]] above each")
-    if len(places) != len(given):  # written inline
-        places = [_Entry(source, kind, {}, _find(source, kind, 0), len(source.text))] * len(given)
-    for values, at in zip(given, places, strict=True):
-        entry = _Entry(source, kind, values, at.span, at.end)
+    if len(places) != len(given):
+        places = [inline] * len(given)
+    for values, (span, end) in zip(given, places, strict=True):
+        entry = _Entry(source, values, span, end)
         for key in values:
             if key not in _KEYS[kind]:
                 known = _KEYS[kind]
@@ -95,13 +95,12 @@ def _tables(source: Source, data: Mapping[str, object], kind: str) -> Iterator[_
         yield entry
 
 
-def _entries(source: Source, kind: str) -> Iterator[_Entry]:
-    """The places of the headers of a kind, each up to the next header."""
+def _headers(source: Source, kind: str) -> Iterator[tuple[Span, int]]:
+    """The places of the headers of a kind, each with the end of its table: where the next header begins."""
     found = [*_HEADER.finditer(source.text)]
     for header, after in zip_longest(found, found[1:]):
         if header[1] == kind:
-            end = len(source.text) if after is None else after.start()
-            yield _Entry(source, kind, {}, Span(header.start(), header.end()), end)
+            yield Span(*header.span()), len(source.text) if after is None else after.start()
 
 
 def _rule(entry: _Entry) -> PolicyRule:
@@ -167,9 +166,9 @@ def _not_toml(source: Source, error: Exception) -> NoReturn:
     _refuse(source, Span(start, min(start + 1, len(source.text))), message, "see toml.io for the syntax")
 
 
-def _find(source: Source, text: str, start: int) -> Span:
-    """The place of a text from some place on; the beginning if it is not there."""
-    at = source.text.find(text, start)
+def _find(source: Source, text: str) -> Span:
+    """The first place of a text; the beginning if it is not there."""
+    at = source.text.find(text)
     return Span(0, 0) if at < 0 else Span(at, at + len(text))
 
 

@@ -17,6 +17,7 @@ from modelcheck.kafka.questions.question import (
     Guarantee,
     Posed,
     Question,
+    Requirement,
     family_of,
     fault_kinds,
     group_of,
@@ -73,6 +74,22 @@ class Answer:
         if self.survived is None or self.survived >= faults:
             return True
         return False if self.lost_with is not None and self.lost_with <= faults else None
+
+
+def find_answer(answers: Iterable[Answer], guarantee: str, kind: str = ANY) -> Answer | None:
+    """The answer for a guarantee and a kind of fault; None if there is none."""
+    return next((a for a in answers if a.guarantee.name == guarantee and a.kind == kind), None)
+
+
+def meets(answer: Answer | None, required: Requirement) -> bool | None:
+    """Whether an answer meets a requirement; None if unknown. What cannot happen is survived."""
+    return True if answer is None else answer.survives(required.faults)
+
+
+def all_met(met: Iterable[bool | None]) -> bool | None:
+    """Whether all are met; None if some are unknown and none is not."""
+    found = set(met)
+    return False if False in found else None if None in found else True
 
 
 def _answer(

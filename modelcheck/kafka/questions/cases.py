@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from modelcheck.kafka.questions.answers import Answer, ask, ask_mixed
+from modelcheck.kafka.questions.answers import Answer, ask, ask_mixed, find_answer
 from modelcheck.kafka.questions.outages.combined import with_controllers
 from modelcheck.kafka.questions.partition import PartitionModel, partition
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, Requirement, fault_kinds, under_kind
@@ -35,7 +35,7 @@ class AnsweredCase:
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
         """The answer for a guarantee and a kind of fault; None if it was not asked."""
-        return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
+        return find_answer(self.answers, guarantee, kind)
 
 
 def same_question(settings: Settings, partition: PartitionModel) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from modelcheck.kafka.questions.partition import MOST_BROKERS, PartitionModel, with_spares
+from modelcheck.kafka.questions.partition import MOST_BROKERS, PartitionModel, counted_min_isr, with_spares
 from modelcheck.kafka.settings.keys.catalogue import known
 from modelcheck.kafka.settings.keys.releases import entry, release_of
 from modelcheck.kafka.settings.keys.versions import NEWEST, Version, of
@@ -119,7 +119,7 @@ def changed(partition: PartitionModel, changes: tuple[SwitchChange, ...]) -> Par
         if change.switch == "min_isr":
             wanted = int(change.after)
     # Since it counts as at most the number of replicas, it counts for more of more of them.
-    config["min_isr"] = min(wanted, len(names)) if config["strict_min_isr"] else wanted
+    config["min_isr"] = counted_min_isr(wanted, len(names), strict=bool(config["strict_min_isr"]))
     return replace(partition, names=names, config=config, in_sync_wanted=wanted)
 
 

@@ -126,6 +126,11 @@ def partition(settings: Settings) -> PartitionModel:
     )
 
 
+def counted_min_isr(wanted: int, replicas: int, *, strict: bool) -> int:
+    """The `min.insync.replicas` that counts: as given, or where a release is strict at most the replicas."""
+    return min(wanted, replicas) if strict else wanted
+
+
 def _scaled_min_isr(min_isr: int, replicas: int) -> int:
     """The min.insync.replicas for at most MOST_BROKERS replicas that lets as many be missing as the real one.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from modelcheck.kafka.questions.also.findings import SubjectFindings
-from modelcheck.kafka.questions.answers import Answer, first_loss
+from modelcheck.kafka.questions.answers import Answer, all_met, find_answer, first_loss, meets
 from modelcheck.kafka.questions.cases import AnsweredCase, strength, survived
 from modelcheck.kafka.questions.outages.controllers import Quorum
 from modelcheck.kafka.questions.outages.findings import Outage
@@ -77,7 +77,7 @@ class Review:
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
         """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
-        return next((a for a in self.answers if a.guarantee.name == guarantee and a.kind == kind), None)
+        return find_answer(self.answers, guarantee, kind)
 
     def verdict(self, guarantee: str) -> tuple[Answer | None, tuple[Settings, ...]]:
         """The worst answer for a guarantee under any mixture, and where it is so if not in this case.
@@ -107,13 +107,11 @@ class Review:
 
         A fault that cannot happen is survived.
         """
-        met = (self.met_in_sync(required), True if self.today is None else self.today.met(required))
-        return False if False in met else None if None in met else True
+        return all_met((self.met_in_sync(required), self.today is None or self.today.met(required)))
 
     def met_in_sync(self, required: Requirement) -> bool | None:
         """Whether a requirement is met in every case when all replicas are in sync; None if unknown."""
-        met = [_met(answer, required) for answer in self._required_answers(required)]
-        return False if False in met else None if None in met else True
+        return all_met(meets(answer, required) for answer in self._required_answers(required))
 
     def met_by_kinds(self, required: Requirement) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The kinds of faults that alone break a requirement of any mixture, and those that do not.
@@ -129,7 +127,7 @@ class Review:
     def required_answer(self, required: Requirement) -> Answer | None:
         """The answer that decides whether a requirement is met; None for what cannot happen."""
         order = (False, None, True)
-        return min(self._required_answers(required), key=lambda one: order.index(_met(one, required)))
+        return min(self._required_answers(required), key=lambda one: order.index(meets(one, required)))
 
     def _required_answers(self, required: Requirement) -> list[Answer | None]:
         """The answers about a requirement, in this case and in the others that are possible."""
@@ -147,11 +145,6 @@ class Review:
         """Whether a guarantee is broken today that takes a fault when all replicas are in sync."""
         states = () if self.today is None else self.today.states
         return any(self.broken_today(found) for found in states)
-
-
-def _met(answer: Answer | None, required: Requirement) -> bool | None:
-    """Whether an answer meets a requirement; None if unknown. What cannot happen is survived."""
-    return True if answer is None else answer.survives(required.faults)
 
 
 def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:

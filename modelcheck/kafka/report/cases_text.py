@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
 from modelcheck.kafka.questions.cases import AnsweredCase, strength
-from modelcheck.kafka.questions.question import GUARANTEES
 from modelcheck.kafka.questions.review import Review
+from modelcheck.kafka.report.fault_table import NAMES, cells, heads
 from modelcheck.kafka.report.wording import cell, legend
 from modelcheck.kafka.settings.resolution.possible import in_words
 from modelcheck.kafka.settings.resolution.settings import Settings
@@ -63,17 +63,12 @@ def lines(review: Review, width: int) -> Iterator[Line]:
         return
     what, how = missing(review)
     yield line(Piece(f"It depends on {what}, which no file says: give {how}", Role.STRONG))
-    names = [guarantee.name for guarantee in GUARANTEES]
     rows = [(label(row, review), row) for row in same_answers(review)]
     first = max(len(text) for text, _ in rows)
-    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
-    used = []
+    yield line(" " * (first + 4), *heads())
     for text, row in rows:
-        cells = [(cell(row.case.answer(name)), len(name) + 2) for name in names]
-        used += [written for (written, _), _ in cells]
-        yield line(
-            f"  {text:<{first}}  ", *(Piece(f"{written:<{size}}", role) for (written, role), size in cells)
-        )
+        yield line(f"  {text:<{first}}  ", *cells(map(row.case.answer, NAMES)))
+    used = (cell(row.case.answer(name))[0] for _, row in rows for name in NAMES)
     notes = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield from wrapped(line("  "), f"The rest is of {reviewed(review)}, the worst of these.", width)

@@ -10,7 +10,7 @@ from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from counterexamples.trace import Trace
 from modelcheck.kafka.questions.also.findings import SubjectCase
 from modelcheck.kafka.questions.answers import Answer
-from modelcheck.kafka.questions.cases import AnsweredCase, PossibleCase, survived
+from modelcheck.kafka.questions.cases import AnsweredCase, PossibleCase, strength, survived
 from modelcheck.kafka.questions.outages.findings import Outage
 from modelcheck.kafka.questions.partition import with_spares
 from modelcheck.kafka.questions.question import GUARANTEES
@@ -18,6 +18,7 @@ from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.questions.today.degraded import with_true_names
 from modelcheck.kafka.questions.today.findings import StateFindings, Today
 from modelcheck.kafka.report.cases_text import release
+from modelcheck.kafka.report.fault_table import NAMES, cells, heads
 from modelcheck.kafka.report.json_report import FORMAT, as_json
 from modelcheck.kafka.report.report import lines
 from modelcheck.kafka.report.wording import cell, legend
@@ -41,8 +42,7 @@ class TopicRow:
     def survived_today(self) -> tuple[float, ...]:
         """The same from the gravest state that its partitions are in; empty if every partition is well."""
         states = () if self.review.today is None else self.review.today.states
-        found = (tuple(survived(each.answer(g.name)) for g in GUARANTEES) for each in states)
-        return min(found, default=())
+        return min((strength(each.answers) for each in states), default=())
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -154,20 +154,15 @@ def _renamed(trace: Trace, names: tuple[str, ...], brokers: str = "Broker") -> T
 
 def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     """The table of topics, then the report on the first, which survives least."""
-    names = [guarantee.name for guarantee in GUARANTEES]
     first = max(len("topic"), *(len(_name(row)) for row in rows))
     yield line(Piece(title(rows), Role.STRONG))
     yield ()
-    heads = [f"{head}  " for head in (*FACTS, *names)]
-    yield line(" " * (first + 4), *(Piece(head, Role.STRONG) for head in heads))
+    yield line(" " * (first + 4), *(Piece(f"{head}  ", Role.STRONG) for head in FACTS), *heads())
     for row in rows:
         facts = (f"{fact:<{len(head) + 2}}" for fact, head in zip(row.facts, FACTS, strict=True))
-        answers = [cell(row.review.verdict(name)[0]) for name in names]
-        cells = (
-            Piece(f"{text:<{len(name) + 2}}", role) for (text, role), name in zip(answers, names, strict=True)
-        )
-        yield line(f"  {_name(row):<{first}}  ", *facts, *cells)
-    used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in names)
+        answers = (row.review.verdict(name)[0] for name in NAMES)
+        yield line(f"  {_name(row):<{first}}  ", *facts, *cells(answers))
+    used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in NAMES)
     notes = ["faults that are survived, of any mixture", *legend(used)]
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield ()
@@ -179,15 +174,12 @@ def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
     found = [each for row in rows if row.review.today is not None for each in row.review.today.states]
     if not found:
         return
-    names = [guarantee.name for guarantee in GUARANTEES]
     headings = [today.short(each.state) for each in found]
     first = max(len("today"), *map(len, headings))
     yield line(Piece("Not well today, and how many further faults are survived", Role.STRONG))
-    yield line(" " * (first + 4), *(Piece(f"{name}  ", Role.STRONG) for name in names))
+    yield line(" " * (first + 4), *heads())
     for label, each in zip(headings, found, strict=True):
-        cells = ((cell(each.answer(name)), len(name) + 2) for name in names)
-        pieces = (Piece(f"{text:<{size}}", role) for (text, role), size in cells)
-        yield line(f"  {label:<{first}}  ", *pieces)
+        yield line(f"  {label:<{first}}  ", *cells(map(each.answer, NAMES)))
     yield ()
 
 

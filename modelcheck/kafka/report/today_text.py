@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, line, wrapped
-from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.answers import Answer, find_answer
 from modelcheck.kafka.questions.partition import MOST_BROKERS
 from modelcheck.kafka.questions.question import ANY
 from modelcheck.kafka.questions.today.findings import StateFindings, Today, Way, WayOut
@@ -195,7 +195,7 @@ def way_words(way: Way, state: PartitionState) -> str:
 
 def _of(way: Way, name: str) -> Answer | None:
     """The answer about a guarantee after a way out."""
-    return next((each for each in way.answers if each.guarantee.name == name), None)
+    return find_answer(way.answers, name)
 
 
 def assumptions(found: StateFindings, width: int) -> Iterator[Line]:

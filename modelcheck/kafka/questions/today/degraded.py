@@ -14,7 +14,7 @@ from functools import cache
 import spec.library as library
 import spec.model.ir as ir
 from counterexamples.trace import Trace
-from modelcheck.kafka.questions.partition import MOST_BROKERS, MOST_MOVES, PartitionModel
+from modelcheck.kafka.questions.partition import MOST_BROKERS, MOST_MOVES, PartitionModel, counted_min_isr
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState
 from spec.load import loads
 
@@ -35,13 +35,12 @@ def degraded(
     """
     models = _models()
     many = len(state.replicas)
-    strict = subject.config["strict_min_isr"]
-    wanted = subject.in_sync_wanted
+    strict = bool(subject.config["strict_min_isr"])
     last = state.last_leader
     runs = set(state.running)
     config: dict[str, str | int | bool] = {
         **subject.config,
-        "min_isr": min(wanted, many) if strict else wanted,
+        "min_isr": counted_min_isr(subject.in_sync_wanted, many, strict=strict),
         "elr": bool(subject.config["elr"] or state.elr),
         "moves": min(int(subject.config["moves"]), MOST_MOVES) if many > 1 else 0,
         "led": state.leader is not None,

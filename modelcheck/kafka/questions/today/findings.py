@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 
-from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.answers import Answer, all_met, find_answer, meets
 from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import ANY, Requirement
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState
@@ -46,11 +45,11 @@ class StateFindings:
 
     def answer(self, guarantee: str, kind: str = ANY) -> Answer | None:
         """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
-        return _find(self.answers, guarantee, kind)
+        return find_answer(self.answers, guarantee, kind)
 
     def if_kept(self, guarantee: str) -> Answer | None:
         """The answer if offline replicas kept what they had; None where it was not asked."""
-        return _find(self.kept, guarantee, ANY)
+        return find_answer(self.kept, guarantee)
 
     @property
     def broken(self) -> tuple[Answer, ...]:
@@ -59,8 +58,7 @@ class StateFindings:
 
     def met(self, required: Requirement) -> bool | None:
         """Whether a requirement is met from this state; a fault that cannot happen is survived."""
-        answer = self.answer(required.guarantee.name, required.kind)
-        return True if answer is None else answer.survives(required.faults)
+        return meets(self.answer(required.guarantee.name, required.kind), required)
 
 
 @frozen
@@ -82,10 +80,4 @@ class Today:
 
     def met(self, required: Requirement) -> bool | None:
         """Whether a requirement is met from every state; None if unknown."""
-        met = [each.met(required) for each in self.states] + [None for _ in self.unasked]
-        return False if False in met else None if None in met else True
-
-
-def _find(answers: Sequence[Answer], guarantee: str, kind: str) -> Answer | None:
-    """The answer for a guarantee and a kind of fault; None if there is none."""
-    return next((a for a in answers if a.guarantee.name == guarantee and a.kind == kind), None)
+        return all_met([*(each.met(required) for each in self.states), *(None for _ in self.unasked)])

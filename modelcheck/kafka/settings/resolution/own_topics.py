@@ -13,7 +13,7 @@ from modelcheck.kafka.settings.keys.products import OWN_TOPICS, OwnTopic
 from modelcheck.kafka.settings.keys.releases import release_of
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
-from modelcheck.kafka.settings.readings import About, FileKind, Given, Reading, SettingLayer
+from modelcheck.kafka.settings.readings import About, FileKind, Given, Reading, SettingLayer, Topic
 from modelcheck.kafka.settings.resolution.cluster import facts_about, topics_in_all
 from modelcheck.kafka.settings.resolution.internal_topics import decided
 from modelcheck.kafka.settings.resolution.precedence import Effective
@@ -51,8 +51,9 @@ def find_own_topics(
     Also about those whose one broker is as good as all of them (R0747).
     """
     of_brokers = decided(known(_MIN_ISR), readings, release.value)
+    shown = {topic.name: topic for topic in topics_in_all(readings)}
     for topic in OWN_TOPICS:
-        found = _replicas(topic, readings, brokers)
+        found = _replicas(topic, shown.get(topic.name), readings, brokers)
         if found is None or found.number < 1:
             continue
         if release.value >= topic.first and _cannot_be_made(topic, found, brokers, findings):
@@ -62,15 +63,16 @@ def find_own_topics(
             _one_broker(topic, found, brokers, findings)
 
 
-def _replicas(topic: OwnTopic, readings: Sequence[Reading], brokers: Stated[int]) -> Replicas | None:
+def _replicas(
+    topic: OwnTopic, shown: Topic | None, readings: Sequence[Reading], brokers: Stated[int]
+) -> Replicas | None:
     """The replicas as the topic itself shows them, else as a key sets them, else by default.
 
     None where no file is about the topic, or what is by default is not known.
     """
-    for each in topics_in_all(readings):
-        if each.name == topic.name and each.replication_factor is not None:
-            words = f"topic {each.name} has {each.replication_factor} replicas"
-            return Replicas(each.replication_factor, each.source, each.span, words)
+    if shown is not None and shown.replication_factor is not None:
+        words = f"topic {shown.name} has {shown.replication_factor} replicas"
+        return Replicas(shown.replication_factor, shown.source, shown.span, words)
     given = [one for reading in readings for one in reading.own_topics if one.key in topic.keys]
     if given:
         weakest = min(given, key=lambda one: int(one.value))

@@ -76,7 +76,7 @@ def sorted_out(
     seen = _last_ones(given)
     for one in given:
         key = find(one.key)
-        release = cluster if key is None else _release(key, cluster, client)
+        release = cluster if key is None else release_for(key, cluster, client)
         if one.layer is SettingLayer.CONSUMER and (key is None or Reader.CONSUMER not in key.readers):
             findings.ignored.append(Remark(one, "a consumer's setting"))
         elif one.layer is SettingLayer.PRODUCER and one.key in PRODUCER_TOO:
@@ -188,7 +188,7 @@ def value_of(
         return None
 
 
-def _release(key: CatalogueKey, cluster: Version, client: Client) -> Version:
+def release_for(key: CatalogueKey, cluster: Version, client: Client) -> Version:
     """The release that interprets a key: the producer's or the cluster's."""
     return client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
 
@@ -210,7 +210,7 @@ def effective(
     In one place the last value counts (R0714).  Of brokers, clients or files that differ, the value with
     which most records can be lost counts (R0724).
     """
-    release = _release(key, cluster, client)
+    release = release_for(key, cluster, client)
     ranked = sorted(given, key=lambda one: PRECEDENCE.index(one.layer))
     seen, unseen = _last_ones(ranked), ResolutionDiagnostics()
     values = [
@@ -230,7 +230,7 @@ def effective(
     rivals = _by_home(key, _rivals(valid))
     winner, value = rivals[key.worst_of([value for _, value in rivals])]
     _given_twice(winner, value, values, findings)
-    _not_the_same(key, winner, value, rivals, findings)
+    _warn_of_rivals(key, winner, value, rivals, findings)
     others = tuple(one for one, _ in valid if one is not winner)
     return Effective(key.name, value, winner, f"{winner.layer} at {winner.place}", others)
 
@@ -274,7 +274,7 @@ def _given_twice(
         return
 
 
-def _not_the_same(
+def _warn_of_rivals(
     key: CatalogueKey,
     winner: Given,
     value: Value,
@@ -291,9 +291,14 @@ def _not_the_same(
         Note(other.source, other.span, f"here it is `{other.value.strip()}`")
         for other in list(reversed(others.values()))[:_SHOWN]
     )
+    findings.warnings.append(not_the_same(key, winner, notes))
+
+
+def not_the_same(key: CatalogueKey, shown: Given, notes: tuple[Note, ...]) -> Diagnostic:
+    """The warning (R0724) that brokers, clients or files differ in a key."""
     which = "the value that loses most" if key.worst else "the first"
     message = f"`{key.name}` is not the same everywhere; {which} is reviewed"
-    findings.warnings.append(Diagnostic("R0724", winner.source, winner.span, message, notes=notes))
+    return Diagnostic("R0724", shown.source, shown.span, message, notes=notes)
 
 
 def _default(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, parse
-from modelcheck.kafka.settings.keys.versions import NEWEST, Version
+from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
 from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import Client
-from modelcheck.kafka.settings.resolution.precedence import Effective
+from modelcheck.kafka.settings.resolution.precedence import Effective, not_the_same, release_for
 from modelcheck.kafka.settings.resolution.roles import roles_of
-from spec.diagnostics import Diagnostic, Note
+from spec.diagnostics import Note
 
 _IDS = ("node.id", "broker.id")
 _WITH_ACKS = ("enable.idempotence", "transactional.id")  # which decide acks where it is not given
@@ -65,15 +65,13 @@ def with_unset(
         return found
     if key.readers == (Reader.PRODUCER,) and key.name != "acks":
         return found
-    release = client.release or NEWEST if key.readers == (Reader.PRODUCER,) else cluster
+    release = release_for(key, cluster, client)
     text = client.defaults.get(key.name, key.default(release))
     default = None if text is None else parse(key, text, release)
     if default is None or default == value:
         return found
-    message = f"`{key.name}` is not the same everywhere; the value that loses most is reviewed"
     note = Note(leaving[0].source, leaving[0].span, f"here it is not given, and the default is {text}")
-    warning = Diagnostic("R0724", origin.source, origin.span, message, notes=(note,))
-    findings.warnings.append(warning)
+    findings.warnings.append(not_the_same(key, origin, (note,)))
     if key.worst_of([value, default]) == 0:
         return found
     why = (
