@@ -24,7 +24,7 @@ from modelcheck.asking.unmet import broken_assumptions, cannot_start
 from modelcheck.commands.check.files import certificate_of
 from modelcheck.commands.options.given import MODEL
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.result import Holds, Outcome, run_of
+from modelcheck.contract.result import Outcome, run_of
 from modelcheck.processes.cores import cores
 from modelcheck.storage.files import save_text
 from modelcheck.storage.output import Output
@@ -153,10 +153,7 @@ def _told(args: argparse.Namespace, output: Output, files: Files, found: LemmaPr
         output.lines(_lines(found, output.width))
     if found.refuted is not None:
         return files.exit(Exit.VIOLATED)
-    is_proved = found.proof is not None and all(
-        isinstance(each.verdict, Holds) for each in found.proof.findings.results
-    )
-    if not is_proved:
+    if not found.is_proved:
         return files.exit(Exit.UNKNOWN)
     assert found.written is not None
     assert found.proof is not None

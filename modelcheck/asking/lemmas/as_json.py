@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.asking.lemmas.proving import LemmaProof
-from modelcheck.contract.result import Holds
 
 
 def proof_json(found: LemmaProof) -> dict[str, object]:
@@ -12,13 +11,10 @@ def proof_json(found: LemmaProof) -> dict[str, object]:
     result = found.result
     names = found.written.names if found.written is not None else {}
     shown = found.proof or found.refuted
-    proved = found.proof is not None and all(
-        isinstance(each.verdict, Holds) for each in found.proof.findings.results
-    )
     return {
         "model": found.model.name,
         "check": found.check.name,
-        "answer": "proved" if proved else "violated" if found.refuted is not None else "unknown",
+        "answer": "proved" if found.is_proved else "violated" if found.refuted is not None else "unknown",
         "claims": [each.name for each in found.claims],
         "not_asked": [each.name for each in found.left_out],
         "lemmas": [

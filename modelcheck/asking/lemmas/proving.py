@@ -18,7 +18,7 @@ from modelcheck.asking.lemmas.trimming import Trimmer
 from modelcheck.asking.lemmas.vocabulary import FrameVocabulary
 from modelcheck.asking.lemmas.writing import LemmaText, written
 from modelcheck.contract.families import looked_at
-from modelcheck.contract.result import Outcome, Violated
+from modelcheck.contract.result import Holds, Outcome, Violated
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.process import Program
 from modelcheck.symbolic.unbounded.engine import PROVABLE, Prover, provable_of
@@ -62,6 +62,13 @@ class LemmaProof:
     proof: Outcome | None = None
     questions: int = 0
     seconds: float = 0.0
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the ordinary check has proved every claim of the text with the lemmas."""
+        return self.proof is not None and all(
+            isinstance(each.verdict, Holds) for each in self.proof.findings.results
+        )
 
 
 def provable(model: ir.Model, check: ir.Check) -> tuple[list[ir.Property], list[ir.Property]]:
