@@ -78,6 +78,17 @@ def entries(node: Node | None) -> tuple[tuple[ScalarNode, Node], ...]:
 
 def rewritten(node: Node, change: Callable[[ScalarNode], Node]) -> Node:
     """The tree with its scalar values replaced; keys and shared nodes stay as they are."""
+    return _remade(node, change, key=lambda key: key, span=lambda span: span)
+
+
+def _remade(
+    node: Node,
+    change: Callable[[ScalarNode], Node],
+    *,
+    key: Callable[[ScalarNode], ScalarNode],
+    span: Callable[[Span], Span],
+) -> Node:
+    """The tree with its scalar values, its keys and its places replaced; shared nodes stay shared."""
     made: dict[int, Node] = {}
 
     def again(one: Node) -> Node:
@@ -90,9 +101,11 @@ def rewritten(node: Node, change: Callable[[ScalarNode], Node]) -> Node:
             case ScalarNode():
                 return change(one)
             case SequenceNode():
-                return SequenceNode(tuple(map(again, one.items)), one.span)
+                return SequenceNode(tuple(map(again, one.items)), span(one.span))
             case MappingNode():
-                return MappingNode(tuple((key, again(value)) for key, value in one.entries), one.span)
+                return MappingNode(
+                    tuple((key(name), again(value)) for name, value in one.entries), span(one.span)
+                )
 
     return again(node)
 
@@ -127,27 +140,11 @@ def repeated(below: Node) -> Iterator[tuple[tuple[ScalarNode, Node], tuple[Scala
 
 def shifted(node: Node, by: int) -> Node:
     """The tree with its places moved on, as in a text that has others before it; shared nodes stay shared."""
-    made: dict[int, Node] = {}
 
     def plain(one: ScalarNode) -> ScalarNode:
         return replace(one, span=_moved(one.span, by))
 
-    def again(one: Node) -> Node:
-        if id(one) not in made:
-            made[id(one)] = below(one)
-        return made[id(one)]
-
-    def below(one: Node) -> Node:
-        match one:
-            case ScalarNode():
-                return plain(one)
-            case SequenceNode():
-                return SequenceNode(tuple(map(again, one.items)), _moved(one.span, by))
-            case MappingNode():
-                found = tuple((plain(key), again(value)) for key, value in one.entries)
-                return MappingNode(found, _moved(one.span, by))
-
-    return again(node) if by else node
+    return _remade(node, plain, key=plain, span=lambda span: _moved(span, by)) if by else node
 
 
 def _moved(span: Span, by: int) -> Span:
