@@ -10,6 +10,7 @@ from modelcheck.kafka.settings.provenance import FILLED_IN
 from modelcheck.kafka.settings.readers.clients import FACTOR, acks_named, client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
+    NOTHING,
     MappingNode,
     Node,
     ScalarNode,
@@ -33,7 +34,6 @@ from spec.source import Source, Span
 
 _LEFT = "-1"  # of a topic that takes what is the brokers' default
 _OPTIONS = {About.VERSION: "--kafka VERSION", About.BROKERS: "--brokers N"}  # what says it instead
-_NOTHING = ("", "null", "~")
 PAIR = re.compile(r"(?:^|,)[ \t]*([\w.-]+)=([^=]*?)(?=,[ \t]*[\w.-]+=|$)")
 _BLANK = re.compile(r"[^\r\n]")
 
@@ -83,7 +83,7 @@ class Gathered:
         self, node: Node | None, layer: SettingLayer, entity: str = "", what: str = "config"
     ) -> None:
         """Add the settings of a mapping from keys to scalars."""
-        if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
+        if node is None or (isinstance(node, ScalarNode) and node.text in NOTHING):
             return
         if not isinstance(node, MappingNode):
             self.wrong(node, f"`{what}` must be a mapping of keys to values")
@@ -102,7 +102,7 @@ class Gathered:
     def client(self, key: ScalarNode, value: ScalarNode, path: str) -> bool:
         """Add what a dotted path sets of the client at its beginning; return whether it sets anything."""
         found = client_setting(path)
-        if found is None or value.text in _NOTHING:
+        if found is None or value.text in NOTHING:
             return False
         if self.is_left(key, value, found[0]):
             return True

@@ -18,6 +18,7 @@ from modelcheck.kafka.settings.readers.deployments.images import is_of_something
 from modelcheck.kafka.settings.readers.deployments.kubernetes import resources_in
 from modelcheck.kafka.settings.readers.deployments.spring import for_profile, with_active
 from modelcheck.kafka.settings.readers.formats.tree import (
+    NOTHING,
     MappingNode,
     Node,
     ScalarNode,
@@ -43,7 +44,6 @@ _REPLACED = frozenset({"command", "entrypoint"})  # lists of Compose; other list
 _NATIVE = ("v1", "apps/", "batch/")  # groups whose lists Kustomize merges by name
 _PROFILE = re.compile(r"application-([\w-]+)\.")
 _SHOWN = 6  # paths in a note
-_NOTHING = ("", "null", "~")
 
 
 @frozen
@@ -164,7 +164,7 @@ def _mappings(one: MappingNode, other: MappingNode, lists: Lists, gone: _Replace
             made.append((key, value))
             continue
         gone.spans.append(key.span)
-        if text_of(on_top[1]) in _NOTHING:
+        if text_of(on_top[1]) in NOTHING:
             gone.spans += [value.span, on_top[0].span]
             gone.paths.append(f"{path}.{key.text}".removeprefix("."))
         else:

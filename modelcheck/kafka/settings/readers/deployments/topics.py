@@ -14,6 +14,7 @@ from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.keys.key import Reader, spelled
 from modelcheck.kafka.settings.provenance import FILLED_IN
 from modelcheck.kafka.settings.readers.formats.tree import (
+    NOTHING,
     MappingNode,
     Node,
     ScalarNode,
@@ -37,7 +38,6 @@ _SETTINGS = frozenset(
     "config configs configuration topic.config topic.configs settings options properties config.map".split()
 )
 _DEFAULTS = frozenset("defaults default topic.defaults default.topic topic.default".split())
-_NOTHING = ("", "null", "~")
 
 Entry = tuple[ScalarNode, Node]
 
@@ -117,7 +117,7 @@ def read_topics(
 
 def topic_settings(gathered: Gathered, node: Node | None, name: str, what: str = "config") -> None:
     """Add a topic's settings: a mapping in any spelling, a list of pairs, or lines of properties."""
-    if node is None or (isinstance(node, ScalarNode) and node.text in _NOTHING):
+    if node is None or (isinstance(node, ScalarNode) and node.text in NOTHING):
         return
     if isinstance(node, ScalarNode) and node.computed:
         gathered.wrong(node, f"`{what}` is worked out by another tool", FILLED_IN)
@@ -146,7 +146,7 @@ def kafka_name(text: str) -> str:
 
 def add_topic(gathered: Gathered, shape: TopicShape, inherited: Entry | None = None) -> None:
     """Add a topic, with the number of replicas that it inherits if it has none."""
-    factor = shape.factor if shape.factor and text_of(shape.factor[1]) not in _NOTHING else inherited
+    factor = shape.factor if shape.factor and text_of(shape.factor[1]) not in NOTHING else inherited
     words = (
         factor[0].text if factor else "replicas",
         shape.partitions[0].text if shape.partitions else "partitions",
@@ -165,7 +165,7 @@ def add_topic(gathered: Gathered, shape: TopicShape, inherited: Entry | None = N
 
 def _number(found: Entry | None) -> Node | None:
     """The value of an entry, unless it is empty."""
-    return None if found is None or text_of(found[1]) in _NOTHING else found[1]
+    return None if found is None or text_of(found[1]) in NOTHING else found[1]
 
 
 def _shapes(node: Node) -> Iterator[TopicShape]:

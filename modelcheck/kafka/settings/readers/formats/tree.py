@@ -8,6 +8,8 @@ from dataclasses import replace
 from spec.frozen import frozen
 from spec.source import Span
 
+NOTHING = ("", "null", "~")  # the texts of a value that is not there
+
 
 @frozen
 class ScalarNode:
