@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import modelcheck.commands.options.amounts as amounts
+import modelcheck.kafka.report.comparison_text as comparison
 from counterexamples.itf.write import write
 from counterexamples.lines import count
 from counterexamples.trace import Trace
@@ -19,46 +20,27 @@ from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
+from modelcheck.commands.kafka.topic_reviews import topic_reviews
 from modelcheck.commands.options.given import words_of
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.policy.policy import Policy, Required
 from modelcheck.kafka.policy.read import read_policy
 from modelcheck.kafka.policy.starter import starter
-from modelcheck.kafka.questions.also.findings import ALL, RACKS, SUBJECTS, Subject, SubjectFindings
-from modelcheck.kafka.questions.answers import Answer, ask_all, first_loss
-from modelcheck.kafka.questions.cases import (
-    PossibleCase,
-    answered,
-    cases,
-    mixed_answers,
-    same_question,
-    strength,
-)
-from modelcheck.kafka.questions.changes import circumstances
-from modelcheck.kafka.questions.outages.combined import with_controllers
-from modelcheck.kafka.questions.outages.controllers import quorum
-from modelcheck.kafka.questions.outages.search import coming, outage
-from modelcheck.kafka.questions.partition import PartitionModel
-from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, groups, requirement
-from modelcheck.kafka.questions.remedies import coming_trials, remedies
+from modelcheck.kafka.questions.also.findings import ALL, SUBJECTS, Subject
+from modelcheck.kafka.questions.comparison import TopicChange, any_worse, compared
+from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, requirement
 from modelcheck.kafka.questions.review import Review
-from modelcheck.kafka.questions.search import Asking, Effort, Watch
-from modelcheck.kafka.questions.today.findings import Today
-from modelcheck.kafka.questions.today.search import today, worst_today
+from modelcheck.kafka.questions.search import Asking, Effort
 from modelcheck.kafka.report.json_report import as_json
-from modelcheck.kafka.report.overview import (
-    TopicRow,
-    for_topic,
-    overview,
-    overview_json,
-    worst_first,
-)
-from modelcheck.kafka.report.pipeline import of_reviews
+from modelcheck.kafka.report.overview import TopicRow, overview, overview_json
+from modelcheck.kafka.report.pipeline import of_changes, of_reviews
 from modelcheck.kafka.report.report import lines
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readers.recognition import read_files
+from modelcheck.kafka.settings.readers.revisions import in_revision
+from modelcheck.kafka.settings.readings import Reading
 from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
 from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
 from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
@@ -136,6 +118,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{', '.join(g.name for g in GUARANTEES)}",
     )
     parser.add_argument(
+        "--against",
+        nargs="+",
+        metavar="FILE",
+        help="compare with these files: what becomes worse, what better, and which setting does it",
+    )
+    parser.add_argument(
+        "--against-revision",
+        metavar="REV",
+        help="compare with the same files in this revision of git",
+    )
+    parser.add_argument(
+        "--no-worse", action="store_true", help="with --against, exit with 1 if an answer becomes worse"
+    )
+    parser.add_argument(
+        "--markdown", metavar="PATH", help="with --against, write a comment for a pull request (Markdown)"
+    )
+    parser.add_argument(
         "--policy",
         metavar="PATH",
         help="take the requirements of each topic from this file (TOML)",
@@ -180,11 +179,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
     refuse_half(args, args.refuse)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
+    _refuse_half_comparison(args)
     required = tuple(map(requirement, args.require))
-    files = Files(output, [*args.files, *([args.policy] if args.policy else [])], force=args.force)
+    inputs = [*args.files, *(args.against or ()), *([args.policy] if args.policy else [])]
+    files = Files(output, inputs, force=args.force)
     files.refuse("itf", args.itf)
     files.refuse("html", args.html)
     files.refuse("toml", args.write_policy)
+    files.refuse("markdown", args.markdown)
     refuse_report(args, files)
     try:
         return _run(args, output, required, files)
@@ -199,21 +201,23 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     timings = Timings()
     with timings.phase("read"):
         home = kafka_home(args)
-        settings = _settings(args, home)
+        settings = _settings(read_files(args.files), args, home)
+        earlier = [] if (old := _earlier(args)) is None else _settings(old, args, None)
         policy = None if args.policy is None else read_policy(Source(args.policy, read_text(args.policy)))
     every = (*required, *(() if policy is None else policy.requirements))
     faults = max([args.faults, *(each.faults for each in every)])
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)
     try:
-        rows = _reviews(settings, faults, (every, args.also), effort, progress, timings)
+        rows = topic_reviews(settings, faults, (every, args.also), effort, progress, timings)
+        changes = _changes(earlier, rows, faults, effort, progress, timings)
     finally:
         progress.clear()
     day = date.today()  # noqa: DTZ011 - a day where the user is
     rows = tuple(_required(row, required, policy, day) for row in rows)
     with timings.phase("tell"):
-        data = _report(rows, args, output)
-    exits = set[Exit]()
+        data = _report(rows, args, output) if changes is None else _comparison(changes, args, output)
+    exits = {Exit.VIOLATED} if args.no_worse and any_worse(changes or ()) else set[Exit]()
     if home is not None:
         data["reproduced"] = _reproduced(rows[0].review, args, output, home, exits)
     if args.json:
@@ -225,7 +229,10 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     if args.write_policy:
         text = starter(((row.topic, row.review) for row in rows), day)
         files.put(Path(args.write_policy), "toml", text)
-    write_report(args, files, output, lambda: of_reviews(rows, args.files), "review")
+    if args.markdown:
+        files.put(Path(args.markdown), "markdown", comparison.markdown(changes or ()))
+    about = of_reviews if changes is None else partial(of_changes, changes)
+    write_report(args, files, output, lambda: about(rows, args.files), "review")
     if args.timings:
         output.tell(timings.words())
     return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
@@ -238,13 +245,61 @@ def _required(row: TopicRow, asked: tuple[Requirement, ...], policy: Policy | No
     return replace(row, review=replace(row.review, required=required, exempted=of_topic.exempted))
 
 
-def _settings(args: argparse.Namespace, home: Home | None) -> list[tuple[Settings, ...]]:
+def _refuse_half_comparison(args: argparse.Namespace) -> None:
+    """End with a message where an option lacks the one that it belongs to."""
+    is_compared = args.against or args.against_revision
+    if args.against and args.against_revision:
+        args.refuse("--against and --against-revision both say what to compare with: give one")
+    if (args.no_worse or args.markdown) and not is_compared:
+        option = "--no-worse" if args.no_worse else "--markdown"
+        args.refuse(f"{option} is of a comparison: add --against FILE… or --against-revision REV")
+    if is_compared and (args.reproduce or args.html or args.itf):
+        args.refuse("give --html, --itf and --reproduce without --against, which shows what changes")
+
+
+def _earlier(args: argparse.Namespace) -> tuple[Reading, ...] | None:
+    """The files to compare with; None if there are none."""
+    if args.against:
+        return read_files(args.against)
+    if args.against_revision:
+        return read_files(args.files, load=partial(in_revision, args.against_revision))
+    return None
+
+
+def _changes(
+    earlier: Sequence[tuple[Settings, ...]],
+    rows: Sequence[TopicRow],
+    faults: int,
+    effort: Effort,
+    progress: ProgressLine,
+    timings: Timings,
+) -> tuple[TopicChange, ...] | None:
+    """What differs from the reviews of earlier settings; None where there are none."""
+    if not earlier:
+        return None
+    before = topic_reviews(earlier, faults, ((), ()), effort, progress, timings)
+    old, new = ({row.topic: row.review for row in each} for each in (before, rows))
+    return compared(old, new, lambda: Asking(effort, progress, timings))
+
+
+def _comparison(
+    changes: Sequence[TopicChange], args: argparse.Namespace, output: Output
+) -> dict[str, object]:
+    """Print what changes, or return it as JSON data."""
+    if args.json:
+        return comparison.as_json(changes)
+    output.lines(comparison.lines(changes, output.width))
+    return {}
+
+
+def _settings(
+    readings: Sequence[Reading], args: argparse.Namespace, home: Home | None
+) -> list[tuple[Settings, ...]]:
     """The settings of the topic asked for, or of each topic, in all cases that the files leave possible.
 
     Where a run of theirs is to be tried on a release of Kafka, and nothing says which release they are of,
     they are of that one. Raises SpecError where they are of another.
     """
-    readings = read_files(args.files)
     kafka = args.kafka
     if home is not None and stated_version(readings, kafka, ResolutionDiagnostics()).assumed:
         kafka = home.version
@@ -303,121 +358,6 @@ def _report(rows: Sequence[TopicRow], args: argparse.Namespace, output: Output) 
     else:
         output.lines(lines(rows[0].review, output.width, verbose=args.verbose))
     return {}
-
-
-def _reviews(
-    settings: Sequence[tuple[Settings, ...]],
-    faults: int,
-    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
-    effort: Effort,
-    watch: Watch,
-    timings: Timings,
-) -> tuple[TopicRow, ...]:
-    """A row for each topic, worst first; each has its own limit of states, all share the time."""
-    until = None if effort.seconds is None else time.monotonic() + effort.seconds
-    found: dict[tuple[object, ...], Review] = {}
-    rows = []
-    ended = ""
-    for each in settings:
-        with timings.phase("read"):
-            possible = cases(each)
-        placed = each[0].together.value if RACKS in wanted[1] else None
-        shapes = tuple(state.shape for state in each[0].states)
-        question = (
-            placed,
-            shapes,
-            *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
-        )
-        if question not in found:
-            left = None if until is None else max(0.0, until - time.monotonic())
-            spend = Effort(effort.states, left)
-            found[question] = _review(possible, faults, wanted, Asking(spend, watch, timings, ended))
-            ended = found[question].ended
-        topic = each[0].topic.name if each[0].topic else ""
-        rows.append(TopicRow(topic, for_topic(found[question], possible)))
-    return worst_first(rows)
-
-
-def _releases(case: PossibleCase) -> tuple[Version, ...]:
-    """The releases of a case, which remedies depend on."""
-    return tuple(each.version.value for each in case.settings)
-
-
-def _review(
-    possible: Sequence[PossibleCase],
-    faults: int,
-    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
-    asking: Asking,
-) -> Review:
-    """The review of one topic in the worst case that is possible, with requirements and further subjects."""
-    required, subjects = wanted
-    began = time.monotonic()
-    with asking:
-        by_case = tuple(mixed_answers(asking, possible, faults))
-        worst = min(range(len(possible)), key=lambda place: strength(by_case[place]))
-        settings, subject = possible[worst].settings[0], possible[worst].partition
-        mixed = tuple(tuple(a for a in by_case[worst] if a.guarantee in group) for group in groups())
-        likely = first_loss(by_case[worst])
-        trials = () if likely is None else coming_trials(subject, likely)
-        asking.foresee([*trials, *(coming(subject, settings.voters) if faults else ())])
-        answers = ask_all(asking, subject, faults, mixed)
-        found = remedies(asking, subject, circumstances(settings), answers, faults)
-        answers = with_controllers(asking, subject, settings.voters, answers) if faults else answers
-        down = outage(asking, subject, answers, settings.voters) if faults else None
-        controllers = quorum(asking, settings.voters, down) if faults else None
-        more = _also(asking, subject, subjects, settings, faults, answers) if subjects and faults else ()
-        beside = [
-            answered(asking, case, own, required if case is not possible[worst] else (), faults)
-            for case, own in zip(possible, by_case, strict=True)
-        ]
-    now = _today(possible, faults, asking)
-    took = time.monotonic() - began
-    return Review(
-        settings,
-        subject,
-        faults,
-        answers,
-        found,
-        required,
-        asking.ended,
-        asking.states,
-        asking.known,
-        took,
-        down,
-        controllers,
-        more,
-        tuple(beside),
-        worst,
-        now,
-    )
-
-
-def _today(possible: Sequence[PossibleCase], faults: int, asking: Asking) -> Today | None:
-    """The findings about the states that files show, in the worst of the cases that are possible.
-
-    Each state in each case may take as much as the settings.
-    """
-    states = possible[0].settings[0].states
-    if not states:
-        return None
-    with asking.again(len(states) * len(possible)) as more:
-        found = [today(more, case.partition, states, faults) for case in possible]
-    asking.add(more)
-    return worst_today(found)
-
-
-def _also(
-    asking: Asking,
-    subject: PartitionModel,
-    subjects: Sequence[Subject],
-    settings: Settings,
-    faults: int,
-    answers: Sequence[Answer],
-) -> tuple[SubjectFindings, ...]:
-    """The findings about further subjects."""
-    from modelcheck.kafka.questions.also.search import also  # noqa: PLC0415 - only where it is asked for
-
-    return also(asking, subject, subjects, settings, faults, answers)
 
 
 _SEVERITY = (Exit.EXPECTED, Exit.UNKNOWN, Exit.VIOLATED)  # what a cluster's exit code is by its worst topic

@@ -21,14 +21,17 @@ from modelcheck.answers.pipelines.report import (
 )
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.changes import REPLICAS, circumstances, in_words
+from modelcheck.kafka.questions.comparison import CellChange, TopicChange
 from modelcheck.kafka.questions.question import GUARANTEES, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.questions.today.findings import StateFindings
+from modelcheck.kafka.report.comparison_text import setting_words
 from modelcheck.kafka.report.fault_table import NAMES
 from modelcheck.kafka.report.overview import TopicRow
 from modelcheck.kafka.report.report import limits, says, subject
 from modelcheck.kafka.report.run_text import outcome, sentences, story
+from modelcheck.kafka.report.wording import cell as text_of_cell
 from modelcheck.kafka.report.wording import sentence
 from modelcheck.kafka.settings.keys.releases import entry
 from modelcheck.kafka.settings.provenance import Remark
@@ -50,6 +53,58 @@ def of_reviews(rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
     decided passes, whatever it survives: what is to be survived is for requirements.
     """
     return joined(_report(row, files) for row in rows)
+
+
+def of_changes(changes: Sequence[TopicChange], rows: Sequence[TopicRow], files: Sequence[str]) -> Report:
+    """What a change makes worse as a report for CI, and whether requirements are met after it.
+
+    A case for each guarantee of each topic fails where it is worse; its finding is at the line of the
+    setting that made it so.
+    """
+    names = {row.topic: row for row in rows}
+    return joined(
+        _report_of_change(each, names[each.topic], files) for each in changes if each.after is not None
+    )
+
+
+def _report_of_change(change: TopicChange, row: TopicRow, files: Sequence[str]) -> Report:
+    """The report of one topic's change."""
+    worse = {each.guarantee: each for each in reversed(change.worse)}
+    found = [_worse(each, change, row, files) for each in worse.values()]
+    suite = f"change of {row.topic or 'a topic'}"
+    cases = []
+    for guarantee in GUARANTEES:
+        cell = worse.get(guarantee)
+        came = CaseStatus.PASSED if cell is None else CaseStatus.FAILED
+        message = "" if cell is None else _became(cell)
+        text = "" if cell is None or cell.after is None else _story(cell.after)
+        cases.append(CaseReport(suite, guarantee.name, came, 0.0, message, text, message))
+    return Report((*cases, *_required_cases(row)), tuple(found), tuple(map(_rule, GUARANTEES)))
+
+
+def _worse(cell: CellChange, change: TopicChange, row: TopicRow, files: Sequence[str]) -> Finding:
+    """The finding that a guarantee is worse, at the setting that made it so."""
+    causes = change.causes.get(cell.guarantee.name, ())
+    origins = [
+        each.after.origin for each in causes if each.after is not None and each.after.origin is not None
+    ]
+    topic = row.review.settings.topic
+    if origins:
+        place = FilePlace(origins[0].source, origins[0].span)
+    elif topic is not None and any(each.key == FACTOR for each in causes):
+        place = FilePlace(topic.source, topic.span)
+    else:
+        place = FilePlace(Source(files[0], ""))
+    did = [f"{each.key}: {setting_words(each)}" for each in causes]
+    message = "; ".join((_became(cell), *did))
+    stages = () if cell.after is None else _stages(cell.after, place)
+    return Finding(_rule(cell.guarantee), Severity.ERROR, message, place, row.topic, run=stages)
+
+
+def _became(cell: CellChange) -> str:
+    """What became worse: "durable (any): 1 → 0: with 1 fault acknowledged records can be lost: crash"."""
+    (old, _), (new, _) = text_of_cell(cell.before), text_of_cell(cell.after)
+    return f"{cell.guarantee.name} ({cell.kind}): {old} → {new}: {_says(cell.after)}"
 
 
 def _report(row: TopicRow, files: Sequence[str]) -> Report:
@@ -95,6 +150,17 @@ def _cases(row: TopicRow) -> Iterator[CaseReport]:
         text = f"{subject(review)}\n{says(review, guarantee)}\n{scope}"
         yield CaseReport(suite, guarantee.name, came, seconds, message, _story(answer), text)
         seconds = 0.0
+    yield from _required_cases(row)
+    if not review.complete:
+        why = review.ended or "a search was cut short"
+        yield CaseReport(suite, "searched to the end", CaseStatus.ERROR, 0.0, why, why, scope)
+
+
+def _required_cases(row: TopicRow) -> Iterator[CaseReport]:
+    """A case for each requirement of a topic."""
+    review = row.review
+    suite = f"review {row.topic}".rstrip()
+    scope = plain([*limits(review, WIDTH, measured=False)])
     for required in review.required:
         answer = review.required_answer(required)
         came = CAME[review.met(required)]
@@ -103,9 +169,6 @@ def _cases(row: TopicRow) -> Iterator[CaseReport]:
         yield CaseReport(
             suite, f"required {required}", came, 0.0, message, text, f"{subject(review)}\n{scope}"
         )
-    if not review.complete:
-        why = review.ended or "a search was cut short"
-        yield CaseReport(suite, "searched to the end", CaseStatus.ERROR, 0.0, why, why, scope)
 
 
 def _states(row: TopicRow) -> tuple[StateFindings, ...]:

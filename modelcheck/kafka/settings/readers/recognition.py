@@ -62,8 +62,14 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -> tuple[Reading, ...]:
+def read_files(
+    names: Iterable[str],
+    stdin: Callable[[], bytes] | None = None,
+    load: Callable[[str], tuple[str, bytes]] | None = None,
+) -> tuple[Reading, ...]:
     """The contents of each file, in order; `-` is the standard input. Raises SpecError.
+
+    `load` finds the name to show and the bytes of a file elsewhere than on disk.
 
     Files that their tool lays over each other are read as one: values of Helm, services of Compose,
     resources of Kubernetes with their patches, profiles of Spring.
@@ -79,7 +85,8 @@ def read_files(names: Iterable[str], stdin: Callable[[], bytes] | None = None) -
             continue
         seen.add(name)
         try:
-            texts.append(_text(name, _load(name, stdin or _input)))
+            shown, data = load(name) if load else (name, _load(name, stdin or _input))
+            texts.append(_text(shown, data))
         except SpecError as error:
             problems += error.diagnostics
     for together in _laid_over(texts):
