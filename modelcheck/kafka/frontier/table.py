@@ -152,8 +152,8 @@ def open_cases(found: Frontier) -> Iterator[str]:
     """A note for the configurations whose answers depend on what no file says; none if there are none."""
     if found.depending:
         yield (
-            f"{numbers_in_words(found.depending)}: the answers depend on the release or on ZooKeeper or KRaft,"
-            " which no file says, and the worst count; --kafka names a release, process.roles or"
+            f"{numbers_in_words(found.depending)}: the answers depend on the release, or on ZooKeeper or"
+            " KRaft, which no file says, and the worst count; --kafka names a release, process.roles or"
             " zookeeper.connect in a broker's file the controller"
         )
 
