@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
+from modelcheck.kafka.incident.explain_log.guidance import Guidance
 from modelcheck.kafka.incident.explain_log.product import FALLS, NONE, ObservationProduct, Point
 from modelcheck.processes.memory import resident
 from spec.frozen import frozen
@@ -81,7 +82,8 @@ class ExplanationSearch:
 
     Points are looked at by the faults that a run through them has at least, those that must still come
     among them, so the first one that explains everything has the fewest.  Then by steps: an `eager` search
-    prefers points that have little before them, and one that counts those steps once finds the fewest.
+    prefers points that have little before them and promise a run (NOTE(guidance)), and one that counts those
+    steps once finds the fewest.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class ExplanationSearch:
     ) -> None:
         self.product = product
         self._eager = eager
+        self._guidance = Guidance(product.observed, product.at)
         self._limits = limits
         self._on_progress = on_progress
         self._seen = self._faults = self._reached = 0
@@ -100,6 +103,7 @@ class ExplanationSearch:
         self._points: list[Point] = []
         self._predecessors: list[tuple[int, Step | None]] = []
         self._spent: list[tuple[int, int]] = []  # faults, and what they lose
+        self._steps: list[int] = []
         self._furthest: list[int] = []
         # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
         # whether only faults are left to look at, and its number.
@@ -125,7 +129,7 @@ class ExplanationSearch:
             faults, whole, grave, ahead, paid, number = heapq.heappop(self._waiting)
             if self._limits.faults is not None and faults > self._limits.faults:
                 return None
-            steps, point, spent = whole - self._eager * ahead, self._points[number], self._spent[number]
+            steps, point, spent = self._steps[number], self._points[number], self._spent[number]
             due = product.due(point)
             if paid:
                 for step, after in product.next(point, product.faults):
@@ -158,10 +162,12 @@ class ExplanationSearch:
         self._points.append(point)
         self._predecessors.append((predecessor, step))
         self._spent.append(spent)
+        self._steps.append(steps)
         ahead = self.product.ahead(point)
-        heapq.heappush(
-            self._waiting, (faults, steps + self._eager * ahead, grave, ahead, 0, len(self._points) - 1)
-        )
+        whole = steps + self._eager * ahead
+        if self._eager > EXACT:
+            whole += self._guidance.penalty(point.state, point.position)
+        heapq.heappush(self._waiting, (faults, whole, grave, ahead, 0, len(self._points) - 1))
 
     def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:
         """What identifies a point."""

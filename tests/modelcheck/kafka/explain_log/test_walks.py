@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.explain_log.configuration import model, setting
 from modelcheck.kafka.incident.explain_log.evidence import lines_by_step
@@ -13,7 +15,15 @@ from modelcheck.kafka.incident.explain_log.observations import Back, Decided, Ob
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
 from modelcheck.kafka.incident.explain_log.run_search import ExplanationLimits, ExplanationSearch
 from spec.meaning.semantics import Step
-from tests.modelcheck.kafka.explain_log.walks import CHANGING, SAID, long_history, long_log, walk, with_logs
+from tests.modelcheck.kafka.explain_log.walks import (
+    CHANGING,
+    SAID,
+    aged,
+    long_history,
+    long_log,
+    walk,
+    with_logs,
+)
 
 LIMIT = 4_000  # points; some runs need more, and say nothing here
 TWO, THREE = 40, 10
@@ -97,6 +107,21 @@ def test_a_long_history_with_its_logs_takes_seconds_too() -> None:
     assert found.run is not None
     assert [step.action for step in found.run.steps].count("start_again") == 60
     assert sum(map(len, lines_by_step(product, found.run))) == 360
+
+
+@pytest.mark.parametrize("kinds", [("restart", "follower", "move"), ("restart", "follower", "crash")])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_history_of_an_aged_cluster_takes_few_points(seed: int, kinds: tuple[str, ...]) -> None:
+    """Each looks at less than twice as many points as the run has steps."""
+    taken = aged(seed, 40, kinds)
+    made = setting(taken.observed, MetadataImage(), TopicSettings(min_isr=2), "all")
+    product = ObservationProduct(made.model, made.scope, taken.observed)
+    found = ExplanationSearch(product, ExplanationLimits(states=LIMIT), silent).run()
+
+    assert taken.observed.epochs > 12
+    assert found.run is not None
+    assert len(found.run.steps) > 300
+    assert found.seen < 2 * len(found.run.steps)
 
 
 def test_what_was_before_the_metadata_begins_is_free() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from modelcheck.asking.overrides import Overrides, free_check
 from modelcheck.kafka.incident.explain_log.configuration import model
@@ -196,3 +197,67 @@ def long_history(rounds: int) -> Observed:
         for n in whole
     }
     return Observed(("b1", "b2", "b3"), tuple(events), ends, (Interval(0, 1), Interval(1, 2)), whole=True)
+
+
+SETTLING = (
+    "become_leader", "become_follower", "learn", "commit", "fetch", "expand", "elect", "fence",
+)  # fmt: skip
+
+
+class AsItEnds(Random):
+    """Chooses what files show of an orderly cluster: each lost session, and the last of each."""
+
+    def random(self) -> float:
+        return 0.0
+
+    def choice(self, seq: Any) -> Any:  # noqa: ANN401 - as its base class has it
+        return seq[-1]
+
+
+def aged(seed: int, rounds: int, kinds: Sequence[str]) -> Walk:
+    """A cluster of three brokers after so many rounds: a record, then something of these kinds.
+
+    `restart` shuts the leader down and starts it again, `follower` does so with a follower while a record
+    is sent, `crash` takes any broker, `move` moves the leadership.
+    """
+    random = Random(seed)  # noqa: S311 - no secret
+    bounds = ("Broker=3", f"Epoch={2 * rounds + 2}", f"Offset={2 * rounds}", f"Record={2 * rounds}")
+    settings = ("min_isr=2", "elr=false", "unclean=false", "acks=all", "moves=9")
+    scope = free_check(model(), Overrides(bounds, settings, None, "4.1")).scope
+    machine = Machine(model(), scope)
+    states, steps = [machine.initial()[0]], list[Step]()
+
+    def take(action: str, *args: int) -> bool:
+        for found in machine.steps(states[-1], actions=frozenset({action})):
+            if isinstance(found, Taken) and found.step.args[: len(args)] == args:
+                steps.append(found.step)
+                states.append(found.state)
+                return True
+        return False
+
+    def settle() -> None:
+        while any(map(take, SETTLING)):
+            pass
+
+    def leader() -> int:
+        found: int = states[-1][NAMES["leader"]]
+        return found
+
+    settle()
+    for _ in range(rounds):
+        take("produce", leader())
+        settle()
+        follower = random.choice([broker for broker in range(3) if broker != leader()])
+        kind = random.choice(kinds)
+        broker = {"restart": leader(), "crash": random.choice([leader(), follower])}.get(kind, follower)
+        if kind == "move":
+            take("move", broker)
+        else:
+            take("crash" if kind == "crash" else "shut_down", broker)
+            settle()
+            if kind == "follower":
+                take("produce", leader())
+                settle()
+            take("restart" if kind == "crash" else "start_again", broker)
+        settle()
+    return Walk(scope, states, steps, _observed(AsItEnds(seed), scope, states, steps))
