@@ -19,8 +19,11 @@ from modelcheck.kafka.live.security import Security
 from modelcheck.kafka.settings.keys.catalogue import MODELLED, OUTSIDE
 from modelcheck.kafka.settings.keys.key import Reader
 from modelcheck.kafka.settings.keys.levels import named
+from modelcheck.kafka.settings.readers.describe import moved
+from modelcheck.kafka.settings.readers.products import another
 from modelcheck.kafka.settings.readings import Partition, SettingLayer
 from spec.diagnostics import Diagnostic, SpecError
+from spec.source import Source
 
 TOPIC, BROKER = 2, 4  # ConfigResource.Type
 _LAYERS = {  # ConfigEntry.ConfigSource
@@ -39,6 +42,8 @@ _AT_ONCE = 500  # topics in a request
 _PARTITIONS = 2000  # of an answer
 _MOST_SILENT = 3  # brokers that do not answer, before no other is tried
 _UNAUTHORIZED = {29, 31}
+_ON_CLUSTER = "(it needs Describe on the cluster)"
+_REDPANDA = "redpanda."  # what its ids of clusters begin with: redpanda pull request 4457
 _QUORUM_TOPIC = "__cluster_metadata"
 _LEVEL = "metadata.version"
 
@@ -86,6 +91,7 @@ class _Asking:
             is_kraft=first.has("DescribeQuorum") or first.finalized.get(_LEVEL, 0) > 0,
             quorum=self._quorum(),
             all_brokers=all_brokers,
+            moves=self._moves(),
             notes=tuple(self._notes),
         )
 
@@ -97,13 +103,21 @@ class _Asking:
         if first.has("DescribeCluster"):
             found = first.ask("DescribeCluster", include_fenced_brokers=True)
             if not found.error_code:
+                self._refuse_another(found.cluster_id)
                 with_fenced = first.version("DescribeCluster") >= 2
                 return [
                     _broker(each.broker_id, each, is_fenced=with_fenced and each.is_fenced)
                     for each in found.brokers
                 ], with_fenced
         found = first.ask("Metadata", topics=[], allow_auto_topic_creation=False)
+        self._refuse_another(found.cluster_id)
         return [_broker(each.node_id, each) for each in found.brokers], False
+
+    def _refuse_another(self, cluster: str | None) -> None:
+        """Raise SpecError (R0735) for another product than Kafka, by the id of its cluster."""
+        if cluster is not None and cluster.startswith(_REDPANDA):
+            source = Source(str(self._connection.address), "")
+            raise SpecError([another(source, None, "this cluster is of", "Redpanda")])
 
     def _asked(self, broker: BrokerDescription) -> BrokerDescription:
         """A broker with its settings, if it can be asked for them."""
@@ -121,7 +135,10 @@ class _Asking:
         except Refused as refusal:
             return replace(broker, why=str(refusal))
         with connection:
-            return self._of(connection, broker)
+            try:
+                return self._of(connection, broker)
+            except CannotAsk as error:
+                return replace(broker, why=f"{broker.address} {error.why}")
 
     def _by_the_first(self, broker: BrokerDescription, why: str) -> BrokerDescription:
         """A broker whose own address is out of reach: the one that is connected may be it."""
@@ -218,6 +235,24 @@ class _Asking:
             for each in found.results
         }
 
+    def _moves(self) -> dict[str, str]:
+        """A note for each topic with a partition that is being reassigned."""
+        first = self._connection
+        if not first.has("ListPartitionReassignments"):
+            return {}
+        found = first.ask("ListPartitionReassignments", topics=None, timeout_ms=int(self._seconds * 1000))
+        if found.error_code:
+            why = f" {_ON_CLUSTER}" if found.error_code in _UNAUTHORIZED else ""
+            self._notes.append(f"whether replicas are being moved is not known{why}")
+            return {}
+        notes = {}
+        for topic in found.topics:
+            part = topic.partitions[0]
+            ids = {"adding replicas": part.adding_replicas, "removing replicas": part.removing_replicas}
+            shown = {what: ",".join(map(str, nodes)) for what, nodes in ids.items() if nodes}
+            notes[topic.name] = moved(topic.name, str(part.partition_index), shown)
+        return notes
+
     def _quorum(self) -> QuorumDescription | None:
         """The controllers; None with ZooKeeper, or where the user may not see them."""
         first = self._connection
@@ -234,8 +269,8 @@ class _Asking:
         codes = [found.error_code, *(part.error_code for part in parts)]
         wrong = next((code for code in codes if code), 0)
         if wrong or not parts:
-            why = "(it needs Describe on the cluster)" if wrong in _UNAUTHORIZED else ""
-            self._notes.append(" ".join(("the controllers that vote are not known", *filter(None, [why]))))
+            why = f" {_ON_CLUSTER}" if wrong in _UNAUTHORIZED else ""
+            self._notes.append(f"the controllers that vote are not known{why}")
             return None
         return QuorumDescription(tuple(each.replica_id for each in parts[0].current_voters))
 

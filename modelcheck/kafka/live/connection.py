@@ -34,6 +34,7 @@ READ_ONLY: Mapping[str, tuple[int, int]] = {
     "DescribeConfigs": (1, 4),
     "DescribeTopicPartitions": (0, 0),
     "DescribeQuorum": (0, 2),
+    "ListPartitionReassignments": (0, 0),
 }
 UNSUPPORTED_VERSION = 35
 _SIZE = struct.Struct(">i")  # of what follows

@@ -64,8 +64,8 @@ class ClusterDescription:
     """A whole cluster, as asked at `address`.
 
     `release` is that of the broker at this address, `all_brokers` is whether brokers that are down are
-    among the brokers; `features` are the finalized ones with their levels; `notes` say what could not be
-    asked, and why.
+    among the brokers; `features` are the finalized ones with their levels; `moves` are notes on partitions
+    that are being reassigned, by topic; `notes` say what could not be asked, and why.
     """
 
     address: Address
@@ -76,4 +76,5 @@ class ClusterDescription:
     is_kraft: bool
     quorum: QuorumDescription | None
     all_brokers: bool
+    moves: Mapping[str, str]
     notes: tuple[str, ...] = ()

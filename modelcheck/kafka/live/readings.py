@@ -58,7 +58,7 @@ def readings(cluster: ClusterDescription, topic: str | None) -> tuple[Reading, .
     if all(settings is None for settings in shown):
         raise _nothing(cluster)
     asked = [broker for broker in cluster.brokers if broker.settings is not None]
-    return (_of_cluster(cluster, asked), *(_of_broker(broker) for broker in asked))
+    return (_of_cluster(cluster, asked, topic), *(_of_broker(broker) for broker in asked))
 
 
 def _decides(name: str, asked: str | None) -> bool:
@@ -101,7 +101,9 @@ def _source(cluster: ClusterDescription, text: str = "") -> Source:
 # ------------------------------------------------------------------ the cluster
 
 
-def _of_cluster(cluster: ClusterDescription, asked: Sequence[BrokerDescription]) -> Reading:
+def _of_cluster(
+    cluster: ClusterDescription, asked: Sequence[BrokerDescription], topic: str | None
+) -> Reading:
     """The reading of what is not one broker's: features, counts, the controller, the topics."""
     features = [(name, _level(name, level)) for name, level in cluster.features.items()]
     counts = _counts(cluster)
@@ -125,7 +127,7 @@ def _of_cluster(cluster: ClusterDescription, asked: Sequence[BrokerDescription])
         (*given, *(one for _, own in topics for one in own), *by_topics),
         tuple(topic for topic, _ in topics),
         tuple(facts),
-        tuple(_notes(cluster, asked)),
+        tuple(_notes(cluster, asked, topic)),
         own_topics=tuple(_own_topics(asked)),
         left_out=BrokersShown(running=running),
     )
@@ -164,9 +166,15 @@ def _are_brokers(cluster: ClusterDescription) -> bool:
     return cluster.quorum is not None and ids.issuperset(cluster.quorum.voters)
 
 
-def _notes(cluster: ClusterDescription, asked: Sequence[BrokerDescription]) -> Iterator[str]:
-    """What is not known, and what that means."""
+def _notes(
+    cluster: ClusterDescription, asked: Sequence[BrokerDescription], topic: str | None
+) -> Iterator[str]:
+    """What is not known, and what that means; what moves, of the topic or of all."""
     yield from cluster.notes
+    moves = [note for name, note in cluster.moves.items() if topic in {None, name}]
+    yield from moves[:_SHOWN]
+    if len(moves) > _SHOWN:
+        yield f"partitions of {count(len(moves) - _SHOWN, 'other topic')} are being moved too"
     unknown = [broker for broker in cluster.brokers if broker.settings is None]
     if not asked and unknown:
         yield (

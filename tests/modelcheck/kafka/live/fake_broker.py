@@ -43,6 +43,8 @@ class FakeBroker:
     own: Mapping[str, tuple[int, str]] = field(default_factory=lambda: ORDERS)
     users: Mapping[str, str] = field(default_factory=dict)
     limit: int = 2000
+    cluster_id: str = "c"
+    moving: bool = False
     tls: ssl.SSLContext | None = None
     asked: list[tuple[str, Any]] = field(default_factory=list)
 
@@ -123,7 +125,7 @@ class FakeBroker:
         part = _message("DescribeClusterResponse").DescribeClusterBroker
         return {
             "error_code": 0,
-            "cluster_id": "c",
+            "cluster_id": self.cluster_id,
             "controller_id": 1,
             "brokers": [
                 part(
@@ -216,6 +218,13 @@ class FakeBroker:
             resource_name=asked.resource_name,
             configs=[] if code else [*configs, secret],
         )
+
+    def _ListPartitionReassignments(self, _: Any) -> dict[str, Any]:  # noqa: ANN401, N802
+        topic = _message("ListPartitionReassignmentsResponse").OngoingTopicReassignment
+        part = topic.OngoingPartitionReassignment
+        move = part(partition_index=0, replicas=[1, 2, 3, 4], adding_replicas=[4], removing_replicas=[1])
+        moves = [topic(name="orders", partitions=[move])] if self.moving else []
+        return {"error_code": self.codes.get("moves", 0), "error_message": None, "topics": moves}
 
     def _DescribeQuorum(self, _: Any) -> dict[str, Any]:  # noqa: ANN401, N802
         topic = _message("DescribeQuorumResponse").TopicData

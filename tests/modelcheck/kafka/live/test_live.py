@@ -20,9 +20,17 @@ import modelcheck.kafka.live.connection as connection
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.live.cluster import describe
+from modelcheck.kafka.live.description import (
+    BrokerDescription,
+    ClusterDescription,
+    ShownRelease,
+    ShownSetting,
+    TopicDescription,
+)
 from modelcheck.kafka.live.readings import readings
 from modelcheck.kafka.live.security import Credentials, Security, read_security
-from modelcheck.kafka.settings.readings import About
+from modelcheck.kafka.settings.readings import About, Partition, SettingLayer
+from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.diagnostics import SpecError
 from tests.modelcheck.kafka.live.fake_broker import FakeBroker
 
@@ -82,6 +90,7 @@ def test_only_requests_that_read_are_sent(review: Run) -> None:
             "DescribeConfigs",
             "DescribeQuorum",
             "DescribeTopicPartitions",
+            "ListPartitionReassignments",
         }
         named = [request for name, request in older.asked if name == "Metadata"]
         assert [(one.topics, one.allow_auto_topic_creation) for one in named] == [(None, False)]
@@ -161,6 +170,49 @@ def test_a_broker_that_is_down_is_named_with_what_is_not_known(review: Run) -> N
     assert "broker 2 was not asked for its settings, which are not known: it is down" in " ".join(out.split())
 
 
+def test_a_partition_that_is_being_moved_is_named() -> None:
+    with FakeBroker(moving=True) as broker:
+        connection.begin()
+        notes = readings(describe([broker.address], Security(), 3), "orders")[0].notes
+
+    assert "partition 0 of orders is being moved (adding replicas 4, removing replicas 1)" in " ".join(notes)
+
+
+def test_a_cluster_of_another_product_is_refused(review: Run) -> None:
+    with FakeBroker(cluster_id="redpanda.0b4b5a4e") as broker:
+        code, _, err = review(broker)
+
+    assert code == Exit.WRONG
+    assert "error[R0735]: this cluster is of Redpanda, which replicates by a protocol of its own" in err
+
+
+def test_brokers_that_differ_are_reviewed_as_the_worse_and_both_are_named() -> None:
+    def broker(id_: int, unclean: str) -> BrokerDescription:
+        own = (ShownSetting("unclean.leader.election.enable", unclean, SettingLayer.BROKER_STATIC),)
+        return BrokerDescription(id_, connection.Address("k", 9090 + id_), None, settings=own)
+
+    release = ShownRelease("4.1", "the test")
+    topic = TopicDescription("orders", (Partition(0, 1, (1, 2), (1, 2)),), ())
+    cluster = ClusterDescription(
+        connection.Address("k", 9091),
+        (broker(1, "false"), broker(2, "true")),
+        (topic,),
+        {},
+        release,
+        is_kraft=True,
+        quorum=None,
+        all_brokers=True,
+        moves={},
+    )
+
+    found = resolve(readings(cluster, "orders"), topic="orders")
+
+    assert found.value("unclean.leader.election.enable").why == "broker static at broker 2 (k:9092)"
+    assert [(one.code, one.notes[0].source.name) for one in found.warnings] == [
+        ("R0724", "broker 1 (k:9091)")
+    ]
+
+
 def test_a_producer_of_a_file_counts_with_the_cluster(review: Run, tmp_path: Path) -> None:
     producer = tmp_path / "producer.properties"
     producer.write_text("acks=1\nbootstrap.servers=x:1\n")
@@ -221,13 +273,14 @@ def test_settings_of_a_topic_that_may_not_be_seen_are_not_assumed(review: Run) -
 
 def test_settings_of_brokers_that_may_not_be_seen_are_those_that_topics_inherit(review: Run) -> None:
     own = {"min.insync.replicas": (4, "2"), "unclean.leader.election.enable": (4, "true")}
-    with FakeBroker(codes={"broker": 31, "DescribeQuorum": 31}, own=own) as broker:
+    with FakeBroker(codes={"broker": 31, "DescribeQuorum": 31, "moves": 31}, own=own) as broker:
         found = data(review(broker, "--json"))
 
         assert used(found)["unclean.leader.election.enable"] == (True, f"topic orders ({broker.address})")
         notes = " ".join(found["settings"]["notes"])
         assert "needs DescribeConfigs on the cluster" in notes
-        assert "it needs Describe on the cluster" in notes
+        assert "the controllers that vote are not known (it needs Describe on the cluster)" in notes
+        assert "whether replicas are being moved is not known (it needs Describe on the cluster)" in notes
 
 
 def test_a_user_who_sees_nothing_gets_no_answer(review: Run) -> None:
