@@ -114,7 +114,9 @@ class Connection:
         """The version in which a request is sent; the broker must have it."""
         version = self._version(request)
         if version is None:
-            self.fail(f"does not know the request {request}", "it may be older than Kafka 0.11")
+            self.fail(
+                f"has no version of the request {request} that is known here", "Kafka 1.1 and later have"
+            )
         return version
 
     def ask(self, request: str, **fields: object) -> Any:  # noqa: ANN401 - the library has no types
@@ -124,7 +126,7 @@ class Connection:
         except ConnectionError:
             self.fail(
                 f"closed the connection at the request {request}",
-                "does this listener need a user? name the client's properties with --bootstrap-config",
+                "does this listener need a user? write it into client properties: --bootstrap-config PATH",
             )
 
     def new(self, request: str, part: str, **fields: object) -> object:

@@ -40,7 +40,8 @@ _GRANT = (
     "--operation DescribeConfigs --topic"
 )
 _OWN_KEYS = {key for topic in OWN_TOPICS for key in (*topic.keys, topic.min_isr) if key}
-_OF_ONE = (SettingLayer.TOPIC, SettingLayer.BROKER_DYNAMIC)
+_OF_ONE = (SettingLayer.TOPIC, SettingLayer.BROKER_DYNAMIC, SettingLayer.BROKER_STATIC)
+_OF_ALL = (SettingLayer.CLUSTER_DYNAMIC, SettingLayer.DEFAULT)
 
 
 def readings(cluster: ClusterDescription, topic: str | None) -> tuple[Reading, ...]:
@@ -58,7 +59,7 @@ def readings(cluster: ClusterDescription, topic: str | None) -> tuple[Reading, .
     if all(settings is None for settings in shown):
         raise _nothing(cluster)
     asked = [broker for broker in cluster.brokers if broker.settings is not None]
-    return (_of_cluster(cluster, asked, topic), *(_of_broker(broker) for broker in asked))
+    return (_of_cluster(cluster, asked, topic), *map(_of_broker, _with_shared_once(asked)))
 
 
 def _decides(name: str, asked: str | None) -> bool:
@@ -201,6 +202,18 @@ def _notes(
 # ------------------------------------------------------------------ brokers
 
 
+def _with_shared_once(asked: Sequence[BrokerDescription]) -> Iterator[BrokerDescription]:
+    """The brokers; what is set for all of them, or by default, is with the first that shows it.
+
+    A review of each of many topics looks at every setting of every broker.
+    """
+    seen: set[ShownSetting] = set()
+    for broker in asked:
+        own = tuple(one for one in broker.settings or () if one.layer not in _OF_ALL or one not in seen)
+        seen.update(one for one in own if one.layer in _OF_ALL)
+        yield replace(broker, settings=own)
+
+
 def _of_broker(broker: BrokerDescription) -> Reading:
     """The reading of a broker: its id and rack, and its settings at each layer."""
     own = SettingLayer.BROKER_STATIC
@@ -280,7 +293,7 @@ def _given(settings: Sequence[ShownSetting], source: Source, entity: str) -> lis
 
 def _entity(layer: SettingLayer, entity: str) -> str:
     """Whose a setting is: that of a topic or a broker, or of all."""
-    return entity if layer in _OF_ONE or layer is SettingLayer.BROKER_STATIC else ""
+    return entity if layer in _OF_ONE else ""
 
 
 def _text(pairs: Iterable[tuple[str, str]], source: Source) -> tuple[Source, list[tuple[Span, Span]]]:

@@ -170,6 +170,14 @@ def test_a_broker_that_is_down_is_named_with_what_is_not_known(review: Run) -> N
     assert "broker 2 was not asked for its settings, which are not known: it is down" in " ".join(out.split())
 
 
+def test_a_broker_that_is_too_old_is_a_mistake(review: Run) -> None:
+    with FakeBroker(without=frozenset({"DescribeConfigs"})) as broker:
+        code, _, err = review(broker)
+
+    assert code == Exit.WRONG
+    assert "has no version of the request DescribeConfigs that is known here" in err
+
+
 def test_a_partition_that_is_being_moved_is_named() -> None:
     with FakeBroker(moving=True) as broker:
         connection.begin()
@@ -188,7 +196,10 @@ def test_a_cluster_of_another_product_is_refused(review: Run) -> None:
 
 def test_brokers_that_differ_are_reviewed_as_the_worse_and_both_are_named() -> None:
     def broker(id_: int, unclean: str) -> BrokerDescription:
-        own = (ShownSetting("unclean.leader.election.enable", unclean, SettingLayer.BROKER_STATIC),)
+        own = (
+            ShownSetting("unclean.leader.election.enable", unclean, SettingLayer.BROKER_STATIC),
+            ShownSetting("unclean.leader.election.enable", "false", SettingLayer.DEFAULT),
+        )
         return BrokerDescription(id_, connection.Address("k", 9090 + id_), None, settings=own)
 
     release = ShownRelease("4.1", "the test")
