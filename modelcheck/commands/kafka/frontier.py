@@ -125,7 +125,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress.show("frontier")
 
     def tell(done: int, states: int, seconds: float) -> None:
-        progress.tell(AnswersDone("cell", done, asked.cells, states, seconds))
+        progress.tell(AnswersDone("answer", done, asked.answers, states, seconds))
 
     try:
         found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))

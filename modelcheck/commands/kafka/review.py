@@ -33,7 +33,7 @@ from modelcheck.commands.options.pipeline_options import add_pipeline_options, r
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.policy.policy import Policy, Required
 from modelcheck.kafka.policy.read import read_policy
-from modelcheck.kafka.policy.starter import starter
+from modelcheck.kafka.policy.starter import BASIS, starter
 from modelcheck.kafka.questions.also.findings import ALL, SUBJECTS, Subject
 from modelcheck.kafka.questions.comparison import TopicChange, any_worse, compared
 from modelcheck.kafka.questions.question import GUARANTEES, MOST_FAULTS, Requirement, requirement
@@ -212,7 +212,11 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
         settings = _settings(inputs.now, args, inputs.topic, home)
         earlier = [] if inputs.earlier is None else _settings(inputs.earlier, args, inputs.topic, None)
         policy = None if args.policy is None else read_policy(Source(args.policy, read_text(args.policy)))
-    every = (*required, *(() if policy is None else policy.requirements))
+    every = (
+        *required,
+        *(() if policy is None else policy.requirements),
+        *(map(requirement, BASIS) if args.write_policy else ()),
+    )
     faults = max([args.faults, *(each.faults for each in every)])
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)

@@ -15,9 +15,10 @@ from itertools import product
 import spec.model.ir as ir
 from counterexamples.lines import count
 from modelcheck.asking.sweep import MOST_POINTS, Axis
-from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job
+from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job, RowCase
 from modelcheck.kafka.frontier.limits import FaultLimits, near, wrong
-from modelcheck.kafka.questions.partition import PartitionModel, partition
+from modelcheck.kafka.questions.cases import PossibleCase, cases
+from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import (
     ANY,
     KINDS,
@@ -39,7 +40,8 @@ from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
 from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import stated_client
 from modelcheck.kafka.settings.resolution.cluster import stated_version
-from modelcheck.kafka.settings.resolution.settings import Settings, resolve
+from modelcheck.kafka.settings.resolution.possible import in_words, resolve_possible
+from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
 from spec.source import Source, Span
@@ -116,7 +118,7 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
 
 @frozen
 class _Made:
-    """The row of a configuration with its release, and notes for the table."""
+    """The row of a configuration with its release, or the first and the last, and notes for the table."""
 
     row: ConfigurationRow
     release: str
@@ -126,10 +128,11 @@ class _Made:
 def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee], asked: FaultLimits) -> _Made:
     """The row of the configuration at a point of the grid."""
     release = _release(base, point)
+    named = point.get(RELEASE, base.kafka)
     try:
-        settings = resolve(
+        possible = resolve_possible(
             _readings(base, point, release),
-            kafka=point.get(RELEASE, base.kafka),
+            kafka=named or (None if base.readings else str(release)),  # without files the title names it
             client=base.client,
             brokers=base.brokers,
             topic=base.topic,
@@ -137,17 +140,29 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
     except SpecError as error:
         shown = tuple(_shown(name, value) for name, value in point.items())
         return _Made(ConfigurationRow(shown, left_out=error.diagnostics[0].message), str(release))
+    settings = possible[0]
     unread = _unread(settings, point)
     shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
     notes = tuple(f"{NOT_READ} Kafka {release} has no {name}{_instead(settings, name)}" for name in unread)
-    subject = partition(settings)
-    why = _impossible(settings, subject, point)
+    found = cases(possible)
+    why = next(filter(None, (_impossible(case.settings[0], case.partition, point) for case in found)), "")
     if why:
         return _Made(ConfigurationRow(shown, left_out=why), str(release), notes)
-    jobs = tuple(_jobs(_alike(subject), guarantees, asked))
-    own = {"min_isr": subject.scope(0).config["min_isr"]}
-    return _Made(
-        ConfigurationRow(shown, jobs, (subject.replicas,), (str(release),), own), str(release), notes
+    replicas = found[0].partition.replicas
+    asked_cases = tuple(_case(case, possible, guarantees, asked) for case in found)
+    row = ConfigurationRow(shown, asked_cases, (replicas,), (str(release),))
+    releases = [each.version.value for each in possible]
+    first, last = min(releases), max(releases)
+    return _Made(row, str(release) if first == last else f"{first} to {last}", notes)
+
+
+def _case(
+    case: PossibleCase, among: Sequence[Settings], guarantees: Sequence[Guarantee], asked: FaultLimits
+) -> RowCase:
+    """A case that is possible, with its jobs; `among` are the settings of all cases."""
+    own = {"min_isr": case.partition.scope(0).config["min_isr"]}
+    return RowCase(
+        tuple(_jobs(_alike(case.partition), guarantees, asked)), own, in_words(case.settings, among)
     )
 
 

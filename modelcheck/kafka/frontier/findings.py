@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
-from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid
+from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, RowCase
 from modelcheck.kafka.frontier.search import Answered, FrontierAnswer
 from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.cases import survived
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from spec.frozen import frozen
 
@@ -29,12 +30,16 @@ class Better:
 
 @frozen
 class Line:
-    """A row of the frontier with its answers by guarantee and kind of fault, numbered from 1."""
+    """A row of the frontier with its answers by guarantee and kind of fault, numbered from 1.
+
+    `worst` names, for a cell whose cases have different answers, those with the worst.
+    """
 
     number: int
     row: ConfigurationRow
     answers: Mapping[tuple[str, str], Answer]
     complete: bool
+    worst: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def answer(self, guarantee: Guarantee, kind: str = ANY) -> Answer | None:
         """The answer for a guarantee and a kind of fault; None for a kind that cannot happen."""
@@ -68,6 +73,14 @@ class Frontier:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of faults, ANY last."""
         return (*self.grid.kinds, ANY)
+
+    @property
+    def depending(self) -> tuple[int, ...]:
+        """The numbers of the configurations of which no file says in which of several cases they are.
+
+        Only those whose cases have different answers.
+        """
+        return tuple(line.number for line in self.lines if line.worst)
 
     def cells(self, line: Line) -> Iterator[tuple[Guarantee, str, Answer | None]]:
         """Every answer of a line, by guarantee and kind of fault."""
@@ -116,19 +129,27 @@ def _is_answered(row: ConfigurationRow, found: Answered) -> bool:
 
 def _line(number: int, row: ConfigurationRow, by_key: Mapping[str, FrontierAnswer]) -> Line:
     """The line of a row with the answers to its jobs."""
-    answers: dict[tuple[str, str], Answer] = {}
-    for job in row.jobs:
-        for answer in by_key[job.key].answers:
-            answers[answer.guarantee.name, answer.kind] = _own(answer, row)
-    return Line(number, row, answers, all(answer.complete for answer in answers.values()))
+    by_case = [
+        {(one.guarantee.name, one.kind): one for job in case.jobs for one in by_key[job.key].answers}
+        for case in row.cases
+    ]
+    answers, worst = {}, {}
+    for cell in dict.fromkeys(cell for found in by_case for cell in found):
+        strengths = [survived(found.get(cell)) for found in by_case]
+        least = strengths.index(min(strengths))
+        answers[cell] = _own(by_case[least][cell], row.cases[least])
+        same = [case.words for case, one in zip(row.cases, strengths, strict=True) if one == strengths[least]]
+        if len(same) < len(row.cases):
+            worst[cell] = tuple(same)
+    return Line(number, row, answers, all(answer.complete for answer in answers.values()), worst)
 
 
-def _own(answer: Answer, row: ConfigurationRow) -> Answer:
-    """The answer with the row's own configuration in its run, which is replayed."""
+def _own(answer: Answer, case: RowCase) -> Answer:
+    """The answer with the case's own configuration in its run, which is replayed."""
     loss = answer.loss
-    if loss is None or all(loss.scope.config[name] == value for name, value in row.own.items()):
+    if loss is None or all(loss.scope.config[name] == value for name, value in case.own.items()):
         return answer
-    return replace(answer, loss=_replayed(loss, row.own))
+    return replace(answer, loss=_replayed(loss, case.own))
 
 
 def _replayed(loss: Trace, own: Mapping[str, object]) -> Trace:

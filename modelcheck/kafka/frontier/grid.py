@@ -37,25 +37,51 @@ class Job:
 
 
 @frozen
+class RowCase:
+    """A configuration in one of the releases, with one of the controllers, that its files leave open.
+
+    `own` are entries of its configuration that its jobs replace, because no answer depends on them;
+    `words` name the release and the controller.
+    """
+
+    jobs: tuple[Job, ...]
+    own: Mapping[str, Value] = field(default_factory=dict)
+    words: str = ""
+
+
+@frozen
 class ConfigurationRow:
-    """A configuration of the grid: its value on each axis, its jobs, or why it is left out.
+    """A configuration of the grid: its value on each axis, its cases, or why it is left out.
 
     `left_out` is why nothing is asked.  `cost` is what somebody pays for it, such as
-    replicas, and `among` what it is compared within.  `own` are entries of its
-    configuration that its jobs have otherwise, because no answer hangs on them.
+    replicas, and `among` what it is compared within.  Of several cases the worst counts, in each cell.
     """
 
     values: tuple[str, ...]
-    jobs: tuple[Job, ...] = ()
+    cases: tuple[RowCase, ...] = ()
     cost: tuple[int, ...] = ()
     among: tuple[str, ...] = ()
-    own: Mapping[str, Value] = field(default_factory=dict)
     left_out: str = ""
 
     @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs of all cases."""
+        return tuple(job for case in self.cases for job in case.jobs)
+
+    @property
+    def answers(self) -> int:
+        """The number of answers: one for each case, guarantee and kind of fault, and for any mixture."""
+        return sum(map(_answers, self.jobs))
+
+    @property
     def cells(self) -> int:
-        """The number of cells: one for each guarantee and kind of fault, and for any mixture."""
-        return sum(len(posed.question.guarantees) for job in self.jobs for posed in job.posed)
+        """The number of cells, each with the worst answer of all cases."""
+        return max((sum(map(_answers, case.jobs)) for case in self.cases), default=0)
+
+
+def _answers(job: Job) -> int:
+    """The number of answers of a job."""
+    return sum(len(posed.question.guarantees) for posed in job.posed)
 
 
 @frozen
@@ -85,6 +111,11 @@ class Grid:
     def left_out(self) -> tuple[ConfigurationRow, ...]:
         """The rows that are not searched; `left_out` of each gives the reason."""
         return tuple(row for row in self.rows if row.left_out)
+
+    @property
+    def answers(self) -> int:
+        """The number of answers of all rows."""
+        return sum(row.answers for row in self.asked)
 
     @property
     def cells(self) -> int:

@@ -57,6 +57,8 @@ def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object
         data = answer_json(answer)
         if data is not None and answer is not None:
             data["run"] = None if answer.loss is None else runs.place(answer.loss)
+            if worst := each.worst.get((guarantee.name, kind)):
+                data["worst_of"] = list(worst)
         answers[guarantee.name][kind] = data
     return {
         "number": each.number,

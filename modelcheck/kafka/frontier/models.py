@@ -10,7 +10,7 @@ from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
-from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, Job
+from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, Job, RowCase
 from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, wrong
 from modelcheck.kafka.questions.question import ANY, Guarantee, Posed, Question
 from spec.frozen import frozen
@@ -86,7 +86,7 @@ def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_name
     why = _impossible(point)
     if why:
         return ConfigurationRow(values, left_out=why)
-    return ConfigurationRow(values, (_job(point, asked),), among=(_name(point), *sizes))
+    return ConfigurationRow(values, (RowCase((_job(point, asked),)),), among=(_name(point), *sizes))
 
 
 def _impossible(point: SweepPoint) -> str:
@@ -128,4 +128,7 @@ def _with_families(rows: tuple[ConfigurationRow, ...]) -> tuple[ConfigurationRow
         first, *others = (replace(posed, family=next(in_turn)) for posed in job.posed)
         return Job(first, tuple(others))
 
-    return tuple(replace(row, jobs=tuple(known(job) for job in row.jobs)) for row in rows)
+    def in_families(case: RowCase) -> RowCase:
+        return replace(case, jobs=tuple(known(job) for job in case.jobs))
+
+    return tuple(replace(row, cases=tuple(map(in_families, row.cases))) for row in rows)

@@ -10,7 +10,7 @@ from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.kafka.frontier.findings import Frontier, Line, in_short
-from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words
+from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words, open_cases
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from modelcheck.kafka.report.wording import cell, legend, sentence
@@ -36,7 +36,7 @@ def frontier_page(found: Frontier, command: str) -> str:
     left_out = tuple(f"{why} ({many})" for why, many in reasons.items())
     remarks = [
         ("Left out", left_out),
-        ("Notes", (*grid.notes, *filter(None, (more,)), limits(found, measured=False))),
+        ("Notes", (*grid.notes, *open_cases(found), *filter(None, (more,)), limits(found, measured=False))),
     ]
     title = f"{grid.title}: the safety frontier, up to {count(grid.faults, 'fault')}"
     card = Card(

@@ -46,13 +46,13 @@ class Answered:
 def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]) -> Answered:
     """The answers to all jobs, or to those done before a request to end.
 
-    `tell` is called now and then with the cells that have an answer, the states so far, and the seconds.
+    `tell` is called now and then with the number of answers, the states so far, and the seconds.
     Costs a search for each kind of fault of each job, but for what was answered by an earlier
     run, and what an answer makes needless.
     """
     jobs = distinct_jobs(grid.asked)
     keys, began = list(jobs), time.monotonic()
-    cells = _cells(grid)
+    own = _answers(grid)
     effort = replace(effort, threads=1, memory=shared_out(Limits(memory=effort.memory), len(jobs)).memory)
     models = {id(posed.model): posed.model for job in jobs.values() for posed in job.posed}
     answers: dict[str, FrontierAnswer] = {}
@@ -64,14 +64,14 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
         for number, found in workers.each(len(keys), told):
             answers[keys[number]] = found
-            done, states = done + cells[keys[number]], states + found.states - found.known
+            done, states = done + own[keys[number]], states + found.states - found.known
             told()
         ended = workers.ended
     return Answered(answers, ended, time.monotonic() - began)
 
 
-def _cells(grid: Grid) -> dict[str, int]:
-    """The number of cells that each job fills, by key."""
+def _answers(grid: Grid) -> dict[str, int]:
+    """The number of answers that each job gives, by key."""
     found: dict[str, int] = {}
     for row in grid.asked:
         for job in row.jobs:

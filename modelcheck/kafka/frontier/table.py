@@ -133,9 +133,9 @@ def _legend(found: Frontier, width: int) -> Iterator[Text]:
 def _notes(found: Frontier, width: int) -> Iterator[Text]:
     """The notes below the table."""
     grid = found.grid
-    if grid.notes or grid.left_out:
+    if grid.notes or grid.left_out or found.depending:
         yield ()
-    for note in grid.notes:
+    for note in (*grid.notes, *open_cases(found)):
         yield from wrapped(line("  "), note, width)
     reasons: dict[str, list[str]] = {}
     for row in grid.left_out:
@@ -146,6 +146,16 @@ def _notes(found: Frontier, width: int) -> Iterator[Text]:
         yield from wrapped(line("  "), f"{reason} ({len(where)})", width)
     if len(reasons) > MOST_LEFT_OUT:
         yield line(f"  and {len(reasons) - MOST_LEFT_OUT} more reasons")
+
+
+def open_cases(found: Frontier) -> Iterator[str]:
+    """A note for the configurations whose answers depend on what no file says; none if there are none."""
+    if found.depending:
+        yield (
+            f"{numbers_in_words(found.depending)}: the answers depend on the release, or on ZooKeeper or"
+            " KRaft, which no file says, and the worst count; --kafka names a release, process.roles or"
+            " zookeeper.connect in a broker's file the controller"
+        )
 
 
 def limits(found: Frontier, *, measured: bool = True) -> str:

@@ -11,7 +11,10 @@ from spec.frozen import frozen
 
 T = TypeVar("T")
 
-FILLED_IN = "another tool fills this in: give what it makes of it"
+FILLED_IN = (
+    "another tool fills this in: give what it prints, such as `docker compose config` or `helm template`, "
+    "or for Compose the .env file too"
+)
 NEEDED = "a review needs brokers, topics or producers: see `modelcheck kafka review --help`"
 
 

@@ -56,6 +56,7 @@ class FileKind(StrEnum):
     HELM = "Helm values"
     TERRAFORM = "Terraform"
     ENVIRONMENT = "environment variables"
+    SCRIPT = "a script"
     CLUSTER = "a cluster that runs"
     UNKNOWN = "no configuration of Kafka"
 

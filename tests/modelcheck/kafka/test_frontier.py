@@ -18,7 +18,7 @@ from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.frontier.configurations import Base, _alike, _jobs, _readings, _release, grid
 from modelcheck.kafka.frontier.findings import Frontier, words
-from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, distinct_jobs
+from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, RowCase, distinct_jobs
 from modelcheck.kafka.frontier.limits import FaultLimits
 from modelcheck.kafka.frontier.search import Answered, FrontierAnswer, answered, answers_of
 from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed
@@ -182,7 +182,7 @@ def made_up(*survived: tuple[int, int], replicas: tuple[int, ...] = ()) -> Front
         check = replace(job.mixture.check, name=str(number), only=(str(number),))
         own = replace(job, mixture=replace(job.mixture, check=check), alone=())
         cost = (replicas or (3,) * len(survived))[number]
-        rows.append(ConfigurationRow((str(number),), (own,), (cost,)))
+        rows.append(ConfigurationRow((str(number),), (RowCase((own,)),), (cost,)))
         answers = (
             Answer(guarantee, ANY, most, None, most == 2, 1, broken=None if most == 2 else most + 1)
             for guarantee, most in zip(BOTH, numbers, strict=True)
@@ -389,3 +389,35 @@ def test_controllers_of_the_files_do_not_hide_an_axis() -> None:
     found = _readings(base, {"auto.leader.rebalance.enable": "false"}, version("3.9"))
 
     assert resolve(found, kafka="3.9").value("auto.leader.rebalance.enable").value is False
+
+
+OPEN = ("--over", "replication.factor=2", "--over", "unclean.leader.election.enable=true", "--guarantee",
+        "durable", "--kinds", "crash,isolation", "--json")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("of_broker", "lost_with", "worst"),
+    [
+        ("log.dirs=/d", 2, ["Kafka 3.7 with ZooKeeper"]),
+        ("zookeeper.connect=a", 2, None),
+        ("process.roles=broker", None, None),
+    ],
+)
+def test_where_no_file_names_the_controller_the_worst_counts(
+    run: Run, of_broker: str, lost_with: int | None, worst: list[str] | None
+) -> None:
+    Path("server.properties").write_text(of_broker + "\n")
+    code, out, _ = run("server.properties", "--kafka", "3.7", *OPEN)
+    crash = json.loads(out)["configurations"][0]["answers"]["durable"]["crash"]
+
+    assert code == Exit.EXPECTED
+    assert (crash["lost_with"], crash.get("worst_of")) == (lost_with, worst)
+
+
+def test_where_no_file_names_the_release_all_are_asked(run: Run) -> None:
+    Path("server.properties").write_text("process.roles=broker\n")
+    code, out, _ = run("server.properties", *OPEN[:-1])
+
+    assert code == Exit.EXPECTED
+    assert out.startswith("Kafka 3.3 to ")
+    assert "--kafka names a release" in out

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from modelcheck.kafka.settings.provenance import FILLED_IN
+from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.readings import About, FileKind
 from spec.diagnostics import SpecError
 from tests.configurations import read, settings
@@ -367,7 +370,7 @@ def test_what_only_terraform_knows_is_asked_for(line: str, message: str) -> None
 
     (problem,) = caught.value.diagnostics
     assert (problem.code, problem.message) == ("R0728", message)
-    assert problem.help == "another tool fills this in: give what it makes of it"
+    assert problem.help == FILLED_IN
 
 
 def test_a_template_is_no_value() -> None:
@@ -375,7 +378,7 @@ def test_a_template_is_no_value() -> None:
         settings("broker.id=1\nmin.insync.replicas=${MIN_ISR}\n")
 
     (problem,) = caught.value.diagnostics
-    assert (problem.code, problem.help) == ("R0713", "another tool fills this in: give what it makes of it")
+    assert (problem.code, problem.help) == ("R0713", FILLED_IN)
 
 
 # ------------------------------------------------------------------ Kafka's own output
@@ -508,3 +511,50 @@ def test_a_console_of_redpanda_beside_kafka_is_no_redpanda() -> None:
 
     assert read(text).kind is FileKind.COMPOSE
     assert [fact.value for fact in read(text).facts if fact.about is About.VERSION] == ["3.9.0"]
+
+
+NOTHING = {"provider.tf": 'provider "aws" {\n  region = "eu-west-1"\n}\n', "notes.txt": "remember the milk\n"}
+
+
+def in_folder(folder: Path, **files: str) -> list[str]:
+    """The paths of files that are written to a folder."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return [str(folder / name) for name in files]
+
+
+def test_files_without_anything_of_kafka_are_passed_over_beside_others(tmp_path: Path) -> None:
+    names = in_folder(tmp_path, **{"server.properties": "min.insync.replicas=2\nlog.dirs=/d\n"}, **NOTHING)
+    (found,) = read_files(names)
+    (warning,) = found.warnings
+
+    assert warning.code == "R0751"
+    assert [name in warning.message for name in names] == [False, True, True]
+    assert "nothing was read from 2 files" in warning.message
+
+
+def test_a_program_beside_others_is_refused(tmp_path: Path) -> None:
+    program = "package main\n\nfunc main() {\n\tsend(1,\n\t\t2,\n\t)\n}\n"
+    names = in_folder(tmp_path, **{"server.properties": "min.insync.replicas=2\n", "main.go": program})
+    with pytest.raises(SpecError) as caught:
+        read_files(names)
+
+    assert [each.code for each in caught.value.diagnostics] == ["R0706"]
+
+
+def test_where_nothing_is_read_each_file_has_its_reason(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        read_files(in_folder(tmp_path, **NOTHING))
+
+    assert [each.code for each in caught.value.diagnostics] == ["R0706"] * 2
+
+
+def test_a_variable_that_has_the_name_of_its_key_is_no_other_setting(tmp_path: Path) -> None:
+    compose = (
+        "services:\n  kafka:\n    image: apache/kafka:3.7.0\n    environment:\n"
+        "      KAFKA_MIN_INSYNC_REPLICAS: ${KAFKA_MIN_INSYNC_REPLICAS}\n"
+    )
+    (found,) = read_files(in_folder(tmp_path, **{"compose.yml": compose}))
+
+    assert [one.value for one in found.given] == ["${KAFKA_MIN_INSYNC_REPLICAS}"]
+    assert found.problems == ()

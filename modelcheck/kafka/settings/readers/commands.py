@@ -1,8 +1,9 @@
-"""Commands within other texts: `kafka-topics --create`, and what a broker is started with."""
+"""Commands: `kafka-topics --create`, `kafka-configs --alter`, and what brokers are started with."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from modelcheck.kafka.settings.readers.formats.tree import (
@@ -13,14 +14,20 @@ from modelcheck.kafka.settings.readers.formats.tree import (
     text_of,
     walk,
 )
-from modelcheck.kafka.settings.readers.gathered import Gathered
-from modelcheck.kafka.settings.readings import SettingLayer, Topic
-from spec.source import Span
+from modelcheck.kafka.settings.readers.gathered import PAIR, Gathered
+from modelcheck.kafka.settings.readers.unread import comments, covers
+from modelcheck.kafka.settings.readings import About, Fact, FileKind, Reading, SettingLayer, Topic
+from spec.source import Source, Span
 
 _CREATE = re.compile(r"kafka-topics(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
 _TOPIC = re.compile(r"--topic[= ]+[\"']?([^\s\"'\\]+)")
 _FACTOR = re.compile(r"--replication-factor[= ]+[\"']?(\d{1,5})\b")
+_ZOOKEEPER = re.compile(r"--zookeeper\b")
 _PARTITIONS = re.compile(r"--partitions[= ]+[\"']?(\d{1,5})\b")
+_ALTER = re.compile(r"kafka-configs(?:\.sh)?\b(?P<rest>(?:\\\r?\n|[^\n;&|])*)")
+_ENTITY = re.compile(r"--entity-type[= ]+(topic|broker)s?\b|--(topic|broker)[= ]")
+_ENTITY_NAME = re.compile(r"--(?:entity-name|topic|broker)[= ]+[\"']?([^\s\"'\\]+)")
+_ADDED = re.compile(r"--add-config[= ]+[\"']?([^\s\"'\\]+)")
 _ASSIGNMENT = re.compile(r"--replica-assignment[= ]+[\"']?(\d+(?::\d+)*)")  # of the first partition
 _CONFIG = re.compile(r"--config[= ]+[\"']?([\w.-]+)=([^\s\"'\\]+)")
 _COMMANDS = ("entrypoint", "command", "args")
@@ -56,14 +63,42 @@ def runs_a_tool(container: Node) -> bool:
     return any(map(_TOOL.search, texts)) and not any(map(_START.search, texts))
 
 
+def is_script(source: Source) -> bool:
+    """Whether a text is a script of a shell, by its first line or its file's name."""
+    return source.text.startswith("#!") or source.name.endswith((".sh", ".bash"))
+
+
+def read_script(source: Source) -> Reading | None:
+    """What the commands of Kafka's tools in a script set; None if none of them sets anything."""
+    gathered = Gathered(source, FileKind.SCRIPT)
+    whole = ScalarNode(source.text, Span(0, len(source.text)))
+    _topics(gathered, whole)
+    _alterations(gathered, whole)
+    reading = gathered.reading()
+    return None if reading.says_nothing else reading
+
+
+def _commands(gathered: Gathered, pattern: re.Pattern[str], node: ScalarNode) -> Iterator[re.Match[str]]:
+    """The commands in a text, without those in comments."""
+    left_out = comments(gathered.source)
+    for command in pattern.finditer(gathered.source.text, node.span.start, node.span.end):
+        if not covers(left_out, Span(*command.span())):
+            yield command
+
+
 def _topics(gathered: Gathered, node: ScalarNode) -> None:
     """Add the topics that `kafka-topics --create` commands in a text create."""
     text = gathered.source.text
-    for command in _CREATE.finditer(text, node.span.start, node.span.end):
+    for command in _commands(gathered, _CREATE, node):
         named = _TOPIC.search(text, *command.span("rest"))
         factor = _FACTOR.search(text, *command.span("rest"))
         if named is None or "--create" not in command["rest"]:
             continue
+        if (by := _ZOOKEEPER.search(text, *command.span("rest"))) is not None:
+            words = f"`{by[0]}`"
+            gathered.facts.append(
+                Fact(About.CONTROLLER, "zookeeper", gathered.source, Span(*by.span()), words)
+            )
         parts = _PARTITIONS.search(text, *command.span("rest"))
         placed = _ASSIGNMENT.search(text, *command.span("rest"))
         replicas = placed[1].count(":") + 1 if placed else int(factor[1]) if factor else None
@@ -81,6 +116,24 @@ def _topics(gathered: Gathered, node: ScalarNode) -> None:
         for found in _CONFIG.finditer(text, *command.span("rest")):
             at = (Span(*found.span(1)), Span(*found.span(2)))
             gathered.add(found[1], found[2], SettingLayer.TOPIC, at, named[1])
+
+
+def _alterations(gathered: Gathered, node: ScalarNode) -> None:
+    """Add what `kafka-configs --alter --add-config` commands in a text set."""
+    text = gathered.source.text
+    for command in _commands(gathered, _ALTER, node):
+        span = command.span("rest")
+        kind, named, added = (each.search(text, *span) for each in (_ENTITY, _ENTITY_NAME, _ADDED))
+        if kind is None or added is None or "--alter" not in command["rest"]:
+            continue
+        entity = named[1] if named else ""
+        is_topic = "topic" in kind[0]
+        if is_topic and not entity:
+            continue
+        of_brokers = SettingLayer.BROKER_DYNAMIC if entity else SettingLayer.CLUSTER_DYNAMIC
+        for one in PAIR.finditer(added[1]):
+            key, value = (Span(*(added.start(1) + at for at in one.span(part))) for part in (1, 2))
+            gathered.add(one[1], one[2], SettingLayer.TOPIC if is_topic else of_brokers, (key, value), entity)
 
 
 def _overrides(gathered: Gathered, node: ScalarNode, entity: str) -> None:

@@ -10,7 +10,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from counterexamples.lines import count
 from modelcheck.kafka.settings.provenance import NEEDED
+from modelcheck.kafka.settings.readers.commands import is_script, read_script
 from modelcheck.kafka.settings.readers.deployments.ansible import is_ansible, read_ansible
 from modelcheck.kafka.settings.readers.deployments.compose import is_compose, read_compose
 from modelcheck.kafka.settings.readers.deployments.environment import (
@@ -35,7 +37,7 @@ from modelcheck.kafka.settings.readers.layers import FileLayer, Merged, describe
 from modelcheck.kafka.settings.readers.logs import is_log, read_log
 from modelcheck.kafka.settings.readers.own_topics import own_topics
 from modelcheck.kafka.settings.readers.products import another_product
-from modelcheck.kafka.settings.readers.property_files import read_settings
+from modelcheck.kafka.settings.readers.property_files import is_code, read_settings
 from modelcheck.kafka.settings.readers.quorum import is_quorum, read_quorum
 from modelcheck.kafka.settings.readers.unread import aside, unread
 from modelcheck.kafka.settings.readings import FileKind, Reading
@@ -89,15 +91,36 @@ def read_files(
             texts.append(_text(shown, data))
         except SpecError as error:
             problems += error.diagnostics
+    nothing_in: list[Diagnostic] = []
     for together in _laid_over(texts):
         try:
             readings.append(_read_together(together))
         except SpecError as error:
-            problems += error.diagnostics
+            (nothing_in if _has_nothing(error) else problems).extend(error.diagnostics)
     problems += [problem for reading in readings for problem in reading.problems]
-    if problems:
-        raise SpecError(problems)
+    if problems or not readings:
+        raise SpecError(problems or nothing_in)
+    if nothing_in:
+        readings[0] = replace(readings[0], warnings=(*readings[0].warnings, _passed_over(nothing_in)))
     return tuple(readings)
+
+
+def _has_nothing(error: SpecError) -> bool:
+    """Whether a file has nothing of Kafka in it, and so decides nothing; a program may."""
+    sources = [each.source for each in error.diagnostics if each.code == "R0706"]
+    programs = [source for source in sources if is_code(source) and not is_hcl(source.text)]
+    return len(sources) == len(error.diagnostics) and not programs
+
+
+def _passed_over(nothing_in: Sequence[Diagnostic]) -> Diagnostic:
+    """The warning (R0751) about files that were passed over, for each reason the files."""
+    reasons: dict[str, list[str]] = {}
+    for each in nothing_in:
+        reasons.setdefault(each.message, []).append(each.source.name)
+    files = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    message = f"nothing was read from {count(len(nothing_in), 'file')}"
+    help_ = f"if one decides something, give it in another form: {NEEDED}"
+    return Diagnostic("R0751", nothing_in[0].source, None, f"{message}: {files}", help=help_)
 
 
 @frozen
@@ -362,6 +385,7 @@ NO_TREES: tuple[Callable[[Source], bool], ...] = (
     lambda source: is_quorum(source.text),
     lambda source: kind_of_output(source.text) is not None,
     lambda source: is_hcl(source.text),
+    is_script,
 )
 
 # The readers of each form, the most telling first; what is none of them is taken for properties.
@@ -370,6 +394,7 @@ FORMS: tuple[Callable[[Source], Reading | None], ...] = (
     _where(lambda source: is_quorum(source.text), read_quorum),
     _printed,
     _where(lambda source: is_hcl(source.text), read_terraform),
+    lambda source: read_script(source) if is_script(source) else None,
     _where(_is_tree, _read_tree),
     _where(is_environment, read_environment),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from modelcheck.kafka.settings.keys.catalogue import MODELLED, find, is_irrelevant, known, meant
 from modelcheck.kafka.settings.keys.key import Reader, spelled
 from modelcheck.kafka.settings.readers.clients import acks_named
-from modelcheck.kafka.settings.readings import About, FileKind, Reading
+from modelcheck.kafka.settings.readings import About, FileKind, Reading, is_template
 from spec.diagnostics import Diagnostic
 from spec.source import Source, Span
 
@@ -125,6 +125,8 @@ def _taken(reading: Reading) -> list[Span]:
             plain = find(one.key) is not None or is_irrelevant(one.key)
             read[one.key] = plain or (_deciding(one.key) is not None and bool(meant(one.key)))
     spans = [one.key_span for one in reading.given if read[one.key]]
+    values = [one.value_span for one in reading.given if read[one.key]]
+    spans += [span for span in values if is_template(reading.source.at(span))]  # refused where it decides
     spans += [fact.span for fact in reading.facts if fact.about is not About.CLIENT]  # one shows by any key
     spans += [topic.span for topic in reading.topics]
     return _merged([*spans, *reading.passed])

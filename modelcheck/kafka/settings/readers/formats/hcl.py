@@ -22,7 +22,8 @@ _ENDS = re.compile(r"[ \t]*(?:\r?\n|$|[,}\])]|#|//|/\*)")
 _DEEPEST = 100
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _RESOURCE = re.compile(
-    r'^[ \t]*(?:(?:resource|data|module|variable|provider)[ \t]+"[^"\n]+"[^\n{]*|locals[ \t]*)\{',
+    r'^[ \t]*(?:(?:resource|data|module|variable|output|provider)[ \t]+"[^"\n]+"[^\n{]*'
+    r"|(?:locals|terraform)[ \t]*)\{",
     re.MULTILINE,
 )
 
