@@ -28,11 +28,15 @@ class Span:
 
 @frozen
 class Source:
-    """A text with its name, usually a path as given."""
+    """A text with its name, usually a path as given.
+
+    `is_file` is whether its lines have numbers that a reader can look up: not what a server answered.
+    """
 
     name: str
     text: str
     parts: tuple[tuple[int, str], ...] = ()  # where texts of other files begin, and the names of these
+    is_file: bool = True
 
     @property
     def _starts(self) -> tuple[int, ...]:
@@ -51,12 +55,12 @@ class Source:
         return name, line - self.position(start)[0] + 1, column
 
     def at_line(self, offset: int) -> str:
-        """The place as text, without its column: `file:line`."""
-        return "{}:{}".format(*self.place(offset)[:2])
+        """The place as text, without its column: `file:line`, or the name of what is no file."""
+        return "{}:{}".format(*self.place(offset)[:2]) if self.is_file else self.name
 
     def at_place(self, offset: int) -> str:
-        """The place as text: `file:line:column`."""
-        return "{}:{}:{}".format(*self.place(offset))
+        """The place as text: `file:line:column`, or the name of what is no file."""
+        return "{}:{}:{}".format(*self.place(offset)) if self.is_file else self.name
 
     def line(self, number: int) -> str:
         """The text of a line, numbered from 1, without its end."""

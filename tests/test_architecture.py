@@ -29,7 +29,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "shtab": ("modelcheck.commands.completion",),
     "yaml": ("modelcheck.kafka.settings.readers.formats.yaml",),
     "z3": ("modelcheck.symbolic.z3_library",),
-    "kafka": ("modelcheck.kafka.reproduce.client",),
+    "kafka": ("modelcheck.kafka.live.connection", "modelcheck.kafka.reproduce.client"),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved", "modelcheck.asking.lemmas"),

@@ -85,14 +85,14 @@ def _stages(stages: Sequence[RunStage]) -> list[Json]:
 
 
 def _locations(place: FilePlace) -> list[Json]:
-    """A place as JSON data; none for standard input or typed text."""
+    """A place as JSON data; none for standard input, typed text or what a server answered."""
     source, span = place.source, place.span
     name, region = source.name, Json()
     if span is not None:
         name, line, column = source.place(span.start)
         _, last, end = source.place(span.end)
         region = {"startLine": line, "startColumn": column, "endLine": last, "endColumn": end}
-    if not _is_file(name):
+    if not (source.is_file and _is_file(name)):
         return []
     physical: Json = {"artifactLocation": artifact(name)}
     return [{"physicalLocation": physical | ({"region": region} if region else {})}]

@@ -19,6 +19,13 @@ from counterexamples.trace import Trace
 from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
+from modelcheck.commands.kafka.bootstrap_options import (
+    add_bootstrap_options,
+    names_of_inputs,
+    read_inputs,
+    refuse_half_bootstrap,
+    written,
+)
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
 from modelcheck.commands.kafka.topic_reviews import topic_reviews
 from modelcheck.commands.options.given import words_of
@@ -38,8 +45,6 @@ from modelcheck.kafka.report.pipeline import of_changes, of_reviews
 from modelcheck.kafka.report.report import lines
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
-from modelcheck.kafka.settings.readers.recognition import read_files
-from modelcheck.kafka.settings.readers.revisions import in_revision
 from modelcheck.kafka.settings.readings import Reading
 from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
 from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
@@ -63,13 +68,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(refuse=parser.error)
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="server, producer or topic properties; environment variables; what kafka-configs, kafka-topics, "
         "kafka-features or kafka-metadata-quorum describe; the logs in which brokers and clients print their "
         "configuration; resources of Strimzi, of Confluent for Kubernetes and of Kubernetes itself, in YAML "
         "or JSON; Docker Compose; Helm values; Terraform; Ansible; Spring; - for stdin",
     )
+    add_bootstrap_options(parser)
     parser.add_argument(
         "--kafka",
         metavar="VERSION",
@@ -177,11 +183,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, output: Output) -> int:
     """Review the files; exit 1 if a requirement is not met or a guarantee is broken today, 3 if unknown."""
     refuse_half(args, args.refuse)
+    refuse_half_bootstrap(args)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
     _refuse_half_comparison(args)
     required = tuple(map(requirement, args.require))
-    inputs = [*args.files, *(args.against or ()), *([args.policy] if args.policy else [])]
+    inputs = [*args.files, *(args.against or ()), *filter(None, (args.policy, args.bootstrap_config))]
     files = Files(output, inputs, force=args.force)
     files.refuse("itf", args.itf)
     files.refuse("html", args.html)
@@ -201,8 +208,9 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     timings = Timings()
     with timings.phase("read"):
         home = kafka_home(args)
-        settings = _settings(read_files(args.files), args, home)
-        earlier = [] if (old := _earlier(args)) is None else _settings(old, args, None)
+        inputs = read_inputs(args)
+        settings = _settings(inputs.now, args, inputs.topic, home)
+        earlier = [] if inputs.earlier is None else _settings(inputs.earlier, args, inputs.topic, None)
         policy = None if args.policy is None else read_policy(Source(args.policy, read_text(args.policy)))
     every = (
         *required,
@@ -236,7 +244,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     if args.markdown:
         files.put(Path(args.markdown), "markdown", comparison.markdown(changes or ()))
     about = of_reviews if changes is None else partial(of_changes, changes)
-    write_report(args, files, output, lambda: about(rows, args.files), "review")
+    write_report(args, files, output, lambda: about(rows, names_of_inputs(args)), "review")
     if args.timings:
         output.tell(timings.words())
     return files.exit(*exits, max((_exit(row.review) for row in rows), key=_SEVERITY.index))
@@ -251,23 +259,17 @@ def _required(row: TopicRow, asked: tuple[Requirement, ...], policy: Policy | No
 
 def _refuse_half_comparison(args: argparse.Namespace) -> None:
     """End with a message where an option lacks the one that it belongs to."""
-    is_compared = args.against or args.against_revision
-    if args.against and args.against_revision:
-        args.refuse("--against and --against-revision both say what to compare with: give one")
+    others = [args.against, args.against_revision, args.against_bootstrap]
+    is_compared = any(others)
+    if sum(map(bool, others)) > 1:
+        args.refuse(
+            "--against, --against-revision and --against-bootstrap name what to compare with: give one"
+        )
     if (args.no_worse or args.markdown) and not is_compared:
         option = "--no-worse" if args.no_worse else "--markdown"
         args.refuse(f"{option} is of a comparison: add --against FILE… or --against-revision REV")
     if is_compared and (args.reproduce or args.html or args.itf):
         args.refuse("give --html, --itf and --reproduce without --against, which shows what changes")
-
-
-def _earlier(args: argparse.Namespace) -> tuple[Reading, ...] | None:
-    """The files to compare with; None if there are none."""
-    if args.against:
-        return read_files(args.against)
-    if args.against_revision:
-        return read_files(args.files, load=partial(in_revision, args.against_revision))
-    return None
 
 
 def _changes(
@@ -297,7 +299,7 @@ def _comparison(
 
 
 def _settings(
-    readings: Sequence[Reading], args: argparse.Namespace, home: Home | None
+    readings: Sequence[Reading], args: argparse.Namespace, topic: str | None, home: Home | None
 ) -> list[tuple[Settings, ...]]:
     """The settings of the topic asked for, or of each topic, in all cases that the files leave possible.
 
@@ -307,7 +309,7 @@ def _settings(
     kafka = args.kafka
     if home is not None and stated_version(readings, kafka, ResolutionDiagnostics()).assumed:
         kafka = home.version
-    names: list[str | None] = [args.topic]
+    names: list[str | None] = [topic]
     if args.all_topics:
         release = stated_version(readings, args.kafka, ResolutionDiagnostics()).value
         theirs = [topic.name for topic in topics_in(readings)]
@@ -317,7 +319,7 @@ def _settings(
     if home is None:
         of_topics = ReadingsOfTopics(readings)
         return [resolve_possible(of_topics.of(name), kafka=kafka, topic=name, **given) for name in names]
-    found = resolve(readings, kafka=kafka, topic=args.topic, **given)
+    found = resolve(readings, kafka=kafka, topic=topic, **given)
     if found.version.value.line != home.release:
         _refuse_other_release(found.version, home)
     return [(found,)]
@@ -342,7 +344,7 @@ def _reproduced(
     from modelcheck.kafka.reproduce.selection import refuse_kept  # noqa: PLC0415 - as above
 
     def run() -> Trace:
-        source = Source(args.files[0], "")
+        source = Source(names_of_inputs(args)[0], "")
         if review.loss is None or review.loss.loss is None:
             message = f"no loss was found with up to {count(review.faults, 'fault')}, so there is none to try"
             raise SpecError([Diagnostic("R0931", source, None, message)])
@@ -412,6 +414,8 @@ def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files)
 
     words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     words += words_of(
+        ("--bootstrap", [written(args.bootstrap)]),
+        ("--bootstrap-config", [args.bootstrap_config]),
         ("--kafka", [args.kafka]),
         ("--client", [args.client]),
         ("--brokers", [args.brokers]),

@@ -200,9 +200,7 @@ def _of(way: Way, name: str) -> Answer | None:
 
 def assumptions(found: StateFindings, width: int) -> Iterator[Line]:
     """What the answers take for granted where the file shows nothing, the worse case."""
-    text = (
-        f"kafka-topics does not show everything, and the worse case is assumed: {'; '.join(assumed(found))}."
-    )
+    text = f"The state does not show everything, and the worse case is assumed: {'; '.join(assumed(found))}."
     yield from wrapped(line("    "), text, width, Role.DIM)
 
 

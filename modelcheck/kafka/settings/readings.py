@@ -57,6 +57,7 @@ class FileKind(StrEnum):
     TERRAFORM = "Terraform"
     ENVIRONMENT = "environment variables"
     SCRIPT = "a script"
+    CLUSTER = "a cluster that runs"
     UNKNOWN = "no configuration of Kafka"
 
 

@@ -241,7 +241,7 @@ def codes_in(folder: Path) -> set[str]:
 def test_every_code_is_registered_used_and_tested() -> None:
     registered = {code for code in codes() if code.startswith("R07")}
     used = codes_in(OURS / "kafka") | codes_in(OURS / "commands" / "kafka")
-    texts = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py"))
+    texts = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("test_*.py"))
 
     assert used == registered
     assert {code for code in registered if code not in texts} == set()

@@ -71,10 +71,10 @@ def test_a_replica_on_a_broker_that_no_file_tells_of() -> None:
     (told,) = warnings(review(broker(1), broker(2), TOPIC))
 
     assert told == (
-        "f2:2:44: warning[R0737]: broker 7 holds a replica, and no file describes it\n"
+        "f2:2:44: warning[R0737]: broker 7 holds a replica, and its own settings are not known\n"
         "    2 |  Topic: a Partition: 0 Leader: 1 Replicas: 1,7 Isr: 1,7\n"
         "      |                                            ^^^\n"
-        "  help: files describe 1, 2; the review assumes a broker like these"
+        "  help: those of brokers 1, 2 are; the review assumes a broker like these"
     )
 
 

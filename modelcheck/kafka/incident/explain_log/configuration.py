@@ -13,31 +13,10 @@ from modelcheck.asking.overrides import Overrides, as_typed, free_check
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.explain_log.metadata_timeline import FIRST, TopicSettings
 from modelcheck.kafka.incident.explain_log.observations import ALLOWS, FORBIDS, Changed, Decided, Observed
+from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.frozen import frozen
 from spec.load import loads, read
 
-# The level of the feature metadata.version from which on a cluster is of that release: MetadataVersion of
-# Kafka 4.4.0, whose last one for production is 33.
-RELEASES: tuple[tuple[int, str], ...] = (
-    (1, "3.0-IV1"),
-    (2, "3.1-IV0"),
-    (3, "3.2-IV0"),
-    (4, "3.3-IV0"),
-    (7, "3.3-IV3"),
-    (8, "3.4-IV0"),
-    (9, "3.5-IV0"),
-    (12, "3.6-IV0"),
-    (15, "3.7-IV0"),
-    (17, "3.7-IV2"),
-    (20, "3.8-IV0"),
-    (21, "3.9-IV0"),
-    (22, "4.0-IV0"),
-    (26, "4.1-IV0"),
-    (28, "4.2-IV0"),
-    (30, "4.3-IV0"),
-    (31, "4.4-IV0"),
-    (33, "4.4-IV2"),
-)
 ACKS = {"0": "zero", "1": "one", "all": "all", "-1": "all"}
 
 

@@ -227,11 +227,14 @@ def _move(topic: str, fields: Mapping[str, _Field]) -> str:
     """A note that a partition is being reassigned, if its columns show that; else empty."""
     columns = (("adding", "adding replicas"), ("removing", "removing replicas"))
     ids = {what: fields[name].text for what, name in columns if name in fields and fields[name].text}
-    if not ids:
-        return ""
+    return moved(topic, fields["partition"].text, ids) if ids else ""
+
+
+def moved(topic: str, partition: str, ids: Mapping[str, str]) -> str:
+    """The note that a partition is being reassigned; `ids` are replicas by what becomes of them."""
     shown = ", ".join(f"{what} {text}" for what, text in ids.items())
     return (
-        f"partition {fields['partition'].text} of {topic} is being moved ({shown}), and the review is of one "
+        f"partition {partition} of {topic} is being moved ({shown}), and the review is of one "
         "that stays: until it is over, an unclean election may choose a replica that has nothing yet; "
         "kafka_reassignment.rsm has what is survived meanwhile"
     )

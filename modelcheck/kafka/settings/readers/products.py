@@ -26,7 +26,12 @@ def another_product(source: Source) -> Diagnostic | None:
         found = sign.search(source.text)
         if found is not None:
             group = "name" if found["name"] else "key"
-            message = f"this configures {product}, which replicates by a protocol of its own"
-            advice = f"a review models Apache Kafka; its answers would not be true of {product}"
-            return Diagnostic("R0735", source, Span(*found.span(group)), message, help=advice)
+            return another(source, Span(*found.span(group)), "this configures", product)
     return None
+
+
+def another(source: Source, span: Span | None, what: str, product: str) -> Diagnostic:
+    """The error (R0735) about another product; `what` begins its sentence."""
+    message = f"{what} {product}, which replicates by a protocol of its own"
+    advice = f"a review models Apache Kafka; its answers would not be true of {product}"
+    return Diagnostic("R0735", source, span, message, help=advice)

@@ -87,8 +87,8 @@ def _on_unknown_brokers(
     for partition in topic.partitions:
         strangers = [id_ for id_ in partition.replicas if str(id_) not in known]
         if strangers and len(known) > 1:
-            message = f"broker {strangers[0]} holds a replica, and no file describes it"
-            advice = f"files describe {', '.join(known)}; the review assumes a broker like these"
+            message = f"broker {strangers[0]} holds a replica, and its own settings are not known"
+            advice = f"those of brokers {', '.join(known)} are; the review assumes a broker like these"
             findings.warnings.append(
                 Diagnostic("R0737", topic.source, _at(topic, partition), message, help=advice)
             )

@@ -14,7 +14,7 @@ import pytest
 from counterexamples.trace import Trace
 from modelcheck.api import check, traces
 from modelcheck.asking.models import pick_checks
-from modelcheck.kafka.reproduce.installation import SERVER, STORAGE, Home, find
+from modelcheck.kafka.reproduce.installation import SERVER, STORAGE
 from modelcheck.kafka.reproduce.selection import file_of
 from spec.load import load
 
@@ -31,16 +31,6 @@ def _counterexample(name: str) -> Trace:
 def counterexample() -> Counterexample:
     """The run that a check of the shipped model finds."""
     return _counterexample
-
-
-@pytest.fixture
-def real_home() -> Home:
-    """A real release, as `.ci/run` unpacks it."""
-    pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
-    named = os.environ.get("KAFKA_HOME")
-    if named is None:
-        pytest.skip("needs a release of Kafka: KAFKA_HOME names its folder")
-    return find(Path(named))
 
 
 @pytest.fixture
