@@ -45,6 +45,15 @@ class TopicRow:
         return min((strength(each.answers) for each in states), default=())
 
     @property
+    def state_today(self) -> str:
+        """The state of its partitions in a few words, `in sync` if all are; empty if no file shows it."""
+        topic, found = self.review.settings.topic, self.review.today
+        if found is not None:
+            return "; ".join(map(today.short, (*(each.state for each in found.states), *found.unasked)))
+        shown = topic is not None and any(each.has_state for each in topic.partitions)
+        return "in sync" if shown else ""
+
+    @property
     def facts(self) -> tuple[str, ...]:
         """The settings that distinguish topics, in the order of `FACTS`."""
         made = self.review.settings.switches
