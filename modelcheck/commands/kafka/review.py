@@ -411,7 +411,8 @@ def _save_trace(review: Review, path: Path, files: Files, output: Output) -> Non
 
 def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files) -> None:
     """Write the HTML page, with the command that makes it again."""
-    from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
+    from modelcheck.kafka.report.page import review_page  # noqa: PLC0415 - jinja2 only for pages
+    from modelcheck.kafka.report.topics_page import overview_page  # noqa: PLC0415 - as above
 
     words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     words += words_of(

@@ -62,7 +62,7 @@ def test_each_topic_has_a_row_with_settings_answers_state_and_policy() -> None:
     assert orders["replicas"] == orders["min_insync_replicas"] == "2"
     assert orders["min_insync_replicas_from"] == "min.insync.replicas=2 (topic at topics.txt:1)"
     assert [orders[name] for name in ("durable", "writable", "faults_tried")] == ["kept", "1", "1"]
-    assert orders["today"] == "orders-0: leader 1, ISR 1 of 1,2"
+    assert orders["today"] == "0: leader 1, ISR 1 of 1,2"
     assert [orders[f"today_{name}"] for name in ("durable", "writable")] == ["1", "0"]
     assert (other["today"], other["today_writable"]) == ("in sync", "")
     assert other["worst_loss"].startswith("durable: with 1 fault acknowledged records can be lost")
