@@ -146,7 +146,7 @@
     event.preventDefault();
   });
 
-  // What is led to is opened, and so is all that is printed; afterwards it is as it was.
+  // What is led to is opened.
   function unfold(element) {
     const run = element ? element.closest(".run") : null;
     const folded = run ? run.querySelector("details:not([open])") : null;
@@ -154,16 +154,6 @@
     folded.open = true;
     element.scrollIntoView();
   }
-  const opened = [];
-  window.addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details:not([open])")) {
-      each.open = true;
-      opened.push(each);
-    }
-  });
-  window.addEventListener("afterprint", () => {
-    for (const each of opened.splice(0)) each.open = false;
-  });
   for (const link of document.querySelectorAll("a[href^='#']")) {
     link.addEventListener("click", () => unfold(document.getElementById(link.getAttribute("href").slice(1))));
   }

@@ -1,17 +1,24 @@
-"""One self-contained page about runs and verdicts: it needs no network and no JavaScript."""
+"""One self-contained page about runs and verdicts: it needs no network and no JavaScript.
+
+A page of folded runs prints as a sheet: its cards without what is `behind`, the picture that a card asks
+for, and of the runs only those that the reader has opened.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 
 from counterexamples.ending import ending
 from counterexamples.explanation import Explanation
 from counterexamples.html.frames import HtmlFrame, frames, shown
+from counterexamples.html.listing import Listing
 from counterexamples.html.templates import asset, environment, hashed, policy, shapes, styles
 from counterexamples.lines import Line, Role
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.picture import Picture
+from counterexamples.pictures.storyboard import frames as key_moments
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Example, Stops, Trace
@@ -20,6 +27,7 @@ from spec.meaning.semantics import Machine
 from spec.model.bounds import bound_words
 
 WIDTH = 84  # columns of text quoted from the model
+MOST_ACROSS = 6  # key moments in a line of a card, so that they fill the width of a sheet
 
 
 @frozen
@@ -33,12 +41,13 @@ class TableCell:
 
 @frozen
 class PageTable:
-    """A table: column names, then rows with their names; `note` explains the signs."""
+    """A table: column names, then rows with their names; `note` explains the signs, `links` the links."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[TableCell, ...]], ...]
     note: str = ""
+    links: str = ""
 
 
 @frozen
@@ -53,7 +62,11 @@ class Verdict:
 
 @frozen
 class Card:
-    """A summary card: the question, the answer and its scope."""
+    """A summary card: the question, the answer and its scope.
+
+    `picture` is the index of the page's item whose key moments it shows, and `further` are tables below it.
+    What has its title in `behind`, the card itself too, is not printed with a page of folded runs.
+    """
 
     title: str
     words: str
@@ -62,10 +75,14 @@ class Card:
     about: str = "property"  # what the verdicts are on
     verdicts: tuple[Verdict, ...] = ()
     facts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    listing: Listing | None = None  # one of the page's cards has one at most
     tables: tuple[PageTable, ...] = ()
+    picture: int | None = None
+    further: tuple[PageTable, ...] = ()
     remarks: tuple[tuple[str, tuple[str, ...]], ...] = ()  # under a heading each
     texts: tuple[tuple[str, tuple[Line, ...]], ...] = ()  # laid out for a terminal, under a heading each
     command: str = ""
+    behind: frozenset[str] = frozenset()
 
 
 @frozen
@@ -144,20 +161,43 @@ def page(items: Sequence[PageItem], *, title: str, cards: Sequence[Card] = (), f
     Costs the picture of each run and, for each step that is shown, taking it once.
     """
     runs = [_run(item, number) for number, item in enumerate(items, 1) if item.trace is not None]
-    style = styles("page.css")
-    script = asset("page.js")
+    listed = any(card.listing is not None for card in cards)
+    style = styles("page.css", *(["listing.css"] if listed else []))
+    scripts = [asset("page.js")] * bool(runs) + [asset("listing.js")] * listed
     template = environment().get_template("page.jinja")
+    pictured = {card.picture for card in cards}
     anchors = {run.number - 1: f"run-{run.number}" for run in runs}
     return template.render(
         title=title,
         cards=cards,
         items=items,
         runs={run.number: run for run in runs},
+        pictures={run.number - 1: _key_moments(run) for run in runs if run.number - 1 in pictured},
         anchors=anchors,
         folded=folded,
         style=style,
-        script=script,
-        policy=policy(style, f"script-src '{hashed(script)}'"),
+        scripts=scripts,
+        policy=policy(style, *_scripts(scripts)),
+    )
+
+
+def _scripts(texts: Sequence[str]) -> Iterator[str]:
+    """The directive of the policy that allows these scripts, if there are any."""
+    hashes = (f"'{hashed(text)}'" for text in texts)
+    if texts:
+        yield f"script-src {' '.join(hashes)}"
+
+
+def _key_moments(run: PageRun) -> tuple[PageRun, str]:
+    """A run with its storyboard once more, for a card."""
+    plain = _without_words(run.picture)
+    number = len(key_moments(plain))
+    across = ceil(number / ceil(number / MOST_ACROSS))
+    return run, shapes(
+        storyboard(plain, across),
+        f"{run.number}-card",
+        f"{run.picture.title}: key moments",
+        run.picture.caption,
     )
 
 
@@ -170,7 +210,7 @@ def _run(item: PageItem, number: int) -> PageRun:
     if trace is None:
         raise ValueError("an item without a trace is no run")
     drawn = picture(trace, explanation=item.explanation)
-    plain = replace(drawn, title="", caption="", bounds="", needs="")  # the page has its own words for these
+    plain = _without_words(drawn)
     explained = item.explanation
     summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
     return PageRun(
@@ -188,6 +228,11 @@ def _run(item: PageItem, number: int) -> PageRun:
         tuple(_bounds(trace, item.budget)),
         tuple(_settings(trace, explained)),
     )
+
+
+def _without_words(drawn: Picture) -> Picture:
+    """A picture without what the page has its own words for."""
+    return replace(drawn, title="", caption="", bounds="", needs="")
 
 
 def _bounds(trace: Trace, budget: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -57,7 +57,7 @@ def styles(*names: str) -> str:
     return "\n".join([*map(asset, names), dark])
 
 
-def shapes(drawn: str, number: int, title: str, about: str) -> str:
+def shapes(drawn: str, number: int | str, title: str, about: str) -> str:
     """The SVG text `drawn` without its `<style>`, with another title and description for screen readers.
 
     `number` makes the identifiers in it differ from those of other pictures on the page.

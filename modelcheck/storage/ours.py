@@ -71,7 +71,10 @@ _JSON = re.compile(
     rb'|\{\s*"\$schema": "[^"]*sarif[^"]*",[^{]*\{\s*"tool": \{\s*"driver": \{\s*"name": "modelcheck",',
     re.DOTALL,
 )
-_CSV = re.compile(rb"configuration,[^\n]*,guarantee,faults of,survives,lost with,[^\n]*\n")
+_CSV = re.compile(
+    rb"configuration,[^\n]*,guarantee,faults of,survives,lost with,[^\n]*\n"
+    rb'|"topic",[^\n]*_from",[^\n]*,"complete"\r\n'
+)
 _PNG = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 

@@ -222,7 +222,7 @@ def test_a_review_is_a_page_with_its_answers_its_table_and_its_losses(review: Re
     assert [each.words for each in rows["any"].find("td")][:3] == ["1", "1", "1"]
     assert [each.attributes["href"] for each in rows["any"].find("a")] == runs
     assert rows["isolation"].find("a") == []
-    assert root.find("p", "note")[0].words.endswith("what is underlined leads to a run that breaks it")
+    assert root.find("p", "behind")[0].words == "what is underlined leads to a run that breaks it"
     titles = [each.find("h2")[0].words for each in root.find("article", "run")]
     assert titles == [
         "durable: acknowledged records can be lost",

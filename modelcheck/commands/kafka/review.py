@@ -43,6 +43,7 @@ from modelcheck.kafka.report.json_report import as_json
 from modelcheck.kafka.report.overview import TopicRow, overview, overview_json
 from modelcheck.kafka.report.pipeline import of_changes, of_reviews
 from modelcheck.kafka.report.report import lines
+from modelcheck.kafka.report.topics_csv import as_csv
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readings import Reading
@@ -174,8 +175,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_pipeline_options(parser)
     parser.add_argument("--itf", metavar="PATH", help="write the first loss as a trace (ITF JSON)")
     parser.add_argument(
-        "--html", metavar="PATH", help="write an HTML page with the answers and the losses, step by step"
+        "--html",
+        metavar="PATH",
+        help="write an HTML page with the answers and the losses, step by step; it prints as a summary",
     )
+    parser.add_argument("--csv", metavar="PATH", help="write a row for each topic")
     add_reproduce_options(parser, "the first loss")
     add_force(parser)
 
@@ -192,6 +196,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files = Files(output, inputs, force=args.force)
     files.refuse("itf", args.itf)
     files.refuse("html", args.html)
+    files.refuse("csv", args.csv)
     files.refuse("toml", args.write_policy)
     files.refuse("markdown", args.markdown)
     refuse_report(args, files)
@@ -238,6 +243,8 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
         _save_trace(rows[0].review, Path(args.itf), files, output)
     if args.html:
         _save_page(rows, args, files)
+    if args.csv:
+        files.put(Path(args.csv), "csv", as_csv(rows))
     if args.write_policy:
         text = starter(((row.topic, row.review) for row in rows), day)
         files.put(Path(args.write_policy), "toml", text)
@@ -268,8 +275,8 @@ def _refuse_half_comparison(args: argparse.Namespace) -> None:
     if (args.no_worse or args.markdown) and not is_compared:
         option = "--no-worse" if args.no_worse else "--markdown"
         args.refuse(f"{option} is of a comparison: add --against FILE… or --against-revision REV")
-    if is_compared and (args.reproduce or args.html or args.itf):
-        args.refuse("give --html, --itf and --reproduce without --against, which shows what changes")
+    if is_compared and (args.reproduce or args.html or args.itf or args.csv):
+        args.refuse("give --html, --csv, --itf and --reproduce without --against, which shows what changes")
 
 
 def _changes(
@@ -410,7 +417,8 @@ def _save_trace(review: Review, path: Path, files: Files, output: Output) -> Non
 
 def _save_page(rows: Sequence[TopicRow], args: argparse.Namespace, files: Files) -> None:
     """Write the HTML page, with the command that makes it again."""
-    from modelcheck.kafka.report.page import overview_page, review_page  # noqa: PLC0415 - jinja2 only for pages
+    from modelcheck.kafka.report.page import review_page  # noqa: PLC0415 - jinja2 only for pages
+    from modelcheck.kafka.report.topics_page import overview_page  # noqa: PLC0415 - as above
 
     words = ["modelcheck", "kafka", "review", *args.files, *(["--all-topics"] if args.all_topics else [])]
     words += words_of(

@@ -45,6 +45,15 @@ class TopicRow:
         return min((strength(each.answers) for each in states), default=())
 
     @property
+    def state_today(self) -> str:
+        """The state of its partitions in a few words, `in sync` if all are; empty if no file shows it."""
+        topic, found = self.review.settings.topic, self.review.today
+        if found is not None:
+            return "; ".join(map(today.shortest, (*(each.state for each in found.states), *found.unasked)))
+        shown = topic is not None and any(each.has_state for each in topic.partitions)
+        return "in sync" if shown else ""
+
+    @property
     def facts(self) -> tuple[str, ...]:
         """The settings that distinguish topics, in the order of `FACTS`."""
         made = self.review.settings.switches
@@ -54,6 +63,7 @@ class TopicRow:
 
 
 _LISTED = 20  # topics that do not meet a requirement
+ILL = "Not well today, and how many further faults are survived"
 FACTS = ("replicas", "min ISR", "acks", "unclean")
 
 
@@ -176,7 +186,7 @@ def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
         return
     headings = [today.short(each.state) for each in found]
     first = max(len("today"), *map(len, headings))
-    yield line(Piece("Not well today, and how many further faults are survived", Role.STRONG))
+    yield line(Piece(ILL, Role.STRONG))
     yield line(" " * (first + 4), *heads())
     for label, each in zip(headings, found, strict=True):
         yield line(f"  {label:<{first}}  ", *cells(map(each.answer, NAMES)))
@@ -184,23 +194,51 @@ def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
 
 
 def unmet(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
-    """The requirements that topics do not meet, the topics of the same ones together."""
-    found: dict[tuple[str, bool | None], list[str]] = {}
-    for row in rows:
-        for required in row.review.required:
-            if (met := row.review.met(required)) is not True:
-                by = f" ({required.by})" if required.by else ""
-                found.setdefault((f"{required}{by}", met), []).append(_name(row))
-    for (text, met), names in found.items():
-        head, role = ("NOT met", Role.BAD) if met is False else ("not known", Role.UNSURE)
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        yield from wrapped(
-            line("  required ", Piece(text, Role.STRONG), ": ", Piece(head, role), " by "),
-            f"{', '.join(names[:_LISTED])}{more}",
-            width,
-        )
+    """The requirements that topics do not meet, and the exceptions; the topics of the same ones together."""
+    roles = {UNMET: Role.BAD, UNKNOWN: Role.UNSURE}
+    found = [each for each in by_requirement(rows) if each.result != MET]
+    for each in found:
+        role = roles.get(each.result, Role.DIM)
+        by = (Piece(each.result, role), " by ") if each.result else ()
+        head = line(f"  {each.kind} ", Piece(each.text, Role.STRONG), ": ", *by)
+        yield from wrapped(head, each.shown, width)
     if found:
         yield ()
+
+
+MET, UNMET, UNKNOWN = "met", "NOT met", "not known"
+
+
+@frozen
+class TopicsOfRequirement:
+    """A requirement with its reason, the topics, and whether they meet it; empty if they are exempted."""
+
+    kind: str
+    text: str
+    result: str
+    topics: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """The first topics, and how many more there are."""
+        more = len(self.topics) - _LISTED
+        return ", ".join(self.topics[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def by_requirement(rows: Sequence[TopicRow]) -> tuple[TopicsOfRequirement, ...]:
+    """The requirements of all topics by what came of them, those that are not met first."""
+    words = {False: UNMET, None: UNKNOWN, True: MET}
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        for required in row.review.required:
+            by = f" ({required.by})" if required.by else ""
+            key = ("required", f"{required}{by}", words[row.review.met(required)])
+            found.setdefault(key, []).append(_name(row))
+        for exempted in row.review.exempted:
+            found.setdefault(("exempted", exempted, ""), []).append(_name(row))
+    order = (UNMET, UNKNOWN, "", MET)
+    every = (TopicsOfRequirement(*key, tuple(names)) for key, names in found.items())
+    return tuple(sorted(every, key=lambda each: order.index(each.result)))
 
 
 def title(rows: Sequence[TopicRow]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import repeat
+from collections.abc import Iterator, Mapping
 
 import modelcheck.kafka.report.also_text as also
 import modelcheck.kafka.report.cases_text as cases
@@ -15,50 +13,63 @@ from counterexamples.html.page import Card, PageItem, PageTable, TableCell, Verd
 from counterexamples.lines import Line, Role, count, wrapped
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
-from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.answers import Answer, find_answer
 from modelcheck.kafka.questions.question import ANY, GUARANTEES
+from modelcheck.kafka.questions.remedies import waits_for
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.questions.today.findings import StateFindings
 from modelcheck.kafka.report.fault_table import NAMES, OfCell
-from modelcheck.kafka.report.overview import FACTS, TopicRow, title
-from modelcheck.kafka.report.report import TABLE, limits, remedies, says, stopping, subject
-from modelcheck.kafka.report.settings_used import basis, warnings
+from modelcheck.kafka.report.report import (
+    AFTER,
+    SHOWN,
+    TABLE,
+    followers,
+    limits,
+    remedies_lead,
+    remedy_words,
+    says,
+    stopping,
+    subject,
+    why,
+)
+from modelcheck.kafka.report.settings_used import given, ungiven, warnings
 from modelcheck.kafka.report.wording import cell, legend, mark, sentence
 
 WIDTH = 96
-MOST_RUNS = 8  # each is several printed pages
+MOST_RUNS = 8  # each takes a second or two of explaining
+BASIS = "What the answer rests on"
+OF_RELEASE = "By default, and without effect"
 
 
 def review_page(review: Review, command: str) -> str:
-    """The HTML page of a review; it does not depend on the time the review took."""
+    """The HTML page of a review; it does not depend on the time the review took.
+
+    It prints on two sheets: the verdicts, the table, the shortest loss, the table after a change, and what
+    is assumed.
+    """
+    items, cards = review_parts(review, command)
+    return page(items, title=subject(review), cards=cards, folded=True)
+
+
+def review_parts(review: Review, command: str) -> tuple[list[PageItem], list[Card]]:
+    """The runs of a review's page, and its cards: of the states that are not well, then of the settings.
+
+    Of several states the first, which is the gravest, is printed, with its picture in place of that of the
+    settings.
+    """
     lost = _lost(review)
     shown = lost[:MOST_RUNS]
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
-    now = _today_runs(review, command)
-    cards = [*_today_cards(review, len(items), command), _card(review, places, _about(lost), command)]
-    return page([*items, *(run for _, run in now)], title=subject(review), cards=cards, folded=True)
-
-
-def overview_page(rows: Sequence[TopicRow], command: str) -> str:
-    """The HTML page on every topic of a cluster: the table, then the first topic's card and runs."""
-    lost = _lost(rows[0].review)
-    shown = lost[:MOST_RUNS]
-    places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
-    items = [_item(rows[0].review, group[0], command) for group in shown]
-    names = [guarantee.name for guarantee in GUARANTEES]
-    by_topic = tuple(
-        (row.topic, (*map(TableCell, row.facts, repeat(Role.PLAIN)), *_cells(row, names))) for row in rows
-    )
-    heads = (*FACTS, *names)
-    listed = PageTable("Faults that are survived, of any mixture", heads, by_topic, "")
-    words, role = _first_words(rows[0].review)
-    card = Card(title(rows), f"{rows[0].topic}: {words}", role, tables=(listed,), command=command)
-    first = _card(rows[0].review, places, _about(lost), command)
-    now = _today_runs(rows[0].review, command)
-    states = _today_cards(rows[0].review, len(items), command)
-    cards = [card, *states, replace(first, title=subject(rows[0].review))]
-    return page([*items, *(run for _, run in now)], title=title(rows), cards=cards, folded=True)
+    now = [run for _, run in _today_runs(review, command)]
+    gravest = None if review.today is None else next(iter(review.today.states), None)
+    has_picture = gravest is not None and today.first_loss_of(gravest) is not None
+    pictured = tuple(each.title for each in items) if has_picture else ()
+    cards = [
+        *_today_cards(review, len(items), command),
+        _card(review, places, _about(lost), command, pictured),
+    ]
+    return [*items, *now], cards
 
 
 def _today_runs(review: Review, command: str) -> list[tuple[StateFindings, PageItem]]:
@@ -79,19 +90,21 @@ def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
     if review.today is None:
         return
     number = behind
-    for each in review.today.states:
+    for place, each in enumerate(review.today.states):
         answers = [answer for name in NAMES if (answer := each.answer(name)) is not None]
         first = today.first_loss_of(each)
         verdicts = tuple(
             Verdict(a.guarantee.name, today.says(a), mark(a)[1], number if a is first else None)
             for a in answers
         )
+        picture = number if first is not None and place == 0 else None
         number += first is not None
         texts = (
             (today.FIRST, tuple(today.first_steps(each, WIDTH, titled=False))),
             ("What is assumed", tuple(today.assumptions(each, WIDTH))),
         )
         kept = [(name, today.better(each, name)) for name in NAMES]
+        others = () if place else tuple(today.heading(each.state) for each in review.today.states[1:])
         if_kept = tuple(f"{name}: {today.says(other)}" for name, other in kept if other is not None)
         words, role = (today.says(answers[0]), mark(answers[0])[1]) if answers else ("", Role.UNSURE)
         yield Card(
@@ -101,19 +114,18 @@ def _today_cards(review: Review, behind: int, command: str) -> Iterator[Card]:
             about="guarantee",
             verdicts=verdicts,
             tables=(_table(today.TITLE, review.rows, each.answer, {}, ""),),
-            remarks=((today.IF_KEPT.capitalize(), if_kept),) if if_kept else (),
+            picture=picture,
+            remarks=tuple(
+                (title, lines)
+                for title, lines in ((today.IF_KEPT.capitalize(), if_kept), ("Not well either", others))
+                if lines
+            ),
             texts=texts,
             command=command,
+            behind=frozenset([today.heading(each.state)] if place else []),
         )
     for state in review.today.unasked:
         yield Card(today.heading(state), today.no_room(state), Role.UNSURE, command=command)
-
-
-def _cells(row: TopicRow, names: Sequence[str]) -> Iterator[TableCell]:
-    """The cells of a topic's row."""
-    for name in names:
-        text, role = cell(row.review.verdict(name)[0])
-        yield TableCell(text, role)
 
 
 def _about(lost: list[list[Answer]]) -> str:
@@ -151,36 +163,39 @@ def _loss(answer: Answer) -> Trace:
     return answer.loss
 
 
-def _card(review: Review, places: Mapping[int, int], runs: str, command: str) -> Card:
-    """The summary card of the review."""
+def _card(
+    review: Review, places: Mapping[int, int], runs: str, command: str, pictured: tuple[str, ...]
+) -> Card:
+    """The summary card of the review; the pictures in `pictured` are not printed."""
     settings = review.settings
-    words, role = _first_words(review)
-    rest = [*warnings(settings), *basis(review, WIDTH, verbose=False), *limits(review, WIDTH, measured=False)]
+    words, role = first_words(review)
     asked = "What can be lost, and how many things must go wrong first"
+    texts = (
+        ("How it stops while brokers are down", _stops(review)),
+        (controllers.TITLE, _controllers(review)),
+        (also.TITLE, list(also.lines(review.also, WIDTH))),
+        (BASIS, [*given(review, WIDTH), *limits(review, WIDTH, measured=False)]),
+        ("Warnings", list(warnings(settings))),
+        (OF_RELEASE, list(ungiven(review, WIDTH, verbose=False))),
+    )
+    outage = tuple(_outages(review))
     return Card(
         asked if review.today is None else f"{today.HEALTHY}: {asked[0].lower()}{asked[1:]}",
         words,
         role,
         about="guarantee",
         verdicts=tuple(_verdicts(review, places)),
-        tables=(*_cases(review), _table(TABLE, review.rows, review.answer, places, runs), *_outages(review)),
+        tables=(*_cases(review), _table(TABLE, review.rows, review.answer, places, runs)),
+        picture=None if review.loss is None else places.get(id(review.loss.loss)),
+        further=(*_after(review), *outage),
         remarks=tuple(_required(review)),
-        texts=tuple(
-            (heading, tuple(lines))
-            for heading, lines in (
-                ("What would have prevented it", list(remedies(review, WIDTH))),
-                ("How it stops while brokers are down", _stops(review)),
-                (controllers.TITLE, _controllers(review)),
-                (also.TITLE, list(also.lines(review.also, WIDTH))),
-                ("What the answer rests on", rest),
-            )
-            if lines
-        ),
+        texts=tuple((heading, tuple(lines)) for heading, lines in texts if lines),
         command=command,
+        behind=frozenset((*(heading for heading, _ in texts if heading != BASIS), outages.TITLE, *pictured)),
     )
 
 
-def _first_words(review: Review) -> tuple[str, Role]:
+def first_words(review: Review) -> tuple[str, Role]:
     """The result for the most important guarantee, in words."""
     first, _ = review.verdict(GUARANTEES[0].name)
     words = says(review, GUARANTEES[0])
@@ -227,8 +242,24 @@ def _table(
         )
         rows.append((f"{kind}: {words}", cells))
     signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
-    note = "; ".join(filter(None, (*signs, runs)))
-    return PageTable(title, NAMES, tuple(rows), note)
+    return PageTable(title, NAMES, tuple(rows), "; ".join(signs), runs)
+
+
+def _after(review: Review) -> Iterator[PageTable]:
+    """The table of the faults that are survived as it is, and after each change that prevents the loss."""
+    search = review.remedies
+    if search is None:
+        return
+    lead, *unsure = remedies_lead(search)
+    own = tuple(TableCell(*cell(review.answer(name))) for name in NAMES)
+    rows = [("as it is", (*own, TableCell(followers(waits_for(review.partition)))))]
+    for remedy in search.found[:SHOWN]:
+        answers = (find_answer(remedy.after, name) for name in NAMES)
+        cells = (TableCell(*cell(answer)) if answer else TableCell("", Role.DIM) for answer in answers)
+        rows.append((remedy_words(remedy, review), (*cells, TableCell(followers(remedy.waits_for)))))
+    columns = (*NAMES, "an acknowledgement waits for")
+    note = " ".join((f"{lead.rstrip(':.')}.", *unsure))
+    yield PageTable(AFTER, columns, tuple(rows), note)
 
 
 def _stops(review: Review) -> list[Line]:
@@ -255,8 +286,13 @@ def _outages(review: Review) -> Iterator[PageTable]:
 
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The summary of the requirements, and each with whether it is met."""
+    """The summary of the requirements, with whether each is met and what asks for it, and the exceptions."""
     words = {True: "met", False: "NOT met", None: "not known"}
-    met = tuple(f"{required}: {words[review.met(required)]}" for required in review.required)
-    if met:
-        yield count(len(met), "requirement"), met
+    texts = [
+        f"{required}: {words[review.met(required)]}{why(review, required)}" for required in review.required
+    ]
+    if texts or review.exempted:
+        yield (
+            count(len(texts), "requirement"),
+            (*texts, *(f"exempted: {exempted}" for exempted in review.exempted)),
+        )

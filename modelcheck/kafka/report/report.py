@@ -24,6 +24,7 @@ from modelcheck.kafka.report.wording import cell, mark, sentence
 from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
+AFTER = "What is survived after a change"
 TABLE = "How many faults of each kind are survived"
 _ON = {  # whether writes continue through the faults of the first loss
     True: "writes continue through these faults",
@@ -107,14 +108,14 @@ def _requirements(review: Review, width: int) -> Iterator[Line]:
     for required in review.required:
         text, role = words[review.met(required)]
         head = line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role))
-        yield from wrapped(head, _why(review, required), width)
+        yield from wrapped(head, why(review, required), width)
     for exempted in review.exempted:
         yield from wrapped(line("  exempted "), exempted, width)
     if review.required or review.exempted:
         yield ()
 
 
-def _why(review: Review, required: Requirement) -> str:
+def why(review: Review, required: Requirement) -> str:
     """The reason of an answer about a requirement, and of the requirement."""
     parts = []
     if review.required_answer(required) is None:
@@ -152,20 +153,26 @@ def remedies(review: Review, width: int) -> Iterator[Line]:
     search = review.remedies
     if search is None:
         return
+    lead, *unsure = remedies_lead(search)
+    yield from wrapped((), lead, width, Role.STRONG if search.found else Role.UNSURE)
+    for remedy in search.found[:SHOWN]:
+        yield from _remedy(remedy, review, width)
+    if len(search.found) > SHOWN:
+        yield line(Piece(f"  and {len(search.found) - SHOWN} more, see --json", Role.DIM))
+    for text in unsure:
+        yield from wrapped((), f"  {text}", width, Role.UNSURE)
+    yield ()
+
+
+def remedies_lead(search: Search) -> Iterator[str]:
+    """The sentence that introduces the remedies, and one about changes that were not checked to the end."""
     if search.found:
-        yield from wrapped((), _lead(search), width, Role.STRONG)
-        for remedy in search.found[:SHOWN]:
-            yield from _remedy(remedy, review, width)
-        if len(search.found) > SHOWN:
-            yield line(Piece(f"  and {len(search.found) - SHOWN} more, see --json", Role.DIM))
+        yield _lead(search)
     else:
-        tried = f"None of the {search.tried} changes that were checked, alone or in pairs, prevents it."
-        yield from wrapped((), tried, width, Role.UNSURE)
+        yield f"None of the {search.tried} changes that were checked, alone or in pairs, prevents it."
     if not search.complete:
         missing = search.candidates - search.tried
-        text = f"  {count(missing, 'other change')} could not be checked to the end."
-        yield from wrapped((), text, width, Role.UNSURE)
-    yield ()
+        yield f"{count(missing, 'other change')} could not be checked to the end."
 
 
 def _lead(search: Search) -> str:
@@ -186,17 +193,28 @@ def _lead(search: Search) -> str:
 
 
 def _remedy(remedy: Remedy, review: Review, width: int) -> Iterator[Line]:
-    """One remedy in words."""
-    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
-    needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
-    after = "" if review.loss is None or not review.loss.lost_with else _ON[remedy.goes_on]
-    what = Piece(" and ".join(each.what for each in changes), Role.GOOD)
-    yield line("  • ", what)
-    more = "; ".join(filter(None, (f"needs {needs}" if needs else "", after)))
+    """One remedy in words, and what becomes of the table."""
+    what, more = _parts(remedy, review)
+    yield line("  • ", Piece(what, Role.GOOD))
     if more:
         yield from wrapped(line("      "), more, width, Role.DIM)
     if remedy.after:
         yield from wrapped(line("      "), _difference(remedy, review), width, Role.DIM)
+
+
+def remedy_words(remedy: Remedy, review: Review) -> str:
+    """One remedy in words: "acks=all (needs …; writes continue through these faults)"."""
+    what, more = _parts(remedy, review)
+    return f"{what} ({more})" if more else what
+
+
+def _parts(remedy: Remedy, review: Review) -> tuple[str, str]:
+    """What a remedy changes, and what it needs and brings."""
+    changes = [in_words(change, circumstances(review.settings)) for change in remedy.changes]
+    needs = " and ".join(dict.fromkeys(each.needs for each in changes if each.needs))
+    after = "" if review.loss is None or not review.loss.lost_with else _ON[remedy.goes_on]
+    more = "; ".join(filter(None, (f"needs {needs}" if needs else "", after)))
+    return " and ".join(each.what for each in changes), more
 
 
 def _difference(remedy: Remedy, review: Review) -> str:
@@ -207,13 +225,13 @@ def _difference(remedy: Remedy, review: Review) -> str:
         now = cell(answer)[0]
         if now != before:
             parts.append(f"{answer.guarantee.name} {before} → {now}")
-    before_, after = _followers(waits_for(review.partition)), _followers(remedy.waits_for)
+    before_, after = followers(waits_for(review.partition)), followers(remedy.waits_for)
     if after != before_:
         parts.append(f"an acknowledgement waits for {after}, in place of {before_}")
     return "then " + "; ".join(parts) if parts else "the numbers of any mixture stay as they are"
 
 
-def _followers(waited: tuple[int, int]) -> str:
+def followers(waited: tuple[int, int]) -> str:
     """How many followers an acknowledgement waits for, in words."""
     least, most = waited
     if most == 0:

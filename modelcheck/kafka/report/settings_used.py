@@ -30,9 +30,19 @@ def warnings(settings: Settings) -> Iterator[Line]:
 
 def basis(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
     """The settings used: in short, or with `verbose` each with its reason."""
-    settings = review.settings
+    yield from given(review, width)
+    yield from ungiven(review, width, verbose=verbose)
+
+
+def given(review: Review, width: int) -> Iterator[Line]:
+    """The settings that are assumed, and those that files give."""
     yield from _assumed(review, width)
-    yield from _used(settings.used)
+    yield from _used(review.settings.used)
+
+
+def ungiven(review: Review, width: int, *, verbose: bool) -> Iterator[Line]:
+    """The settings by default, those without effect, and the questions that were not asked."""
+    settings = review.settings
     yield from _defaulted(settings, width)
     if verbose:
         yield from _reasons(settings, width)

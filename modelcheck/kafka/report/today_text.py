@@ -69,10 +69,15 @@ def heading(state: PartitionState) -> str:
 def short(state: PartitionState) -> str:
     """The state in a few words: "orders-0: leader 1, ISR 1 of 1,2,3"."""
     name = state.topic if len(state.topic) <= 40 else f"{state.topic[:39]}…"
+    return f"{name}-{shortest(state)}"
+
+
+def shortest(state: PartitionState) -> str:
+    """The state without its topic: "0 (+3): leader 1, ISR 1 of 1,2,3", of partition 0 and three more."""
     more = f" (+{len(state.numbers) - 1})" if len(state.numbers) > 1 else ""
     leader = "no leader" if state.leader is None else f"leader {state.leader}"
     replicas = ",".join(map(str, state.replicas))
-    return f"{name}-{state.numbers[0]}{more}: {leader}, ISR {_ids(state.isr)} of {replicas}"
+    return f"{state.numbers[0]}{more}: {leader}, ISR {_ids(state.isr)} of {replicas}"
 
 
 def says(answer: Answer) -> str:
