@@ -306,13 +306,16 @@ def _no_port(message: str) -> SpecError:
     return SpecError([Diagnostic("R0932", Source("loopback", ""), None, message, help=help_)])
 
 
-def until(holds: Callable[[], bool], seconds: float) -> bool:
-    """Wait until `holds()` is true, at most `seconds`; return whether it became true."""
+def until(holds: Callable[[], bool], seconds: float, *, every: float = 0.1) -> bool:
+    """Wait until `holds()` is true, at most `seconds`; return whether it became true.
+
+    It looks once in `every` seconds.
+    """
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
             return False
-        time.sleep(0.1)
+        time.sleep(every)
     return True
 
 

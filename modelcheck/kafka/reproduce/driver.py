@@ -21,6 +21,7 @@ from modelcheck.kafka.reproduce.observed_state import (
     high_watermark,
     image,
     records,
+    registration,
     unfenced,
 )
 from modelcheck.kafka.reproduce.plan import Phase, Plan
@@ -40,6 +41,7 @@ BETWEEN = 2.0  # seconds in which a broker has registered again with the control
 WRITTEN_DOWN = 5.0  # seconds until a broker has written down its high watermark, which it does twice a second
 FLUSHING = "flush.messages"
 EVERY = 0.1
+AT_ONCE = 0.02  # seconds between two looks for a registration: to load its logs takes a broker longer
 
 
 class How(Enum):
@@ -400,17 +402,21 @@ class Driver:
             case "consume":
                 notes.append(f"a consumer is given {self._given(broker)}")
             case "crash":
-                cluster.kill(broker)
+                self._kill(broker)
             case "power_loss":
-                cluster.kill(broker)
+                self._kill(broker)
                 notes.append(self._cut_log(broker, step))
             case "disk_loss":
-                cluster.kill(broker)
+                self._kill(broker)
                 cluster.erase(broker)
             case "shut_down":
                 cluster.stop(broker)
             case "restart" | "start_again":
                 cluster.start(broker)
+            case "register" | "register_again":
+                self._register(broker)
+            case "unfence":
+                cluster.release(broker, CONTROLLER)
             case "session_loss":
                 cluster.cut(broker, CONTROLLER)
             case "reconnect":
@@ -434,6 +440,25 @@ class Driver:
                 )
             case unknown:
                 raise AssertionError(unknown)
+
+    def _kill(self, broker: int) -> None:
+        """Kill a broker; the next process reaches the controller, even if this one was kept fenced."""
+        self._cluster.kill(broker)
+        self._cluster.release(broker, CONTROLLER)
+
+    def _register(self, broker: int) -> None:
+        """Start a broker, and keep it fenced: it is cut off from the controller once it is registered."""
+        folder = self._cluster.folder(CONTROLLER)
+        before = registration(image(folder), broker)
+        self._cluster.start(broker)
+
+        def registered() -> bool:
+            self._cluster.check()
+            return registration(image(folder), broker) not in {None, before}
+
+        if not until(registered, STARTING, every=AT_ONCE):
+            raise TimeoutError("a broker that was started did not register")
+        self._cluster.hold(broker, CONTROLLER)
 
     def _produce(self, broker: int, notes: list[str], *, expects_refusal: bool) -> None:
         """Send the next record to a broker."""

@@ -60,6 +60,7 @@ class View:
     def __init__(self, model: Model, scope: Scope) -> None:
         self.names = scope.sorts["Broker"]
         self._at = {variable.name: index for index, variable in enumerate(model.variables)}
+        self._registered = self._at.get("registered")
 
     def of(self, state: State, name: str) -> object:
         """The value of a variable."""
@@ -73,11 +74,12 @@ class View:
     def seen(self, state: State) -> SeenPartition:
         """The observable part of a state."""
         at = self._at
+        registered = frozenset() if self._registered is None else state[self._registered]
         return SeenPartition(
             state[at["leader"]],
             state[at["isr"]],
             state[at["eligible"]],
-            frozenset(b for b, up in enumerate(state[at["Broker.up"]]) if up),
+            registered | {b for b, up in enumerate(state[at["Broker.up"]]) if up},  # those with a process
             frozenset(b for b, has in enumerate(state[at["Broker.session"]]) if has),
             tuple(tuple(record for _, record in log) for log in state[at["Broker.log"]]),
             state[at["acked"]],
@@ -132,6 +134,12 @@ def image(controller: Path) -> MetadataImage | None:
         return read_metadata(controller / FOLDER).image
     except UnreadableError:
         return None
+
+
+def registration(found: MetadataImage | None, node: int) -> int | None:
+    """The epoch of a broker's registration; None if it has none."""
+    known = None if found is None else found.brokers.get(node)
+    return None if known is None else known.epoch
 
 
 def unfenced(found: MetadataImage) -> frozenset[int]:

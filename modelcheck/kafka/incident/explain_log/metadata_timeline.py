@@ -36,6 +36,7 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Event,
     Evidence,
     Gone,
+    Registered,
 )
 from spec.frozen import frozen
 
@@ -141,6 +142,8 @@ class _SpineReading:
         self._out: dict[int, bool] = {}  # whether a broker is without a session
         self._directories: dict[int, tuple[object, ...]] = {}
         self._renewed: dict[int, bool | None] = {}
+        self._incarnations: dict[int, UUID] = {}
+        self._restarted: dict[int, bool] = {}
 
     def take(self, each: MetadataEntry | Batch | Damage) -> None:
         """Process the next entry of the metadata log, which `image` includes already."""
@@ -251,8 +254,11 @@ class _SpineReading:
             self._out[broker] = known is None or known.fenced
             if known is not None:
                 self._directories[broker] = known.directories
+                self._incarnations[broker] = known.incarnation
+                self._restarted[broker] = False
             if self._out[broker]:
                 self.events.append(Gone(self._number(broker), evidence))
+                self._restarted.pop(broker, None)  # it may have been registered before, or not
 
     def _decide(self, state: PartitionCreated, epoch: int, evidence: Evidence) -> None:
         """Record a state of the partition."""
@@ -283,15 +289,24 @@ class _SpineReading:
             old = self._directories.get(broker, ())
             self._renewed[broker] = now.directories != old if now.directories and old else None
             self._directories[broker] = now.directories
+        is_new = now.incarnation != self._incarnations.get(broker)
+        starts = now.fenced and is_new and not _is_snapshot(entry)
+        self._incarnations[broker] = now.incarnation
         out = now.fenced or now.shutting_down
         number = self._number(broker)
         if out and not self._out[broker]:
             says = f"broker {broker} is {'fenced' if now.fenced else 'being shut down'}"
             self.events.append(Gone(number, Evidence(_where(entry), says)))
+        if starts:
+            says = f"broker {broker} is registered: it has started"
+            renewed = self._renewed.get(broker, False)
+            self.events.append(Registered(number, renewed, Evidence(_where(entry), says)))
+            self._restarted[broker] = True
         elif not out and self._out[broker]:
             says = f"broker {broker} is unfenced"
-            renewed = self._renewed.pop(broker, False)
-            self.events.append(Back(number, renewed, Evidence(_where(entry), says)))
+            renewed, restarted = self._renewed.pop(broker, False), self._restarted.get(broker)
+            self.events.append(Back(number, renewed, Evidence(_where(entry), says), restarted))
+            self._restarted[broker] = False
         self._out[broker] = out
         return True
 

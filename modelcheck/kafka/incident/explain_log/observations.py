@@ -49,12 +49,29 @@ class Gone:
 
 
 @frozen
-class Back:
-    """An observation that a broker has a session again; `new_directory` is None if unknown."""
+class Registered:
+    """An observation that a process of a broker that has just started was registered, and is still fenced.
+
+    `new_directory` is whether its directory is another one than the last process had, None if unknown.
+    """
 
     broker: int
     new_directory: bool | None
     evidence: Evidence
+
+
+@frozen
+class Back:
+    """An observation that a broker has a session again.
+
+    `restarted` is whether a process of it that has started since is registered, and `new_directory` as
+    there; each is None if unknown.
+    """
+
+    broker: int
+    new_directory: bool | None
+    evidence: Evidence
+    restarted: bool | None = None
 
 
 SETS_MIN_ISR, ALLOWS, FORBIDS = SETTING = ("set_min_isr", "allow_unclean", "forbid_unclean")
@@ -70,7 +87,7 @@ class Changed:
 
 
 Control = tuple[int | None, int, frozenset[int], frozenset[int]]
-Event = Decided | Gone | Back | Changed
+Event = Decided | Gone | Registered | Back | Changed
 
 
 class Left(Enum):

@@ -10,6 +10,8 @@ NOTE(sound): what is left out of the search costs no run that explains the files
   a follower is cut by epochs (from KIP-279 on) and a higher mark only makes joining the ISR harder;
 * a broker that goes down for good keeps its log, so that must be what its directory has;
 * a power loss that loses nothing is a crash, after which as much is possible;
+* a broker whose registration and return are next to each other is registered and unfenced in one step: what
+  lies between can come after it;
 * a fault or a step that must still come is counted at once (see `due` and `ahead`), so a run that would
   need more of them than another one is looked at later.
 """
@@ -17,6 +19,7 @@ NOTE(sound): what is left out of the search costs no run that explains the files
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from modelcheck.kafka.incident.explain_log.observations import (
     SETTING,
@@ -30,13 +33,16 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Left,
     LineObservation,
     Observed,
+    Registered,
 )
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Model, Scope
 
-RETURNS = frozenset({"restart", "reconnect", "start_again"})
-STARTS = RETURNS - {"reconnect"}
+REGISTERS = frozenset({"register", "register_again"})
+RETURNS = frozenset({"restart", "reconnect", "start_again", "unfence"})
+BEGINS = frozenset({"restart", "start_again"}) | REGISTERS  # with a process that is registered
+STARTS = BEGINS | {"unfence"}
 FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
 CHANGES = frozenset(SETTING)
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
@@ -69,8 +75,13 @@ class ObservationProduct:
         self._shown = observed.shown
         self._highest = observed.highest
         self._needed = _needed(observed.events)
+        self._at_once = frozenset(
+            number for number, (one, other) in enumerate(pairwise(self.events)) if _returns_with(one, other)
+        )
         self._last_back = {
-            each.broker: position for position, each in enumerate(self.events) if isinstance(each, Back)
+            each.broker: position
+            for position, each in enumerate(self.events)
+            if isinstance(each, Registered | Back)
         }
         self._lines = observed.logs
         self._last_up = [_last_up(log) for log in observed.logs]
@@ -115,6 +126,8 @@ class ObservationProduct:
         """The steps of these actions from a point, and the points that observations allow."""
         if not self._is_set_next(point):
             actions -= CHANGES
+        if not self.observed.sessions:
+            actions -= REGISTERS
         for found in self.machine.steps(point.state, actions=actions):
             if not isinstance(found, Taken) or not self._is_needed(point.state, found.step, found.state):
                 continue
@@ -125,7 +138,7 @@ class ObservationProduct:
             for position in self._positions(point, found.step, found.state):
                 lines = self._lines_explained(found.state, position, point.lines)
                 after = Point(found.state, position, self._marks(found.state, point.marked), lines)
-                if self._is_final(found.step, after, point.marked):
+                if self._is_final(point, found.step, after):
                     yield found.step, after
 
     def due(self, point: Point) -> int:
@@ -133,7 +146,8 @@ class ObservationProduct:
 
         So does a broker whose log shows that it found its directory unclean at a start.
         """
-        up, stopped = point.state[self._at["Broker.up"]], point.state[self._at["stopped"]]
+        stopped = point.state[self._at["stopped"]]
+        up = self._runs(point.state)
         found = 0
         again: set[int] = set()  # brokers that come back after a fall that is in a log
         for falls, count in zip(self._falls, point.lines, strict=True):
@@ -155,7 +169,7 @@ class ObservationProduct:
         """
         state, at = point.state, self._at
         logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
-        up, stopped = state[at["Broker.up"]], state[at["stopped"]]
+        up, stopped = self._runs(state), state[at["stopped"]]
         steps: int = self._needed[point.position] + max(0, self._highest - max(highs))
         for broker, end in self.observed.ends.items():
             log, same = logs[broker], 0
@@ -193,12 +207,17 @@ class ObservationProduct:
         return (
             seen.up in {None, state[at["Broker.up"]][broker]}
             and seen.session in {None, state[at["Broker.session"]][broker]}
-            and seen.stopped in {None, broker in state[at["stopped"]]}
+            and (seen.stopped is None or self._is_left(state, broker, clean=seen.stopped))
         )
+
+    def _is_left(self, state: State, broker: int, *, clean: bool) -> bool:
+        """Whether a broker that has not been registered since was shut down cleanly, or was not."""
+        at = self._at
+        return broker not in state[at["registered"]] and (broker in state[at["stopped"]]) == clean
 
     def has_ended(self, point: Point, end: Ended) -> bool:
         """Whether a broker's state matches its directory as it was left."""
-        up = point.state[self._at["Broker.up"]][end.broker]
+        up = self._runs(point.state)[end.broker]
         clean = end.broker in point.state[self._at["stopped"]]
         fell = {
             Left.CLEAN: clean,
@@ -206,6 +225,11 @@ class ObservationProduct:
             Left.UNKNOWN: True,
         }
         return fell[end.left] and bool(point.marked >> end.broker & 1) and self._has_log(point.state, end)
+
+    def _runs(self, state: State) -> tuple[bool, ...]:
+        """For each broker whether its process runs, be it up or only registered."""
+        registered = state[self._at["registered"]]
+        return tuple(up or broker in registered for broker, up in enumerate(state[self._at["Broker.up"]]))
 
     # ---------------------------------------------------------------- what a step may be
 
@@ -235,13 +259,12 @@ class ObservationProduct:
     def _positions(self, point: Point, step: Step, after: State) -> Iterator[int]:
         """The timeline positions that a step can lead to; none if it contradicts the timeline."""
         was, now = self.control(point.state), self.control(after)
-        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
-        changed = step if step.action in CHANGES else None
-        if was == now and returned is None and changed is None:
+        is_seen = step.action in CHANGES or (self.observed.sessions and step.action in RETURNS | REGISTERS)
+        if was == now and not is_seen:
             yield self._skip(point.position, after)
             return
         yield from self._matched(point.position, was, now, step, after)
-        if changed is None and was != now and returned is None:
+        if was != now and not is_seen:
             target = next((e for e in self.events[point.position :] if isinstance(e, Decided)), None)
             if target is not None and target.control != now and _leads_on(was, target.control, now):
                 yield self._skip(point.position, after)
@@ -249,24 +272,28 @@ class ObservationProduct:
     def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
         """The timeline positions after the events that a step explains."""
         jumps, sets = step.action in JUMPS, step.action in CHANGES
-        returned = step.args[0] if step.action in RETURNS and self.observed.sessions else None
-        decided, back = was == now, returned is None
+        sessions = self.observed.sessions
+        returned = step.args[0] if step.action in RETURNS and sessions else None
+        starts = step.args[0] if step.action in BEGINS and sessions else None
+        decided, back, registered = was == now, returned is None, step.action not in REGISTERS
         session = after[self._at["Broker.session"]]
         for number in range(position, len(self.events)):
-            match self.events[number]:
+            match event := self.events[number]:
                 case Gone(broker) if not session[broker] or broker == returned:
                     continue
-                case Back(broker) if broker == returned and not back:
+                case Registered(broker) if broker == starts and not (back and number in self._at_once):
+                    registered, starts = True, None
+                case Back(broker) if broker == returned and not back and _is_by(step, event, starts):
                     back = True
                 case Changed(action, args) if sets and (action, args) == (step.action, step.args):
                     sets = False
-                case Decided() as event if not decided and event.control == now:
+                case Decided() if not decided and event.control == now:
                     decided = True
-                case Decided() as event if not decided and jumps and _leads_on(was, now, event.control):
+                case Decided() if not decided and jumps and _leads_on(was, now, event.control):
                     continue
                 case _:
                     return
-            if decided and back and not sets:
+            if decided and registered and back and not sets:
                 yield self._skip(number + 1, after)
                 return
 
@@ -299,7 +326,7 @@ class ObservationProduct:
         number = self.observed.starts.get(broker)
         return number is None or self._starting[number][point.lines[number]]
 
-    def _is_final(self, step: Step, after: Point, marked: int) -> bool:
+    def _is_final(self, point: Point, step: Step, after: Point) -> bool:
         """Whether a broker that goes down for good does so as its directory was left."""
         if step.action not in FALLS or not self.observed.sessions:
             return True
@@ -318,14 +345,19 @@ class ObservationProduct:
             return True
         if end.left is not Left.UNKNOWN and (end.left is Left.CLEAN) != (step.action == "shut_down"):
             return False
-        if not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
+        was_up = point.state[self._at["Broker.up"]][broker]  # else it had not created its folder again
+        if was_up and not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
             return False
-        return bool(marked >> broker & 1) and self._has_log(after.state, end)
+        return bool(point.marked >> broker & 1) and self._has_log(after.state, end)
 
     def _loses_disk(self, broker: int, position: int, *, comes_back: bool) -> bool:
         """Whether a broker can lose its disk here: its later directory is another one."""
         if comes_back:
-            following = (e for e in self.events[position:] if isinstance(e, Back) and e.broker == broker)
+            following = (
+                each
+                for each in self.events[position:]
+                if isinstance(each, Registered | Back) and each.broker == broker
+            )
             return next(following).new_directory is not False
         end = self.observed.ends.get(broker)
         return end is None or not end.folder
@@ -393,9 +425,10 @@ def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
 def _needed(events: Sequence[Event]) -> tuple[int, ...]:
     """For each position in the timeline a lower bound on the steps for its remaining events.
 
-    A return is a step, a change of a setting, and so is a decision, but for those that go with another:
-    members that leave the ISR one after the other, one that stops to be eligible as it returns, and those
-    that are eligible no more as a setting is changed.
+    A registration, a return and a change of a setting are each a step, and so is a decision, but for those
+    that go with another: members that leave the ISR one after the other, one that stops to be eligible as it
+    is registered, a registration just before its return, and those that are eligible no more as a setting
+    is changed.
     """
     found = [0]
     for number in reversed(range(len(events))):
@@ -403,19 +436,35 @@ def _needed(events: Sequence[Event]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
+def _is_by(step: Step, back: Back, starts: int | None) -> bool:
+    """Whether a step may be a return; `starts` is whom it starts, until that registration is found."""
+    if step.action == "reconnect":
+        return back.restarted is not True
+    return back.restarted is None or (back.restarted and starts is None)
+
+
 def _goes_along(events: Sequence[Event], number: int) -> bool:
     """Whether one step may explain a decision together with an adjacent event."""
     event = events[number]
     if not isinstance(event, Decided):
-        return False
+        return _returns_with(event, _behind(events, number))
     before = [each for each in events[max(0, number - MOST_ALONG) : number] if isinstance(each, Decided)][-2:]
     same = bool(before) and before[-1].control[:3] == event.control[:3]
     if same and isinstance(events[number - 1], Changed):
         return True
     if len(before) == 2 and _shrinks(before[0], before[1]) and _shrinks(before[1], event):
         return True
-    behind = next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
-    return same and isinstance(behind, Back)
+    return same and isinstance(_behind(events, number), Registered | Back)
+
+
+def _returns_with(event: Event, behind: Event | None) -> bool:
+    """Whether an event is a registration, and the one behind it the return of that broker."""
+    return isinstance(event, Registered) and isinstance(behind, Back) and behind.broker == event.broker
+
+
+def _behind(events: Sequence[Event], number: int) -> Event | None:
+    """The event after this one, lost sessions aside."""
+    return next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
 
 
 def _shrinks(before: Decided, after: Decided) -> bool:

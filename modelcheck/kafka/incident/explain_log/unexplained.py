@@ -15,8 +15,9 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Evidence,
     Left,
     Observed,
+    Registered,
 )
-from modelcheck.kafka.incident.explain_log.product import RETURNS, ObservationProduct, Point
+from modelcheck.kafka.incident.explain_log.product import BEGINS, RETURNS, ObservationProduct, Point
 from modelcheck.kafka.incident.explain_log.run_search import (
     ExplanationLimits,
     ExplanationResult,
@@ -166,5 +167,7 @@ def _does(
             return product.control(after) == event.control
         case Back(broker):
             return action in RETURNS and args[0] == broker
+        case Registered(broker):
+            return action in BEGINS and args[0] == broker
         case _:
             return False

@@ -92,7 +92,7 @@ def test_a_long_history_takes_seconds() -> None:
         ObservationProduct(made.model, made.scope, taken), ExplanationLimits(states=LIMIT), silent
     ).run()
 
-    assert len(taken.events) == 241
+    assert len(taken.events) == 301
     assert found.run is not None
     assert _faults(found.run.steps) == 0
 
@@ -103,10 +103,10 @@ def test_a_long_history_with_its_logs_takes_seconds_too() -> None:
     product = ObservationProduct(made.model, made.scope, taken)
     found = ExplanationSearch(product, ExplanationLimits(states=LIMIT), silent).run()
 
-    assert sum(map(len, taken.logs)) == 360
+    assert sum(map(len, taken.logs)) == 420
     assert found.run is not None
     assert [step.action for step in found.run.steps].count("start_again") == 60
-    assert sum(map(len, lines_by_step(product, found.run))) == 360
+    assert sum(map(len, lines_by_step(product, found.run))) == 420
 
 
 @pytest.mark.parametrize("kinds", [("restart", "follower", "move"), ("restart", "follower", "crash")])

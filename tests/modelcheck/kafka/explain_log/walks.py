@@ -22,8 +22,9 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Left,
     LineObservation,
     Observed,
+    Registered,
 )
-from modelcheck.kafka.incident.explain_log.product import RETURNS, STARTS
+from modelcheck.kafka.incident.explain_log.product import REGISTERS, RETURNS, STARTS
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Scope
 
@@ -94,18 +95,22 @@ def _observed(random: Random, scope: Scope, states: list[State], steps: list[Ste
     brokers = scope.sorts["Broker"]
     fenced: set[int] = set()
     lost_disk: set[int] = set()
+    renewed: set[int] = set()  # those that have lost it, and are not registered with another one yet
     for step, before, after in zip(steps, states, states[1:], strict=False):
         now = _decided(after)
         if step.action in SETTING:
             events.append(Changed(step.action, step.args, SAID))
         if now.control != _decided(before).control:
             events.append(now)
-        if step.action in RETURNS:
-            events.append(Back(step.args[0], random.choice([None, step.args[0] in lost_disk]), SAID))
+        if step.action in RETURNS | REGISTERS:
+            events += _started(random, step, step.args[0] in renewed)
             fenced.discard(step.args[0])
+            renewed.discard(step.args[0])
+        if step.action in RETURNS:
             lost_disk.discard(step.args[0])
         if step.action == "disk_loss":
             lost_disk.add(step.args[0])
+            renewed.add(step.args[0])
         session = after[NAMES["Broker.session"]]
         for broker in range(len(brokers)):
             if not session[broker] and broker not in fenced and random.random() < 0.3:
@@ -120,6 +125,17 @@ def _observed(random: Random, scope: Scope, states: list[State], steps: list[Ste
     return Observed(brokers, tuple(events), ends, intervals, whole=True)
 
 
+def _started(random: Random, step: Step, renewed: bool) -> Iterator[Event]:  # noqa: FBT001
+    """What the metadata log has of a broker that starts or is back; not all readers see registrations."""
+    (broker,) = step.args
+    known = random.choice([True, False])
+    if step.action in REGISTERS or (step.action in {"restart", "start_again"} and known):
+        yield Registered(broker, random.choice([None, renewed]), SAID)
+    if step.action in RETURNS:
+        restarted = step.action != "reconnect"
+        yield Back(broker, random.choice([None, renewed]), SAID, restarted if known else None)
+
+
 def with_logs(taken: Walk, seed: int) -> Observed:
     """What files show of a walk, with a log of each broker: some lines of what was so, and all its starts."""
     random = Random(seed)  # noqa: S311 - no secret
@@ -132,8 +148,10 @@ def _lines(random: Random, broker: int, taken: Walk) -> Iterator[LineObservation
         step = taken.steps[number - 1] if number else None
         if step is not None and step.action in STARTS and step.args[0] == broker:
             stopped = broker in taken.states[number - 1][NAMES["stopped"]]
-            yield LineObservation(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
-            yield LineObservation(broker, SAID, up=True, actions=STARTS)
+            if step.action != "unfence":
+                yield LineObservation(broker, SAID, up=False, stopped=stopped, actions=STARTS, ahead=True)
+            if step.action not in REGISTERS:
+                yield LineObservation(broker, SAID, up=True, actions=STARTS)
         cut = step is not None and step.action == "become_follower" and step.args[0] == broker
         before = len(taken.states[number - 1][NAMES["Broker.log"]][broker]) if number else 0
         length, mark = len(state[NAMES["Broker.log"]][broker]), state[NAMES["Broker.hw"]][broker]
@@ -176,7 +194,7 @@ def _ended(random: Random, broker: int, states: list[State], lost: bool) -> Ende
     log = tuple(entry[0] for entry in last[NAMES["Broker.log"]][broker])
     mark = random.choice(states)[NAMES["Broker.hw"]][broker]
     left = Left.UNKNOWN
-    if not last[NAMES["Broker.up"]][broker]:
+    if not last[NAMES["Broker.up"]][broker] and broker not in last[NAMES["registered"]]:
         left = Left.CLEAN if broker in last[NAMES["stopped"]] else Left.UNCLEAN
     return Ended(broker, log, mark, left, not lost, SAID, SAID, SAID)
 
@@ -188,7 +206,9 @@ def long_history(rounds: int) -> Observed:
     for number in range(rounds):
         broker = 1 + number % 2
         events.append(Decided(0, 1, whole - {broker}, frozenset(), SAID))
-        events += [Gone(broker, SAID), Back(broker, new_directory=False, evidence=SAID)]
+        started = Registered(broker, new_directory=False, evidence=SAID)
+        back = Back(broker, new_directory=False, evidence=SAID, restarted=True)
+        events += [Gone(broker, SAID), started, back]
         events.append(Decided(0, 1, whole, frozenset(), SAID))
     ends = {
         n: Ended(

@@ -23,7 +23,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.reproduce.installation import Home, find
+from modelcheck.kafka.reproduce.observed_state import image, unfenced
 from tests.modelcheck.kafka.files.real_cluster import (
     BROKERS,
     CONTROLLER,
@@ -175,6 +177,32 @@ def eligible_killed(cluster: Cluster) -> Sequence[Again]:
     return [Again((2, 1, 3), first=2), Again((2, 1, 3), by_hand=True)]
 
 
+def registered_killed(cluster: Cluster) -> Sequence[Again]:
+    """A dead broker is elected while its session lasts; it starts, and is killed before it is unfenced."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGKILL, 2)
+    until(lambda: cluster.isr() == {1, 3})
+    cluster.produce(5, "all")
+    time.sleep(2)
+    cluster.signal(signal.SIGKILL, 3)
+    cluster.signal(signal.SIGTERM, 1)
+    until(lambda: 3 not in unfenced(metadata(cluster)))
+    before = metadata(cluster).brokers[3].epoch
+    cluster.start(3)
+    until(lambda: metadata(cluster).brokers[3].epoch != before, every=0.01)
+    cluster.signal(signal.SIGKILL, 3)
+    assert 3 not in unfenced(metadata(cluster)), "broker 3 was unfenced before it was killed; try again"
+    cluster.signal(signal.SIGTERM, CONTROLLER)
+    return [Again((1, 3, 2)), Again((3, 1, 2), first=2)]
+
+
+def metadata(cluster: Cluster) -> MetadataImage:
+    """What the controller has written."""
+    found = image(cluster.folder(CONTROLLER))
+    assert found is not None
+    return found
+
+
 def truncated(cluster: Cluster) -> Sequence[Again]:
     """A leader dies with records that nobody fetched, comes back and drops them: only its log file tells."""
     begin(cluster, "min.insync.replicas=1")
@@ -267,6 +295,7 @@ ALL = (
     power_loss_newer,
     eligible,
     eligible_killed,
+    registered_killed,
     truncated,
     truncated_newer,
     elected_unclean,

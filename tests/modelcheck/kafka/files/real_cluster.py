@@ -179,12 +179,12 @@ class Cluster:
         return []
 
 
-def until(holds: Callable[[], bool], seconds: float = 120) -> None:
+def until(holds: Callable[[], bool], seconds: float = 120, *, every: float = 0.5) -> None:
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
             raise TimeoutError("the cluster did not get there")
-        time.sleep(0.5)
+        time.sleep(every)
 
 
 class ZooKeeperCluster(Cluster):

@@ -123,7 +123,8 @@ def test_a_partition_with_a_replica_out_of_sync_is_answered_from_its_state(revie
     with FakeBroker(isr=(1, 2)) as broker:
         _, out, _ = review(broker)
 
-    assert "Today, partition 0 of orders: leader 1, in sync 1,2, eligible none, of replicas 1, 2, 3" in " ".join(out.split())
+    said = " ".join(out.split())
+    assert "Today, partition 0 of orders: leader 1, in sync 1,2, eligible none, of replicas 1, 2, 3" in said
 
 
 def test_eligible_leader_replicas_are_part_of_the_state(review: Run) -> None:

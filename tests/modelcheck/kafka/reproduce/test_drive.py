@@ -383,3 +383,55 @@ def test_of_brokers_that_go_down_together_the_leader_goes_last(counterexample: C
     driver.run()
 
     assert driver._order_of_steps[:3] == ["produce", "crash", "power_loss"]
+
+
+class _Recorded(_NoCluster):
+    """A cluster in which a broker that was started is registered at the second look."""
+
+    def __init__(self) -> None:
+        self.did: list[str] = []
+        self.looks = 0
+
+    def start(self, *nodes: int) -> None:
+        self.did.append(f"start {nodes[0]}")
+
+    def kill(self, node: int) -> None:
+        self.did.append(f"kill {node}")
+
+    def hold(self, asking: int, asked: int) -> None:
+        self.did.append(f"hold {asking} to {asked} at look {self.looks}")
+
+    def release(self, asking: int, asked: int) -> None:
+        self.did.append(f"release {asking} to {asked}")
+
+
+def test_a_broker_is_cut_off_once_it_is_registered_and_its_next_process_is_not(
+    counterexample: Counterexample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = _Recorded()
+
+    def seen(*_: object) -> int:
+        cluster.looks += 1
+        return 7 if cluster.looks <= 2 else 8
+
+    monkeypatch.setattr("modelcheck.kafka.reproduce.driver.registration", seen)
+    asked = asked_of(counterexample("registered_all_lost"))
+    predicted = Predicted(asked.model, asked.scope, asked.plan.trace.states[0])
+    driver = Driver(
+        asked.plan,
+        predicted,
+        cluster,  # type: ignore[arg-type]
+        asked.settings,
+        freely=False,
+        tell=lambda _: None,
+    )
+    for action in ("register", "unfence", "crash"):
+        driver._do(Step(action, (0,)), [], expects_refusal=False)
+
+    assert cluster.did == [
+        "start 1",
+        "hold 1 to 100 at look 3",
+        "release 1 to 100",
+        "kill 1",
+        "release 1 to 100",
+    ]

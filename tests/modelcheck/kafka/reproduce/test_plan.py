@@ -133,3 +133,14 @@ def test_a_leader_that_is_deposed_is_driven_until_it_has_cut_its_log(
     assert predicted(trace, {"deposed_unclean": "deposed_clean"}.get(name, "deposed_acks_all")) == {
         Ending.KEPT
     }
+
+
+def test_a_broker_is_registered_in_one_phase_and_unfenced_in_another(counterexample: Counterexample) -> None:
+    trace = counterexample("registered_all_lost")
+    phases = planned(trace).phases
+    seen = [View(trace.model, trace.scope).seen(each.after) for each in phases]
+    starts = [[step.action for step in each.done] for each in phases][-3:]
+
+    assert starts == [["register"], ["register"], ["unfence"]]
+    assert [sorted(each.up) for each in seen[-3:]] == [[0], [0, 1], [0, 1]]
+    assert [sorted(each.session) for each in seen[-3:]] == [[], [], [0]]
