@@ -437,7 +437,7 @@ def _needed(events: Sequence[Event]) -> tuple[int, ...]:
 
 
 def _is_by(step: Step, back: Back, starts: int | None) -> bool:
-    """Whether a step may be a return; `starts` is whom it starts, until that registration is found."""
+    """Whether a step may be a return; `starts` is the broker that starts, until its registration is found."""
     if step.action == "reconnect":
         return back.restarted is not True
     return back.restarted is None or (back.restarted and starts is None)
