@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import spec.model.ir as ir
@@ -72,7 +71,6 @@ def setting(
         "acks": ACKS[acks],
         f"min_isr{behind}": first.effective(len(observed.brokers)),
         f"unclean{behind}": first.unclean or _by_hand(observed, allowed=first.unclean),
-        "moves": _moves(observed),
         "elr": image.features.get("eligible.leader.replicas.version", 0) > 0,
     }
     words = tuple(f"{name}={as_typed(value)}" for name, value in config.items())
@@ -108,9 +106,3 @@ def _by_hand(observed: Observed, *, allowed: bool) -> bool:
                 return True
         before = after
     return False
-
-
-def _moves(observed: Observed) -> int:
-    """The greatest number of times that leadership can have been transferred."""
-    decided = [each for each in observed.events if isinstance(each, Decided)]
-    return min(9, sum(a.epoch != b.epoch for a, b in pairwise(decided)))

@@ -124,6 +124,18 @@ def test_the_history_of_an_aged_cluster_takes_few_points(seed: int, kinds: tuple
     assert found.seen < 2 * len(found.run.steps)
 
 
+def test_leadership_may_be_moved_any_number_of_times() -> None:
+    taken = aged(1, 20, ("move",))
+    made = setting(taken.observed, MetadataImage(), TopicSettings(min_isr=2), "all")
+    found = ExplanationSearch(
+        ObservationProduct(made.model, made.scope, taken.observed), ExplanationLimits(states=LIMIT), silent
+    ).run()
+
+    assert found.run is not None
+    assert [step.action for step in found.run.steps].count("move") == 20
+    assert _faults(found.run.steps) == 0
+
+
 def test_what_was_before_the_metadata_begins_is_free() -> None:
     two = frozenset({0, 1})
     events = (Decided(1, 1, two, frozenset(), SAID), Decided(1, 1, two | {2}, frozenset(), SAID))

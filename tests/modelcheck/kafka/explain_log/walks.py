@@ -61,7 +61,6 @@ def walk(seed: int, *, brokers: int = 2, length: int = 22, faults: int = 2, chan
         f"unclean{behind}={random.choice(['true', 'false'])}",
         f"acks={random.choice(['one', 'all'])}",
         f"directories={random.choice(['true', 'false'])}",
-        f"moves={random.randint(0, 1)}",
     )
     bounds = (f"Broker={brokers}", "Epoch=3", "Offset=2", "Record=4")
     scope = free_check(found_in, Overrides(bounds, settings, None, "4.1")).scope
@@ -242,7 +241,7 @@ def aged(seed: int, rounds: int, kinds: Sequence[str]) -> Walk:
     """
     random = Random(seed)  # noqa: S311 - no secret
     bounds = ("Broker=3", f"Epoch={2 * rounds + 2}", f"Offset={2 * rounds}", f"Record={2 * rounds}")
-    settings = ("min_isr=2", "elr=false", "unclean=false", "acks=all", "moves=9")
+    settings = ("min_isr=2", "elr=false", "unclean=false", "acks=all")
     scope = free_check(model(), Overrides(bounds, settings, None, "4.1")).scope
     machine = Machine(model(), scope)
     states, steps = [machine.initial()[0]], list[Step]()
