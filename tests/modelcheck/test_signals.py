@@ -200,7 +200,7 @@ def test_the_solver_of_a_proof_is_ended_in_its_midst() -> None:
 TABLES = {  # what is seen of the work, and what is there of the answer
     "sweep kisr --check s --vary Epoch=1..6": (r"[12] of 6 points", "not answered"),
     "necessity kisr --check xs": (r"[12] of \d+ parts", "not answered"),
-    "kafka frontier kafka --kafka 3.7 --faults 3": (r"\d+ of \d+ cells", "configurations (interrupted)"),
+    "kafka frontier kafka --kafka 3.7 --faults 3": (r"of [\d,]+ answers", "configurations (interrupted)"),
     "library compare quorum raft": (r"[1-9]\d* of \d+ checks", "NOT DECIDED"),
     "library claims C1 C2 C3": (r"[1-9]\d* of \d+ checks", "not decided"),
     "library grade modelcheck/teaching/course/exercises/survives.rsm --exercise survives": (
