@@ -94,7 +94,7 @@ def tlc(folder: Path, name: str, *, quick: bool = False, go_on: bool = False) ->
     if "No next state actions defined" in done.stdout and alone is not None:
         return Told(int(alone[1]), 0)
     states = re.search(r"(\d+) distinct states found, \d+ states left", done.stdout)
-    assert states is not None, done.stdout
+    assert states is not None, done.stdout + done.stderr
     return Told(int(states[1]), len(re.findall(r"^State \d+:", done.stdout, re.MULTILINE)), invariant)
 
 
