@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 import pytest
 
@@ -81,6 +81,8 @@ def tlc(folder: Path, name: str, *, quick: bool = False, go_on: bool = False) ->
     how += ["-XX:ActiveProcessorCount=1", f"-Djava.io.tmpdir={folder.absolute()}"]
     java = ["java", *how, "-cp", str(tlc_jar()), "tlc2.TLC"]
     given = ["-deadlock", "-workers", "1", "-config", f"{name}.cfg", f"{name}.tla"]
+    # Its states lie in a folder named after the second, where two runs within one second would meet.
+    given += ["-metadir", mkdtemp(dir=folder)]
     given += ["-continue"] if go_on else []
     done = subprocess.run(
         [*java, *given], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False
