@@ -174,6 +174,22 @@ def test_ten_times_as_much_takes_as_much_longer(line: bytes) -> None:
     assert seconds(1_000_000) < 40 * seconds(100_000)  # 100 times, if it were quadratic
 
 
+def test_a_file_of_many_jobs_is_read_in_linear_time() -> None:
+    command = "kafka-topics --bootstrap-server k:9092 --create --topic t% --replication-factor 3"
+    spec = f"spec:\n  template:\n    spec:\n      containers:\n        - args: ['{command}']\n"
+    job = f"---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: job%\n{spec}"
+
+    def seconds(many: int) -> float:
+        data = "".join(job.replace("%", str(n)) for n in range(many)).encode()
+        begun = time.process_time()
+        assert len(read_bytes("jobs.yaml", data).topics) == many
+        return time.process_time() - begun
+
+    few = min(seconds(100) for _ in range(3))
+
+    assert seconds(800) < 24 * few
+
+
 @given(st.binary(max_size=300))
 def test_no_bytes_make_the_reader_fail(data: bytes) -> None:
     assert is_answered(data)

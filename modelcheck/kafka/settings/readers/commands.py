@@ -80,7 +80,7 @@ def read_script(source: Source) -> Reading | None:
 
 def _commands(gathered: Gathered, pattern: re.Pattern[str], node: ScalarNode) -> Iterator[re.Match[str]]:
     """The commands in a text, without those in comments."""
-    left_out = comments(gathered.source)
+    left_out = comments(gathered.source, node.span)
     for command in pattern.finditer(gathered.source.text, node.span.start, node.span.end):
         if not covers(left_out, Span(*command.span())):
             yield command

@@ -112,9 +112,10 @@ def _is_another(name: str) -> bool:
     return any((found := find(one)) is not None and found.name not in _DECIDING for one in (name, dotted))
 
 
-def comments(source: Source) -> list[Span]:
-    """The comments of a text, in whatever form it is, in order."""
-    return _merged([Span(*found.span()) for found in _COMMENT.finditer(source.text)])
+def comments(source: Source, within: Span | None = None) -> list[Span]:
+    """The comments of a text, or of a part of it, in whatever form it is, in order."""
+    part = Span(0, len(source.text)) if within is None else within
+    return _merged([Span(*found.span()) for found in _COMMENT.finditer(source.text, part.start, part.end)])
 
 
 def _taken(reading: Reading) -> list[Span]:
