@@ -33,7 +33,7 @@ from modelcheck.kafka.questions.question import (
     under_moves,
     varying_family,
 )
-from modelcheck.kafka.settings.keys.catalogue import find, meant
+from modelcheck.kafka.settings.keys.catalogue import FACTOR, find, meant
 from modelcheck.kafka.settings.keys.key import BadValueError, CatalogueKey, Reader, Standing, Type, parse
 from modelcheck.kafka.settings.keys.versions import BadVersionError, Version, of, version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
@@ -48,7 +48,6 @@ from spec.source import Source, Span
 
 OVER = "--over"
 RELEASE = "kafka"
-FACTOR = "default.replication.factor"
 _NAMES = {"replication.factor": FACTOR}
 _HEADS = {
     FACTOR: "replicas",

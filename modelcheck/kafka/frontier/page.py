@@ -13,7 +13,7 @@ from modelcheck.kafka.frontier.findings import Frontier, Line, in_short
 from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words, open_cases
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, Guarantee
-from modelcheck.kafka.report.wording import cell, legend, sentence
+from modelcheck.kafka.report.wording import cell, page_legend, sentence
 
 MOST_RUNS = 16  # each is several printed pages, and a second or two of explaining
 
@@ -129,6 +129,6 @@ def _bare(cells: tuple[TableCell, ...]) -> tuple[TableCell, ...]:
 
 def _signs(used: set[str]) -> Iterator[str]:
     """The explanations of the marks used in cells."""
-    yield from (text.removeprefix("`").replace("`", ":") for text in legend(used))
+    yield from page_legend(used)
     if "-" in used:
         yield "-: there are no such faults"

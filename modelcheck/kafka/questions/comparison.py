@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from modelcheck.kafka.questions.answers import Answer, ask_mixed
+from modelcheck.kafka.questions.answers import Answer, ask_mixed, find_answer
 from modelcheck.kafka.questions.cases import survived
-from modelcheck.kafka.questions.partition import PartitionModel, with_spares
+from modelcheck.kafka.questions.partition import PartitionModel, counted_min_isr, with_spares
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, Guarantee
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.questions.search import Asking
+from modelcheck.kafka.settings.keys.catalogue import FACTOR
 from modelcheck.kafka.settings.keys.releases import entry
 from modelcheck.kafka.settings.resolution.precedence import Effective
 from spec.frozen import frozen
 
 _REPLICAS, _WANTED = "replicas", "min_isr"
-FACTOR = "default.replication.factor"
 
 
 @frozen
@@ -84,6 +84,11 @@ class TopicChange:
     def better(self) -> tuple[CellChange, ...]:
         """What became better."""
         return tuple(each for each in self.cells if each.is_better)
+
+    @property
+    def differs(self) -> bool:
+        """Whether an answer differs, or the topic is on one side only."""
+        return bool(self.worse or self.better) or self.before is None or self.after is None
 
     @property
     def settings(self) -> tuple[SettingChange, ...]:
@@ -159,7 +164,7 @@ def _causes(
 def _survived(asking: Asking, subject: PartitionModel, guarantee: Guarantee, faults: int) -> float:
     """The faults that a guarantee survives in any mixture."""
     answers = (answer for group in ask_mixed(asking, subject, faults) for answer in group)
-    return survived(next((each for each in answers if each.guarantee == guarantee), None))
+    return survived(find_answer(answers, guarantee.name))
 
 
 def _differing(old: PartitionModel, new: PartitionModel) -> Iterator[str]:
@@ -178,15 +183,10 @@ def reverted(new: PartitionModel, old: PartitionModel, switch: str) -> Partition
         config[switch] = old.config[switch]
     if switch == _WANTED:
         wanted = old.in_sync_wanted
-    config[_WANTED] = min(wanted, len(names)) if config["strict_min_isr"] else wanted
+    config[_WANTED] = counted_min_isr(wanted, len(names), strict=bool(config["strict_min_isr"]))
     return replace(new, names=names, config=config, in_sync_wanted=wanted)
 
 
 def any_worse(changes: Iterable[TopicChange]) -> bool:
     """Whether a guarantee of some topic survives fewer faults than before."""
     return any(each.worse for each in changes)
-
-
-def unchanged(changes: Sequence[TopicChange]) -> bool:
-    """Whether no answer of any topic differs."""
-    return not any(each.worse or each.better or None in {each.before, each.after} for each in changes)

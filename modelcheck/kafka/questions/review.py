@@ -141,10 +141,14 @@ class Review:
         return tuple(answer for answer in found.broken if in_sync.get(answer.guarantee) != 0)
 
     @property
+    def states_today(self) -> tuple[StateFindings, ...]:
+        """What is lost from each state that files show; none where every partition is well."""
+        return () if self.today is None else self.today.states
+
+    @property
     def worse_today(self) -> bool:
         """Whether a guarantee is broken today that takes a fault when all replicas are in sync."""
-        states = () if self.today is None else self.today.states
-        return any(self.broken_today(found) for found in states)
+        return any(self.broken_today(found) for found in self.states_today)
 
 
 def broken(review: Review) -> tuple[tuple[Answer, ...], ...]:

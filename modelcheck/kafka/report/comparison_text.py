@@ -31,7 +31,7 @@ def lines(changes: Sequence[TopicChange], width: int) -> Iterator[Line]:
             yield from _table(change, width)
             yield from _settings(change, width)
             yield from _runs(change, width)
-    if not any(map(_differs, changes)):
+    if not any(each.differs for each in changes):
         yield line(Piece("No guarantee of any topic becomes worse or better.", Role.STRONG))
         yield ()
 
@@ -49,11 +49,6 @@ def heading(change: TopicChange) -> str:
         if found
     ]
     return f"{name}: {', '.join(parts) or 'no answer changes'}"
-
-
-def _differs(change: TopicChange) -> bool:
-    """Whether an answer differs, or the topic is on one side only."""
-    return bool(change.worse or change.better) or change.before is None or change.after is None
 
 
 def _table(change: TopicChange, width: int) -> Iterator[Line]:
@@ -84,6 +79,7 @@ def _table(change: TopicChange, width: int) -> Iterator[Line]:
 
 
 def _columns(rows: Sequence[CellChange]) -> tuple[list[str], list[str]]:
+    """The first two columns: the guarantees and the kinds of faults."""
     return [row.guarantee.name for row in rows], [row.kind for row in rows]
 
 
@@ -146,10 +142,11 @@ def markdown(changes: Sequence[TopicChange]) -> str:
 
 
 def _markdown(changes: Sequence[TopicChange]) -> Iterator[str]:
+    """The lines of the comment."""
     yield "### What this change does to the guarantees of Kafka"
-    if not any(map(_differs, changes)):
+    if not any(each.differs for each in changes):
         yield from ("", "No guarantee of any topic becomes worse or better.")
-    for change in filter(_differs, changes):
+    for change in (each for each in changes if each.differs):
         yield from ("", f"**{heading(change)}**")
         rows = [*change.worse, *change.better]
         if not rows:
@@ -191,6 +188,7 @@ def as_json(changes: Sequence[TopicChange]) -> dict[str, object]:
 
 
 def _topic_json(change: TopicChange) -> dict[str, object]:
+    """The change of a topic as JSON data."""
     causes = {name: [each.key for each in found] for name, found in change.causes.items()}
     return {
         "name": change.topic,
@@ -211,6 +209,7 @@ def _topic_json(change: TopicChange) -> dict[str, object]:
 
 
 def _cell_json(row: CellChange) -> dict[str, object]:
+    """The answers before and after as JSON data."""
     return {
         "guarantee": row.guarantee.name,
         "kind": row.kind,

@@ -21,7 +21,7 @@ from modelcheck.kafka.report.cases_text import release
 from modelcheck.kafka.report.fault_table import NAMES, cells, heads
 from modelcheck.kafka.report.json_report import FORMAT, as_json
 from modelcheck.kafka.report.report import lines
-from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.report.wording import MET, RESULTS, UNKNOWN, UNMET, cell, legend
 from modelcheck.kafka.settings.resolution.partition_states import PartitionState
 from spec.frozen import frozen
 
@@ -34,6 +34,11 @@ class TopicRow:
     review: Review
 
     @property
+    def name(self) -> str:
+        """The topic's name, or a phrase for topics without settings of their own."""
+        return self.topic or "any other"
+
+    @property
     def survived(self) -> tuple[float, ...]:
         """The faults that each guarantee survives, the most important guarantee first."""
         return tuple(survived(self.review.verdict(guarantee.name)[0]) for guarantee in GUARANTEES)
@@ -41,8 +46,7 @@ class TopicRow:
     @property
     def survived_today(self) -> tuple[float, ...]:
         """The same from the gravest state that its partitions are in; empty if every partition is well."""
-        states = () if self.review.today is None else self.review.today.states
-        return min((strength(each.answers) for each in states), default=())
+        return min((strength(each.answers) for each in self.review.states_today), default=())
 
     @property
     def state_today(self) -> str:
@@ -181,7 +185,7 @@ def table(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
 
 def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
     """The table of the partitions that are not well, with the further faults that they survive."""
-    found = [each for row in rows if row.review.today is not None for each in row.review.today.states]
+    found = [each for row in rows for each in row.review.states_today]
     if not found:
         return
     headings = [today.short(each.state) for each in found]
@@ -195,7 +199,7 @@ def _table_today(rows: Sequence[TopicRow]) -> Iterator[Line]:
 
 def unmet(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
     """The requirements that topics do not meet, and the exceptions; the topics of the same ones together."""
-    roles = {UNMET: Role.BAD, UNKNOWN: Role.UNSURE}
+    roles = dict(RESULTS.values())
     found = [each for each in by_requirement(rows) if each.result != MET]
     for each in found:
         role = roles.get(each.result, Role.DIM)
@@ -204,9 +208,6 @@ def unmet(rows: Sequence[TopicRow], width: int) -> Iterator[Line]:
         yield from wrapped(head, each.shown, width)
     if found:
         yield ()
-
-
-MET, UNMET, UNKNOWN = "met", "NOT met", "not known"
 
 
 @frozen
@@ -227,12 +228,11 @@ class TopicsOfRequirement:
 
 def by_requirement(rows: Sequence[TopicRow]) -> tuple[TopicsOfRequirement, ...]:
     """The requirements of all topics by what came of them, those that are not met first."""
-    words = {False: UNMET, None: UNKNOWN, True: MET}
     found: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         for required in row.review.required:
             by = f" ({required.by})" if required.by else ""
-            key = ("required", f"{required}{by}", words[row.review.met(required)])
+            key = ("required", f"{required}{by}", RESULTS[row.review.met(required)][0])
             found.setdefault(key, []).append(_name(row))
         for exempted in row.review.exempted:
             found.setdefault(("exempted", exempted, ""), []).append(_name(row))
@@ -257,9 +257,8 @@ def overview(rows: Sequence[TopicRow], width: int, *, verbose: bool = False) -> 
 
 
 def _name(row: TopicRow) -> str:
-    """The topic's name, cut short, or a phrase for topics without settings of their own."""
-    name = row.topic or "any other"
-    return name if len(name) <= 40 else name[:39] + "…"
+    """The topic's name, cut short."""
+    return row.name if len(row.name) <= 40 else row.name[:39] + "…"
 
 
 # ------------------------------------------------------------------ for programs

@@ -33,7 +33,7 @@ from modelcheck.kafka.report.report import (
     why,
 )
 from modelcheck.kafka.report.settings_used import given, ungiven, warnings
-from modelcheck.kafka.report.wording import cell, legend, mark, sentence
+from modelcheck.kafka.report.wording import RESULTS, cell, mark, page_legend, sentence
 
 WIDTH = 96
 MOST_RUNS = 8  # each takes a second or two of explaining
@@ -62,7 +62,7 @@ def review_parts(review: Review, command: str) -> tuple[list[PageItem], list[Car
     places = {id(answer.loss): place for place, group in enumerate(shown) for answer in group}
     items = [_item(review, group[0], command) for group in shown]
     now = [run for _, run in _today_runs(review, command)]
-    gravest = None if review.today is None else next(iter(review.today.states), None)
+    gravest = next(iter(review.states_today), None)
     has_picture = gravest is not None and today.first_loss_of(gravest) is not None
     pictured = tuple(each.title for each in items) if has_picture else ()
     cards = [
@@ -75,7 +75,7 @@ def review_parts(review: Review, command: str) -> tuple[list[PageItem], list[Car
 def _today_runs(review: Review, command: str) -> list[tuple[StateFindings, PageItem]]:
     """The first run from each state that is not well, as an item of the page."""
     found = []
-    for each in () if review.today is None else review.today.states:
+    for each in review.states_today:
         answer = today.first_loss_of(each)
         if answer is not None:
             begins = f"{today.begins(answer)} {today.says(answer)}"
@@ -241,8 +241,7 @@ def _table(
             for each, (text, role) in zip(answers, texts, strict=True)
         )
         rows.append((f"{kind}: {words}", cells))
-    signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
-    return PageTable(title, NAMES, tuple(rows), "; ".join(signs), runs)
+    return PageTable(title, NAMES, tuple(rows), "; ".join(page_legend(used)), runs)
 
 
 def _after(review: Review) -> Iterator[PageTable]:
@@ -287,9 +286,9 @@ def _outages(review: Review) -> Iterator[PageTable]:
 
 def _required(review: Review) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The summary of the requirements, with whether each is met and what asks for it, and the exceptions."""
-    words = {True: "met", False: "NOT met", None: "not known"}
     texts = [
-        f"{required}: {words[review.met(required)]}{why(review, required)}" for required in review.required
+        f"{required}: {RESULTS[review.met(required)][0]}{why(review, required)}"
+        for required in review.required
     ]
     if texts or review.exempted:
         yield (

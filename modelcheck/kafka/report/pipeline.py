@@ -25,7 +25,6 @@ from modelcheck.kafka.questions.comparison import CellChange, TopicChange
 from modelcheck.kafka.questions.question import GUARANTEES, Guarantee
 from modelcheck.kafka.questions.remedies import Remedy
 from modelcheck.kafka.questions.review import Review
-from modelcheck.kafka.questions.today.findings import StateFindings
 from modelcheck.kafka.report.comparison_text import setting_words
 from modelcheck.kafka.report.fault_table import NAMES
 from modelcheck.kafka.report.overview import TopicRow
@@ -33,6 +32,7 @@ from modelcheck.kafka.report.report import limits, says, subject
 from modelcheck.kafka.report.run_text import outcome, sentences, story
 from modelcheck.kafka.report.wording import cell as text_of_cell
 from modelcheck.kafka.report.wording import sentence
+from modelcheck.kafka.settings.keys.catalogue import FACTOR
 from modelcheck.kafka.settings.keys.releases import entry
 from modelcheck.kafka.settings.provenance import Remark
 from spec.model.ir import Kind
@@ -41,7 +41,6 @@ from spec.source import Source
 OUTSIDE = FindingRule("review/outside", "A setting that matters and is outside the model")
 UNKNOWN = FindingRule("review/unknown-setting", "A setting that Kafka does not have")
 TODAY = FindingRule("review/today", "A partition that is not well, and what it can lose from there")
-FACTOR = "default.replication.factor"
 TELLING = ("acks", "min.insync.replicas", "unclean.leader.election.enable", FACTOR)  # without a remedy
 CAME = {True: CaseStatus.PASSED, False: CaseStatus.FAILED, None: CaseStatus.ERROR}
 
@@ -171,15 +170,10 @@ def _required_cases(row: TopicRow) -> Iterator[CaseReport]:
         )
 
 
-def _states(row: TopicRow) -> tuple[StateFindings, ...]:
-    """The findings about states of the topic's partitions."""
-    return () if row.review.today is None else row.review.today.states
-
-
 def _cases_today(row: TopicRow) -> Iterator[CaseReport]:
     """A case for each guarantee from each state; one that fails is broken without another fault."""
     suite = f"review {row.topic} today".replace("  ", " ")
-    for found in _states(row):
+    for found in row.review.states_today:
         heading = today.heading(found.state)
         for guarantee in GUARANTEES:
             answer = found.answer(guarantee.name)
@@ -196,7 +190,7 @@ def _cases_today(row: TopicRow) -> Iterator[CaseReport]:
 
 def _findings_today(row: TopicRow) -> Iterator[Finding]:
     """A finding at the line of each partition that is not well."""
-    for found in _states(row):
+    for found in row.review.states_today:
         state = found.state
         unmet = [str(each) for each in row.review.required if found.met(each) is False]
         is_worse = bool(row.review.broken_today(found))

@@ -20,7 +20,7 @@ from modelcheck.kafka.questions.review import Review, broken
 from modelcheck.kafka.report.fault_table import table
 from modelcheck.kafka.report.run_text import story
 from modelcheck.kafka.report.settings_used import basis, warnings
-from modelcheck.kafka.report.wording import cell, mark, sentence
+from modelcheck.kafka.report.wording import RESULTS, cell, mark, sentence
 from spec.meaning.semantics import Machine
 
 SHOWN = 5  # remedies in the report
@@ -104,9 +104,8 @@ def subject(review: Review) -> str:
 
 def _requirements(review: Review, width: int) -> Iterator[Line]:
     """The requirements, and whether each is met."""
-    words = {True: ("met", Role.GOOD), False: ("NOT met", Role.BAD), None: ("not known", Role.UNSURE)}
     for required in review.required:
-        text, role = words[review.met(required)]
+        text, role = RESULTS[review.met(required)]
         head = line("  required ", Piece(str(required), Role.STRONG), ": ", Piece(text, role))
         yield from wrapped(head, why(review, required), width)
     for exempted in review.exempted:

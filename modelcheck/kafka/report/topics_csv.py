@@ -8,13 +8,13 @@ from io import StringIO
 from typing import TypeVar
 
 from counterexamples.lines import clean
-from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.answers import Answer, all_met
 from modelcheck.kafka.questions.cases import survived
 from modelcheck.kafka.questions.question import Requirement
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.fault_table import NAMES
 from modelcheck.kafka.report.overview import TopicRow
-from modelcheck.kafka.report.wording import sentence
+from modelcheck.kafka.report.wording import RESULTS, sentence
 from modelcheck.kafka.settings.provenance import Stated
 
 T = TypeVar("T")
@@ -44,7 +44,6 @@ COLUMNS = (
     "complete",
 )
 _FORMULA = ("=", "+", "-", "@")
-_MET = {False: "not met", None: "not known", True: "met"}
 
 
 def as_csv(rows: Iterable[TopicRow]) -> str:
@@ -82,7 +81,7 @@ def _values(row: TopicRow) -> Iterator[str | int]:
     yield row.state_today
     yield from (_fewest_today(review, name) for name in NAMES)
     met = [(required, review.met(required)) for required in review.required]
-    yield _MET[min((each for _, each in met), key=tuple(_MET).index)] if met else ""
+    yield RESULTS[all_met(is_met for _, is_met in met)][0].lower() if met else ""
     yield _listed(review.required)
     yield _listed(required for required, is_met in met if is_met is not True)
     yield "; ".join(review.exempted)
@@ -116,8 +115,7 @@ def _fewest_today(review: Review, guarantee: str) -> str | int:
 
     Empty if every partition that they show is well.
     """
-    states = () if review.today is None else review.today.states
-    answers = [each.answer(guarantee) for each in states]
+    answers = [each.answer(guarantee) for each in review.states_today]
     return _fewest(min(answers, key=survived, default=None))
 
 

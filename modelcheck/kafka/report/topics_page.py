@@ -9,14 +9,14 @@ import modelcheck.kafka.report.today_text as today
 from counterexamples.html.listing import ListCell, ListFilter, Listing, ListKind
 from counterexamples.html.page import Card, PageTable, TableCell, page
 from counterexamples.lines import Role, count
-from modelcheck.kafka.questions.answers import Answer
+from modelcheck.kafka.questions.answers import Answer, all_met
 from modelcheck.kafka.questions.cases import survived
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.fault_table import NAMES
-from modelcheck.kafka.report.overview import FACTS, ILL, MET, UNKNOWN, UNMET, TopicRow, by_requirement, title
+from modelcheck.kafka.report.overview import FACTS, ILL, TopicRow, by_requirement, title
 from modelcheck.kafka.report.page import first_words, review_parts
 from modelcheck.kafka.report.report import subject
-from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.report.wording import MET, RESULTS, UNKNOWN, UNMET, cell, page_legend
 
 USUAL = "most at risk first"
 _STATES = 20  # in the table of partitions that are not well
@@ -31,7 +31,7 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
     ill = tuple(_ill(rows))
     card = Card(
         "How many faults each topic survives",
-        f"{_name(rows[0])}: {words}",
+        f"{rows[0].name}: {words}",
         role,
         listing=_listing(rows),
         tables=ill,
@@ -40,11 +40,6 @@ def overview_page(rows: Sequence[TopicRow], command: str) -> str:
     )
     cards[-1] = replace(cards[-1], title=subject(rows[0].review), command="")
     return page(items, title=title(rows), cards=[card, *cards], folded=True)
-
-
-def _name(row: TopicRow) -> str:
-    """The topic's name, or a phrase for topics without settings of their own."""
-    return row.topic or "any other"
 
 
 def _listing(rows: Sequence[TopicRow]) -> Listing:
@@ -58,9 +53,8 @@ def _listing(rows: Sequence[TopicRow]) -> Listing:
         *(["today"] if has_states else []),
         *(["policy"] if has_policy else []),
     ]
-    listed = tuple((_name(row), _kind(row, has_states=has_states, has_policy=has_policy)) for row in rows)
+    listed = tuple((row.name, _kind(row, has_states=has_states, has_policy=has_policy)) for row in rows)
     used = (cell(row.review.verdict(name)[0])[0] for row in rows for name in NAMES)
-    signs = [text.removeprefix("`").replace("`", ":") for text in legend(used)]
     return Listing(
         "Topics",
         tuple(columns),
@@ -68,7 +62,7 @@ def _listing(rows: Sequence[TopicRow]) -> Listing:
         USUAL,
         tuple(_filters({tag for _, kind in listed for tag in kind.tags}, rows[0].review.faults)),
         searched=tuple(range(len(FACTS) + len(NAMES), len(columns) - 1)),
-        note="; ".join(("faults that are survived, of any mixture", *signs)),
+        note="; ".join(("faults that are survived, of any mixture", *page_legend(used))),
     )
 
 
@@ -134,9 +128,8 @@ def _filters(tags: set[str], faults: int) -> Iterator[ListFilter]:
 
 def _results(review: Review) -> Iterator[str]:
     """What came of the policy: the gravest result, and whether there are exceptions."""
-    results = {review.met(required) for required in review.required}
-    if results:
-        yield UNMET if False in results else UNKNOWN if None in results else MET
+    if review.required:
+        yield RESULTS[all_met(map(review.met, review.required))][0]
     elif not review.exempted:
         yield "nothing required"
     if review.exempted:
@@ -179,7 +172,7 @@ def _requirements(rows: Sequence[TopicRow]) -> Iterator[tuple[str, tuple[str, ..
 
 def _ill(rows: Iterable[TopicRow]) -> Iterator[PageTable]:
     """The table of the partitions that are not well, with the further faults that they survive."""
-    found = [each for row in rows if row.review.today is not None for each in row.review.today.states]
+    found = [each for row in rows for each in row.review.states_today]
     if not found:
         return
     listed = tuple(

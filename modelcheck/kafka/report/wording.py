@@ -18,6 +18,13 @@ CELLS = {  # what the marks of the table mean, in addition to plain numbers
     "ok": "`ok` it breaks nothing",
 }
 
+MET, UNMET, UNKNOWN = "met", "NOT met", "not known"
+RESULTS: Mapping[bool | None, tuple[str, Role]] = {  # of requirements, the gravest first
+    False: (UNMET, Role.BAD),
+    None: (UNKNOWN, Role.UNSURE),
+    True: (MET, Role.GOOD),
+}
+
 
 def cell(answer: Answer | None) -> tuple[str, Role]:
     """The number of faults survived as a table cell, with marks that `CELLS` explains."""
@@ -42,6 +49,11 @@ def legend(cells: Iterable[str]) -> list[str]:
     """The explanations of the marks that occur in the cells."""
     used = set(cells)
     return [text for sign, text in CELLS.items() if any(_has(each, sign) for each in used)]
+
+
+def page_legend(cells: Iterable[str]) -> list[str]:
+    """The same for a page, which shows no backquotes: "n+: n faults are survived"."""
+    return [text.removeprefix("`").replace("`", ":") for text in legend(cells)]
 
 
 def _has(text: str, sign: str) -> bool:

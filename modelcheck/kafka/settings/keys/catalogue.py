@@ -16,6 +16,7 @@ from modelcheck.kafka.settings.keys.versions import OLDEST, of, version
 from spec.reading import resource
 
 _PLAIN = ("why", "topic_name", "absent", "low", "of_model", "worst")
+FACTOR = "default.replication.factor"  # also what the replicas of a created topic are read as
 # How long a name was read, where that differs from the key's own time: the Scala
 # producer's name went with that producer, and the Java producer came with 0.8.2.
 NAME_LIFETIMES = {"request.required.acks": (OLDEST, of(1, 1)), "acks": (of(0, 8, 2), None)}

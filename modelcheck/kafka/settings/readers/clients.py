@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 
-from modelcheck.kafka.settings.keys.catalogue import find, is_modelled
+from modelcheck.kafka.settings.keys.catalogue import FACTOR, find, is_modelled
 from modelcheck.kafka.settings.keys.key import CatalogueKey, Reader, spelled
 from modelcheck.kafka.settings.readings import SettingLayer
 
-FACTOR = "default.replication.factor"  # what the number of replicas of a created topic is read as
 _CREATION = re.compile(r"(?:.*\.)?topic\.creation\.[\w-]+\.replication\.factor")
 _CREATED = re.compile(
     r"(?:(?:.*\.)?source\.connector\.)?replication\.factor|(?:.*\.)?streams?\.(?:.*\.)?replication\.factor|[\w-]+->[\w-]+\.replication\.factor"

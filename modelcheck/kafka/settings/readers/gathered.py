@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from modelcheck.kafka.settings.keys.catalogue import FACTOR
 from modelcheck.kafka.settings.provenance import FILLED_IN
-from modelcheck.kafka.settings.readers.clients import FACTOR, acks_named, client_setting
+from modelcheck.kafka.settings.readers.clients import acks_named, client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
     NOTHING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from modelcheck.kafka.settings.keys.catalogue import find, is_modelled
+from modelcheck.kafka.settings.keys.catalogue import FACTOR, find, is_modelled
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import Remark, ResolutionDiagnostics
 from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
@@ -14,7 +14,6 @@ from modelcheck.kafka.settings.resolution.precedence import value_of
 _OF_CONTROLLERS = frozenset(
     "unclean.leader.election.enable auto.leader.rebalance.enable eligible.leader.replicas.enable".split()
 )
-_FACTOR = "default.replication.factor"
 _ROLES = "process.roles"
 
 
@@ -27,7 +26,7 @@ def counted(
     not how many replicas a topic gets either that is created with -1, as it does of one made on first use.
     A value that none can have is a mistake all the same: with it the process does not start.
     """
-    theirs = _OF_CONTROLLERS | ({_FACTOR} if topic is not None and topic.left_at is not None else set())
+    theirs = _OF_CONTROLLERS | ({FACTOR} if topic is not None and topic.left_at is not None else set())
     roles = roles_of(_static(given))
     controllers = {home for home, value in roles.items() if "controller" in value}
     alone, brokers = _alone(given)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from modelcheck.kafka.settings.keys.catalogue import find, is_irrelevant
+from modelcheck.kafka.settings.keys.catalogue import FACTOR, find, is_irrelevant
 from modelcheck.kafka.settings.keys.key import Reader, spelled
-from modelcheck.kafka.settings.readers.clients import FACTOR, client_setting
+from modelcheck.kafka.settings.readers.clients import client_setting
 from modelcheck.kafka.settings.readers.formats.properties import read_properties
 from modelcheck.kafka.settings.readers.formats.tree import (
     MappingNode,
