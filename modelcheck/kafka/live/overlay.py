@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 
 from modelcheck.kafka.settings.readings import About, Given, Reading, SettingLayer
+from spec.frozen import frozen
 
 # What a configuration of brokers leaves to the platform that runs them.
 _OF_THE_PLATFORM = frozenset(
@@ -21,37 +24,54 @@ def laid_over(files: Sequence[Reading], cluster: Sequence[Reading]) -> tuple[Rea
     their files, since one that a file no longer gives is gone; settings made for running brokers, features
     and partitions stay, unless a file gives the same.
     """
-    return (*files, *(_without(each, files) for each in cluster))
+    given = _GivenByFiles.of(files)
+    return (*files, *(given.left_of(each) for each in cluster))
 
 
-def _without(running: Reading, files: Sequence[Reading]) -> Reading:
-    """What a reading of the cluster has besides what the files give."""
-    given = [one for each in files for one in each.given]
-    topics = {topic.name: topic for each in files for topic in each.topics}
-    abouts = {fact.about for each in files for fact in each.facts}
-    factors = {name: topic.replication_factor for name, topic in topics.items()}
-    is_static = any(one.layer is SettingLayer.BROKER_STATIC for one in given)
-    return replace(
-        running,
-        given=tuple(one for one in running.given if not _is_replaced(one, given, topics.keys(), abouts)),
-        topics=tuple(
-            topic for topic in running.topics if factors.get(topic.name) in {None, topic.replication_factor}
-        ),
-        facts=tuple(fact for fact in running.facts if fact.about not in abouts),
-        own_topics=() if is_static else running.own_topics,
-    )
+@frozen
+class _GivenByFiles:
+    """What files give: keys by their layer, settings by layer and entity, topics, and facts."""
 
+    keys: Mapping[SettingLayer, Collection[str]]
+    entities: Mapping[SettingLayer, Collection[str]]
+    replicas: Mapping[str, int | None]
+    abouts: Collection[About]
 
-def _is_replaced(one: Given, given: Sequence[Given], topics: Collection[str], abouts: set[About]) -> bool:
-    """Whether the files decide a setting of the cluster."""
-    same = [other for other in given if other.layer is one.layer]
-    match one.layer:
-        case SettingLayer.TOPIC:
-            return one.entity in topics or any(other.entity in {"", one.entity} for other in same)
-        case SettingLayer.BROKER_STATIC:
-            is_kept = one.key in _OF_THE_PLATFORM and one.key not in {other.key for other in same}
-            return bool(same) and not is_kept
-        case SettingLayer.DEFAULT:
-            return About.VERSION in abouts
-        case _:
-            return any(other.key == one.key for other in same)
+    @classmethod
+    def of(cls, files: Sequence[Reading]) -> Self:
+        """What these files give."""
+        keys: dict[SettingLayer, set[str]] = defaultdict(set)
+        entities: dict[SettingLayer, set[str]] = defaultdict(set)
+        for one in (one for each in files for one in each.given):
+            keys[one.layer].add(one.key)
+            entities[one.layer].add(one.entity)
+        replicas = {topic.name: topic.replication_factor for each in files for topic in each.topics}
+        return cls(keys, entities, replicas, {fact.about for each in files for fact in each.facts})
+
+    def left_of(self, running: Reading) -> Reading:
+        """What a reading of the cluster has besides what the files give."""
+        return replace(
+            running,
+            given=tuple(one for one in running.given if not self._decide(one)),
+            topics=tuple(
+                topic
+                for topic in running.topics
+                if self.replicas.get(topic.name) in {None, topic.replication_factor}
+            ),
+            facts=tuple(fact for fact in running.facts if fact.about not in self.abouts),
+            own_topics=() if SettingLayer.BROKER_STATIC in self.keys else running.own_topics,
+        )
+
+    def _decide(self, one: Given) -> bool:
+        """Whether the files decide a setting of the cluster."""
+        keys, entities = self.keys.get(one.layer, ()), self.entities.get(one.layer, ())
+        match one.layer:
+            case SettingLayer.TOPIC:
+                return one.entity in self.replicas or "" in entities or one.entity in entities
+            case SettingLayer.BROKER_STATIC:
+                is_kept = one.key in _OF_THE_PLATFORM and one.key not in keys
+                return bool(keys) and not is_kept
+            case SettingLayer.DEFAULT:
+                return About.VERSION in self.abouts
+            case _:
+                return one.key in keys

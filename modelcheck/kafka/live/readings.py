@@ -220,8 +220,7 @@ def _of_broker(broker: BrokerDescription) -> Reading:
     rack = [] if broker.rack is None else [ShownSetting("broker.rack", broker.rack, own)]
     first = [ShownSetting("node.id", str(broker.id), own), *rack]
     others = [one for one in broker.settings or () if one.key not in {"node.id", "broker.id", "broker.rack"}]
-    name = f"broker {broker.id} ({broker.address})"
-    given = _given([*first, *others], Source(name, "", is_file=False), str(broker.id))
+    given = _given([*first, *others], _source_of_broker(broker), str(broker.id))
     return Reading(given[0].source, FileKind.CLUSTER, tuple(given))
 
 
@@ -229,8 +228,12 @@ def _own_topics(asked: Sequence[BrokerDescription]) -> Iterator[Given]:
     """The replicas that brokers give topics of Kafka's own, which count until these are made."""
     for broker in asked:
         own = {one.key: one for one in reversed(broker.settings or ()) if one.key in _OWN_KEYS}
-        name = f"broker {broker.id} ({broker.address})"
-        yield from _given(list(own.values()), Source(name, "", is_file=False), str(broker.id))
+        yield from _given(list(own.values()), _source_of_broker(broker), str(broker.id))
+
+
+def _source_of_broker(broker: BrokerDescription) -> Source:
+    """What a broker answers about itself, as a source without a text."""
+    return Source(f"broker {broker.id} ({broker.address})", "", is_file=False)
 
 
 # ------------------------------------------------------------------ topics
@@ -239,10 +242,9 @@ def _own_topics(asked: Sequence[BrokerDescription]) -> Iterator[Given]:
 def _topic(cluster: ClusterDescription, topic: TopicDescription) -> tuple[Topic, list[Given]]:
     """A topic with the state of its partitions, and its own settings."""
     factor = min((len(part.replicas) for part in topic.partitions), default=None)
-    name = f"topic {topic.name} ({cluster.address})"
     head = f"Topic: {topic.name}  PartitionCount: {len(topic.partitions)}  ReplicationFactor: {factor}\n"
     lines = [_line(part) for part in topic.partitions]
-    source = Source(name, head + "".join(lines), is_file=False)
+    source = _source_of_topic(cluster, topic, head + "".join(lines))
     at = len(head)
     parts = []
     for part, line in zip(topic.partitions, lines, strict=True):
@@ -275,8 +277,12 @@ def _ids(nodes: Iterable[int]) -> str:
 
 def _inherited(cluster: ClusterDescription, topic: TopicDescription) -> list[Given]:
     """The brokers' settings as a topic shows them, where no broker shows its own."""
-    name = f"topic {topic.name} ({cluster.address})"
-    return _given(topic.inherited, Source(name, "", is_file=False), "")
+    return _given(topic.inherited, _source_of_topic(cluster, topic), "")
+
+
+def _source_of_topic(cluster: ClusterDescription, topic: TopicDescription, text: str = "") -> Source:
+    """What the cluster answers about a topic, as a source."""
+    return Source(f"topic {topic.name} ({cluster.address})", text, is_file=False)
 
 
 # ------------------------------------------------------------------ settings as text

@@ -373,7 +373,7 @@ def _printed(source: Source) -> Reading | None:
 
 
 def _where(
-    fits: Callable[[Source], bool], read: Callable[[Source], Reading]
+    fits: Callable[[Source], bool], read: Callable[[Source], Reading | None]
 ) -> Callable[[Source], Reading | None]:
     """A reader for texts for which `fits` is true."""
     return lambda source: read(source) if fits(source) else None
@@ -394,7 +394,7 @@ FORMS: tuple[Callable[[Source], Reading | None], ...] = (
     _where(lambda source: is_quorum(source.text), read_quorum),
     _printed,
     _where(lambda source: is_hcl(source.text), read_terraform),
-    lambda source: read_script(source) if is_script(source) else None,
+    _where(is_script, read_script),
     _where(_is_tree, _read_tree),
     _where(is_environment, read_environment),
 )
