@@ -10,7 +10,7 @@ import spec.model.types as t
 import spec.syntax.expressions as se
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
-from spec.elaboration.scopes import SlotFrame, TypeEnv
+from spec.elaboration.scopes import Facts, SlotFrame, TypeEnv
 from spec.source import Span
 
 
@@ -27,13 +27,22 @@ class Elaborator(Protocol):
     def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
         """The IR of an expression, whose type is inferred."""
 
-    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
+    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> Facts:
         """The narrower types of paths that follow if a condition is true (or false)."""
 
     def wrong(self, span: Span) -> ir.Expr:
         """A placeholder for an expression with a reported mistake."""
 
-    def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
+    def fail(
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        *,
+        label: str = "",
+        help: str = "",  # noqa: A002 - the word users see
+        notes: tuple[tuple[Span, str], ...] = (),
+    ) -> ir.Expr:
         """Report a mistake, and return a placeholder."""
 
     def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:

@@ -21,8 +21,9 @@ import spec.model.types as t
 import spec.syntax.expressions as se
 from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
-from spec.elaboration.scopes import SlotFrame, TypeEnv
+from spec.elaboration.scopes import Fact, Facts, SlotFrame, TypeEnv
 from spec.model.op import Op
+from spec.model.walk import walk
 from spec.source import Span
 from spec.wording import an
 
@@ -46,7 +47,7 @@ class ExpressionElaborator:
         found = self.infer(node, env, wanted)
         if typing.fits(found.type, wanted):
             return found
-        self.mismatch(node, found.type, wanted, what)
+        self.mismatch(node, found.type, wanted, what, env.why_unknown(node))
         return self.wrong(node.span)
 
     def infer(self, node: se.Expr, env: TypeEnv, hint: t.Type | None = None) -> ir.Expr:
@@ -84,18 +85,35 @@ class ExpressionElaborator:
         """A placeholder for an expression with a reported mistake."""
         return ir.Const(None, type=t.UNKNOWN, span=span)
 
-    def fail(self, code: str, span: Span, message: str, *, label: str = "", help: str = "") -> ir.Expr:  # noqa: A002
+    def fail(
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        *,
+        label: str = "",
+        help: str = "",  # noqa: A002 - the word users see
+        notes: tuple[tuple[Span, str], ...] = (),
+    ) -> ir.Expr:
         """Report a mistake, and return a placeholder."""
-        self.problems.add(code, span, message, label=label, help=help)
+        self.problems.add(code, span, message, label=label, help=help, notes=notes)
         return self.wrong(span)
 
-    def mismatch(self, node: se.Expr, actual: t.Type, wanted: t.Type, what: str = "here") -> None:
+    def mismatch(
+        self,
+        node: se.Expr,
+        actual: t.Type,
+        wanted: t.Type,
+        what: str = "here",
+        notes: tuple[tuple[Span, str], ...] = (),
+    ) -> None:
         """Report that a type does not fit, with the usual remedy."""
         help_ = self._help_for(node, actual, wanted)
         message = f"{an(wanted)} is needed {what}, and this is {an(actual)}".replace(
             "a none", "none"
         ).replace("[?]", "")
-        self.problems.add("R0301", node.span, message, label=str(actual).replace("[?]", ""), help=help_)
+        label = str(actual).replace("[?]", "")
+        self.problems.add("R0301", node.span, message, label=label, help=help_, notes=notes)
 
     def _help_for(self, node: se.Expr, actual: t.Type, wanted: t.Type) -> str:
         """The remedy for a type that does not fit; empty if none is usual."""
@@ -119,15 +137,15 @@ class ExpressionElaborator:
 
     # -------------------------------------------------------------- facts
 
-    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> dict[se.Expr, t.Type]:
+    def facts(self, node: se.Expr, env: TypeEnv, *, truth: bool) -> Facts:
         """The narrower types of paths that follow if `node` is true (or false)."""
         match node:
             case se.Binary("and", left, right) if truth:
                 known = self.facts(left, env, truth=True)
-                return known | self.facts(right, env.knowing(known), truth=True)
+                return {**known, **self.facts(right, env.knowing(known), truth=True)}
             case se.Binary("or", left, right) if not truth:
                 known = self.facts(left, env, truth=False)
-                return known | self.facts(right, env.knowing(known), truth=False)
+                return {**known, **self.facts(right, env.knowing(known), truth=False)}
             case se.Unary("not", of):
                 return self.facts(of, env, truth=not truth)
             case se.Binary("!=" | "==" as op, path, se.NoneLit()) | se.Binary(
@@ -137,18 +155,17 @@ class ExpressionElaborator:
                     return self._known_present(path, env)
             case se.IsCase(path, case) if _is_path(path) and case.text in self.declared.cases:
                 union, ordinal = self.declared.cases[case.text]
-                if truth:
-                    return {path: union.cases[ordinal]}
-                if len(union.cases) == 2:
-                    return {path: union.cases[1 - ordinal]}
+                if truth or len(union.cases) == 2:
+                    case_known = union.cases[ordinal if truth else 1 - ordinal]
+                    return {path: Fact(case_known, _reads(self._quietly(path, env)))}
             case _:
                 pass
         return {}
 
-    def _known_present(self, path: se.Expr, env: TypeEnv) -> dict[se.Expr, t.Type]:
+    def _known_present(self, path: se.Expr, env: TypeEnv) -> Facts:
         """The fact that an option at a path has a value."""
-        of = self._quietly(path, env).type
-        return {path: of.of} if isinstance(of, t.Option) else {}
+        found = self._quietly(path, env)
+        return {path: Fact(found.type.of, _reads(found))} if isinstance(found.type, t.Option) else {}
 
     def _quietly(self, node: se.Expr, env: TypeEnv) -> ir.Expr:
         """Elaborate for the type alone, without reports or slots."""
@@ -159,7 +176,8 @@ class ExpressionElaborator:
 
     def _narrowed(self, node: se.Expr, found: ir.Expr, env: TypeEnv) -> ir.Expr:
         """The expression with the narrower type that facts give it."""
-        known = env.facts.get(node) if env.facts and _is_path(node) else None
+        fact = env.facts.get(node) if env.facts and _is_path(node) else None
+        known = None if fact is None else fact.type
         match found.type, known:
             case t.Option(), known if known is not None:
                 return ir.Apply(Op.THE, (found,), type=known, span=node.span)
@@ -256,6 +274,11 @@ class ExpressionElaborator:
             return ir.Const(frozenset(), type=hint, span=node.span)
         of: t.Type = t.Set(common) if isinstance(node, se.SetLit) else t.Seq(common, None)
         return ir.Make(tuple(made), type=of, span=node.span)
+
+
+def _reads(found: ir.Expr) -> frozenset[int]:
+    """The state variables that an expression reads."""
+    return frozenset(each.index for each in walk(found) if isinstance(each, ir.Var))
 
 
 def _is_path(node: se.Expr) -> bool:

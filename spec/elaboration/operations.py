@@ -239,7 +239,12 @@ def is_case(e: Elaborator, node: se.IsCase, env: TypeEnv) -> ir.Expr:
     if isinstance(found.type, t.Option):
         help_ = f"it may be none: test it first (`x != none and x is {case.text}`)"
         return e.fail(
-            "R0302", node.of.span, "this may be none, which is no case", label=str(found.type), help=help_
+            "R0302",
+            node.of.span,
+            "this may be none, which is no case",
+            label=str(found.type),
+            help=help_,
+            notes=env.why_unknown(node.of),
         )
     own = (
         found.type.union == union.name if isinstance(found.type, t.Case) else found.type in {union, t.UNKNOWN}

@@ -40,6 +40,7 @@ def get(e: Elaborator, node: se.Get, env: TypeEnv) -> ir.Expr:
                 f"this may be none, which has no `{name}`",
                 label=f"{inner}?",
                 help=help_,
+                notes=env.why_unknown(node.of),
             )
         case t.UnknownType():
             return e.wrong(node.span)

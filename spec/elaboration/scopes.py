@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum as PyEnum
 
@@ -23,58 +23,56 @@ class Binding:
 
 
 @frozen
+class Fact:
+    """What a test has shown of an expression: its narrower type, and the state variables that it reads."""
+
+    type: t.Type
+    reads: frozenset[int]
+
+
+Facts = Mapping[se.Expr, Fact]
+
+
+@frozen
 class TypeEnv:
     """The names in scope, and facts: expressions whose type is narrower here than declared.
 
     After `m is Vote` the name `m` is a Vote; after `leader != none` the
     expression `leader` is a member.  Facts are keyed by syntax, which is
-    equal at every place.
+    equal at every place.  `ended` has the statement that ended each fact no longer known.
     """
 
     names: Mapping[str, Binding] = field(default_factory=dict)
-    facts: Mapping[se.Expr, t.Type] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+    ended: Mapping[se.Expr, Span] = field(default_factory=dict)
 
     def bind(self, name: str, binding: Binding) -> TypeEnv:
         """The environment with one more name; facts about a shadowed name are dropped."""
-        kept = {expr: of for expr, of in self.facts.items() if not mentions(expr, name)}
-        return TypeEnv({**self.names, name: binding}, kept)
+        kept = {expr: fact for expr, fact in self.facts.items() if not mentions(expr, name)}
+        ended = {expr: span for expr, span in self.ended.items() if not mentions(expr, name)}
+        return TypeEnv({**self.names, name: binding}, kept, ended)
 
-    def knowing(self, facts: Mapping[se.Expr, t.Type]) -> TypeEnv:
+    def knowing(self, facts: Facts) -> TypeEnv:
         """The environment with more facts."""
         return replace(self, facts={**self.facts, **facts}) if facts else self
 
     def settled(self) -> TypeEnv:
-        """The environment without facts about the state, which a statement ends."""
-        return replace(self, facts={expr: of for expr, of in self.facts.items() if self._is_bound(expr)})
+        """The environment without facts about the state, as before a step."""
+        return replace(self, facts={expr: fact for expr, fact in self.facts.items() if not fact.reads})
 
-    def _is_bound(self, expr: se.Expr) -> bool:
-        """Whether an expression depends only on bound names."""
-        if isinstance(expr, se.Name):
-            return expr.name in self.names
-        return self._part_of_bound(expr) is not None
+    def after(self, changed: Collection[int], span: Span) -> TypeEnv:
+        """The environment after the statement at a span, without facts that read a variable it changes."""
+        gone = [expr for expr, fact in self.facts.items() if not fact.reads.isdisjoint(changed)]
+        if not gone:
+            return self
+        kept = {expr: fact for expr, fact in self.facts.items() if expr not in gone}
+        return TypeEnv(self.names, kept, {**self.ended, **dict.fromkeys(gone, span)})
 
-    def _part_of_bound(self, expr: se.Expr) -> t.Type | None:
-        """The type of a path through parts of a bound value; None if it reads the state."""
-        found: t.Type | None = None
-        match expr:
-            case se.Name(name) if name in self.names and self.names[name].value is None:
-                found = self.names[name].type
-            case se.Get(of, field_):
-                match self._part_of_bound(of):
-                    case t.Record(_, fields) | t.Case(_, _, fields) | t.Union(_, (t.Case(_, _, fields), *_)):
-                        # All cases of a union have what can be read without knowing which it is.
-                        found = next((each.type for each in fields if each.name == field_.text), None)
-                    case _:
-                        pass
-            case se.Index(of, index) if isinstance(index, se.IntLit) or self._part_of_bound(index):
-                match self._part_of_bound(of):
-                    case t.Map(_, inner) | t.Seq(inner):
-                        found = inner
-                    case _:
-                        pass
-            case _:
-                pass
-        return None if found is None else self.facts.get(expr, found)
+    def why_unknown(self, expr: se.Expr) -> tuple[tuple[Span, str], ...]:
+        """The note where a fact about an expression ended; none if it never was known."""
+        if expr not in self.ended:
+            return ()
+        return ((self.ended[expr], "an earlier test of it ends here: this changes what it reads"),)
 
 
 def mentions(node: object, name: str) -> bool:

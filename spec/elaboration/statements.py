@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -19,6 +20,7 @@ from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.elaboration.scopes import SlotFrame, TypeEnv, Use
 from spec.elaboration.sequences import remove_first
 from spec.model.op import Op
+from spec.model.walk import walk_statements
 from spec.source import Span
 from spec.wording import an, listed
 
@@ -50,7 +52,8 @@ class StatementElaborator:
         """The IR of statements in order; a name bound by one is known in the next."""
         made: list[ir.Stmt] = []
         for statement in statements:
-            env = self._one(statement, env, made)
+            before = len(made)
+            env = self._one(statement, env, made).after(_changed(made[before:]), statement.span)
         return tuple(made)
 
     def _one(self, node: s.Stmt, env: TypeEnv, made: list[ir.Stmt]) -> TypeEnv:
@@ -69,16 +72,16 @@ class StatementElaborator:
                 return inner
             case s.AssignStmt(place, value):
                 self._assign(node.span, place, value, env, made)
-                return env.settled()
+                return env
             case s.Do(call):
                 self._do(node.span, call, env, made)
-                return env.settled()
+                return env
             case s.IfStmt():
                 made.append(self._if(node, env))
-                return env.settled()
+                return env
             case s.ForStmt(binder, body):
                 made.append(self._for(node, binder, body, env))
-                return env.settled()
+                return env
             case s.ChooseStmt(binder, where):
                 return self._choose(node, binder, where, env, made)
             case s.AssertStmt() if self.no_step:
@@ -101,7 +104,7 @@ class StatementElaborator:
                 return env
             case s.MemberStmt(verb, of):
                 self._member(node.span, verb, of, env, made)
-                return env.settled()
+                return env
             case _:
                 assert_never(node)
 
@@ -194,7 +197,8 @@ class StatementElaborator:
         if not isinstance(member.type, t.Sort):
             help_ = f"test it first (`… != none`), bind it (`x in …`), or write `the(…).{name.text}`"
             what = f"this may be none, which has no `{name.text}`"
-            self.problems.add("R0302", of.span, what, label=str(member.type), help=help_)
+            notes = env.why_unknown(of)
+            self.problems.add("R0302", of.span, what, label=str(member.type), help=help_, notes=notes)
             return None
         own = self.declared.fields.get(member.type.name, {})
         if name.text not in own:
@@ -396,7 +400,10 @@ class StatementElaborator:
         ghost, outer = self._ghosts(), self._under_ghost
         if ghost is not None:
             self._under_ghost = ghost[0]
-        made = self.block(body, inner.settled())
+        made = self.block(body, inner)
+        repeated = inner.after(_changed(made), node.span)
+        if repeated is not inner:  # an earlier round may have changed what was known at first
+            made = self.block(body, repeated)
         self._under_ghost = outer
         return ir.Each(slot, binder.name.text, domain, made, case, span=node.span)
 
@@ -490,6 +497,11 @@ class StatementElaborator:
         path: _Path = (ir.Key(member),)
         size = ir.Apply(Op.SIZE, (self._read(var, path, span),), type=flush_type(var.type), span=span)
         made.append(ir.Assign(var.index + 1, path, size, span=span))
+
+
+def _changed(statements: Iterable[ir.Stmt]) -> frozenset[int]:
+    """The state variables that statements may change."""
+    return frozenset(each.var for each in walk_statements(statements) if isinstance(each, ir.Assign))
 
 
 def _flushed(var: DeclaredVariable) -> DeclaredVariable:

@@ -179,7 +179,48 @@ def test_a_guard_is_known_to_the_body_until_something_changes() -> None:
     action = "action a { require led: leader != none  leader.hw := 1 }"
 
     assert body(action) == ["Replica.hw[the(leader)] := fit 1"]
-    assert codes(BASE + action.replace("leader.hw := 1", "epoch := 1  leader.hw := 1")) == ["R0302"]
+    assert codes(BASE + action.replace("leader.hw := 1", "leader := none  leader.hw := 1")) == ["R0302"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "epoch := 1  leader.hw := 1",
+        "leader.hw := 1  leader.ok := false",
+        "if epoch == 0 { epoch := 1 }  leader.hw := 1",
+        "for r: Replica { r.hw := leader.hw  leader.ok := false }",
+        "wipe leader  leader.hw := 1",
+    ],
+)
+def test_what_is_known_of_a_variable_survives_changes_of_others(changes: str) -> None:
+    changed = body(f"action a {{ require led: leader != none  {changes} }}")
+
+    assert "the(leader)" in "".join(changed)
+
+
+@pytest.mark.parametrize(
+    ("changes", "by"),
+    [
+        ("leader := none  leader.hw := 1", "leader := none"),
+        ("if epoch == 0 { leader := none }  leader.hw := 1", "if epoch == 0 { leader := none }"),
+        ("for r: Replica { leader.hw := 1  leader := r }", "for r: Replica { leader.hw := 1  leader := r }"),
+        ("leader := none  epoch := leader.vote", "leader := none"),
+    ],
+)
+def test_where_a_change_ends_what_is_known_the_message_shows_it(changes: str, by: str) -> None:
+    with pytest.raises(SpecError) as found:
+        loads(BASE + f"action a {{ require led: leader != none  {changes} }}")
+
+    notes = [note for told in found.value.diagnostics for note in told.notes]
+    assert [note.source.at(note.span) for note in notes] == [by]
+
+
+def test_a_test_of_a_field_ends_when_the_field_of_any_member_changes() -> None:
+    tested = "require q.vote != none"
+
+    assert body(f"action a(q: Replica, r: Replica) {{ {tested}  r.hw := 1  epoch := q.vote }}")
+    changed = f"action a(q: Replica, r: Replica) {{ {tested}  r.vote := none  epoch := q.vote }}"
+    assert codes(BASE + changed) == ["R0301"]
 
 
 def test_what_is_known_of_a_bound_name_survives_a_change() -> None:
@@ -212,9 +253,10 @@ def test_a_test_of_a_field_rests_on_the_tests_before_it() -> None:
 
 def test_what_a_bound_record_leads_to_in_the_state_is_forgotten_with_it() -> None:
     tests = "require known: m.from != none and m.from.vote != none"
-    text = f"action a(m in net) {{ {tests}  epoch := 1  epoch := m.from.vote }}"
+    text = f"action a(m in net, r: Replica) {{ {tests}  epoch := 1  epoch := m.from.vote }}"
 
-    assert codes(BASE + NESTED + text) == ["R0301"]
+    assert body(NESTED + text)
+    assert codes(BASE + NESTED + text.replace("epoch := 1", "r.vote := none")) == ["R0301"]
 
 
 SHAPES = """
@@ -244,7 +286,7 @@ def test_one_test_of_a_part_of_a_message_is_enough(tests: str, read: str) -> Non
 
 def test_what_is_read_by_the_state_is_forgotten_with_it() -> None:
     tests = "require t: m.all[int(epoch)] != none  epoch := 1  m.all[int(epoch)].hw := 1"
-    keyed = "require t: leader != none and m.heads[w] != none  epoch := 1  leader.hw := 1"
+    keyed = "require t: leader != none and m.heads[w] != none  leader := none  leader.hw := 1"
 
     assert codes(BASE + SHAPES + f"action a(m in net, w: Way) {{ {tests} }}") == ["R0302"]
     assert codes(BASE + SHAPES + f"action a(m in net, w: Way) {{ {keyed} }}") == ["R0302"]
@@ -286,9 +328,10 @@ def test_the_value_of_what_is_known_is_itself() -> None:
 
 
 def test_a_loop_forgets_what_its_body_may_change() -> None:
-    text = "action a { require leader != none  for r: Replica { leader.hw := 1 } }"
+    text = "action a { require leader != none  for r: Replica { leader.hw := 1  epoch := 1 } }"
 
-    assert codes(BASE + text) == ["R0302"]
+    assert body(text)
+    assert codes(BASE + text.replace("epoch := 1", "leader := none")) == ["R0302"]
 
 
 # ----------------------------------------------------------------------- functions
