@@ -82,9 +82,7 @@ class _Protocol:
                 continue
             match use:
                 case Use.GHOST:
-                    message = f"{where} cannot see the ghost `{name}`"
-                    help_ = "only properties, and what is assigned to ghosts, may read ghosts"
-                    self.problems.add("R0404", span, message, help=help_)
+                    self.problems.ghost(span, name, f"{where} cannot see the ghost `{name}`")
                 case Use.STATE:
                     message = f"{where} cannot depend on the state (`{name}`)"
                     self.problems.add("R0408", span, message, help="only configs and sizes are known there")

@@ -127,6 +127,8 @@ class ExpressionElaborator:
                 return f"if {an(actual)} really is meant as {an(wanted)}, write `int({text})`"
             case _, t.Set(of) if typing.fits(actual, of):
                 return f"for a set of one write `{{{text}}}`"
+            case _, t.Map(key, value) if isinstance(node, se.SetLit | se.SeqLit) and not node.items:
+                return f"a map has a value for every key: `[k: {key} -> {_example(value)}]`"
             case _, t.Set() | t.Seq() | t.Bag() if isinstance(node, se.SetLit | se.SeqLit) and not node.items:
                 brackets = "[]" if isinstance(wanted, t.Seq) else "{}"
                 return f"an empty {type(wanted).__name__.lower()} is written `{brackets}`"
@@ -274,6 +276,23 @@ class ExpressionElaborator:
             return ir.Const(frozenset(), type=hint, span=node.span)
         of: t.Type = t.Set(common) if isinstance(node, se.SetLit) else t.Seq(common, None)
         return ir.Make(tuple(made), type=of, span=node.span)
+
+
+def _example(of: t.Type) -> str:
+    """A value of a type as a writer may begin with, or `…`."""
+    match of:
+        case t.Option():
+            return "none"
+        case t.Set() | t.Bag():
+            return "{}"
+        case t.Seq():
+            return "[]"
+        case t.Bool():
+            return "false"
+        case _ if t.is_number(of):
+            return "0"
+        case _:
+            return "…"
 
 
 def _reads(found: ir.Expr) -> frozenset[int]:

@@ -289,6 +289,9 @@ def _cure(e: Elaborator, node: se.Binary, a: t.Type, b: t.Type) -> str:
             return "`size(…)` is how many members it has"
         case (t.Option(inner), other) | (other, t.Option(inner)) if inner == other:
             return "one side may be none: write `the(…)`, or test it against none first"
+        case (t.Set() | t.Bag(), t.Seq()) | (t.Seq(), t.Set() | t.Bag()):
+            seq = node.left if isinstance(a, t.Seq) else node.right
+            return f"`{{x for x in {e.problems.shown(seq.span)}}}` is the set of what the sequence has"
         case (t.Seq(inner, _), other) if op == "+" and typing.fits(other, inner):
             return f"for one entry write `+ [{right}]`"
         case (t.Set(inner), other) if op in {"+", "-"} and typing.fits(other, inner):

@@ -41,6 +41,14 @@ class Problems:
         found = Diagnostic(code, self.source, span, message, label, help, others)
         self._found.setdefault((code, span), found)
 
+    def ghost(self, span: Span, name: str, message: str) -> None:
+        """Add the diagnostic (R0404) that the protocol reads a ghost."""
+        help_ = (
+            "ghosts are for properties, and for what is assigned to ghosts; if a replica can know it, "
+            f"declare `{name.rpartition('.')[2]}` in `state`, or as a field of the process that does"
+        )
+        self.add("R0404", span, message, help=help_)
+
     def typed(self, span: Span, of: t.Type) -> None:
         """Record the type of the expression at a span; the last one counts."""
         if self.types is not None and of != t.UNKNOWN:

@@ -17,6 +17,24 @@ from spec.model.op import FUNCTIONS
 from spec.source import Span
 from spec.wording import counted, listed
 
+_AS_IT_IS = "`$` as it is: a value fits where an option of it is wanted"
+_FOREIGN_FUNCTIONS = {  # words of other languages, in lower case and without `_`; `$` is the first argument
+    "some": _AS_IT_IS,
+    "just": _AS_IT_IS,
+    "issome": "`$ != none`",
+    "isnone": "`$ == none`",
+    "unwrap": "`the($)`",
+    "get": "`the($)`, or `m[k]` for a map",
+    **dict.fromkeys(("len", "length", "card", "cardinality", "count"), "`size($)`"),
+    "first": "`$[0]`",
+    "tail": "`$[1..]`",
+    "contains": "`x in $`",
+    **dict.fromkeys(("empty", "isempty"), "`size($) == 0`"),
+    **dict.fromkeys(
+        ("pick", "oneof"), "`choose x in $` as a statement, or a parameter `x in $` of the action"
+    ),
+}
+
 
 def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
     """The IR of a name."""
@@ -103,6 +121,9 @@ def call(e: Elaborator, node: se.Call, env: TypeEnv, hint: t.Type | None) -> ir.
     help_ = suggest(name, known)
     if name in declared.actions:
         help_ = f"actions are not called; `enabled({name})` asks whether it can happen"
+    elif (ours := _FOREIGN_FUNCTIONS.get(name.lower().replace("_", ""))) is not None:
+        shown = e.problems.shown(node.args[0].value.span) if node.args else "x"
+        help_ = f"write {ours.replace('$', shown)}"
     return e.fail("R0208", node.name.span, f"there is no function `{name}`", help=help_)
 
 

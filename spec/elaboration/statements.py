@@ -134,9 +134,8 @@ class StatementElaborator:
         ghost = self._ghosts()
         if ghost is not None:
             span, name = ghost
-            message = f"the protocol cannot see the ghost `{name}`, so {what} cannot depend on it"
-            help_ = "ghosts may be read by properties, and by what is assigned to ghosts"
-            self.problems.add("R0404", span, message, help=help_)
+            what = f"the protocol cannot see the ghost `{name}`, so {what} cannot depend on it"
+            self.problems.ghost(span, name, what)
 
     def _not_under_ghost(self, what: str, span: Span) -> None:
         """Report a change of the protocol's state under a condition on a ghost."""

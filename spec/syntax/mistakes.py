@@ -59,6 +59,27 @@ _FOREIGN = {
 }
 
 
+_FOREIGN_DECLARATIONS = {
+    "property": "an `invariant` of states, a `step` of steps, a `leadsto` of runs",
+    "safety": "`invariant NAME: e`",
+    "always": "`invariant NAME: e`",
+    "liveness": "`leadsto NAME: p ~> q` or `always eventually NAME: q`",
+    "eventually": "`leadsto NAME: true ~> q` or `always eventually NAME: q`",
+    "theorem": "`invariant NAME: e`",
+    "var": "`state { x: T = e }`, or a field of a `process`",
+    "vars": "`state { x: T = e }`, or fields of a `process`",
+    "variable": "`state { x: T = e }`, or a field of a `process`",
+    "variables": "`state { x: T = e }`, or fields of a `process`",
+    "const": "`config NAME: T = e`, or `nat` and `sort` for what a check sets the size of",
+    "constant": "`config NAME: T = e`, or `nat` and `sort` for what a check sets the size of",
+    "constants": "`config NAME: T = e`, or `nat` and `sort` for what a check sets the size of",
+    "rule": "`action NAME(…) { require e … }`",
+    "transition": "`action NAME(…) { require e … }`",
+    "def": "`fun NAME(x: T): U = e`",
+    "function": "`fun NAME(x: T): U = e`",
+    "module": "`protocol NAME` in the first line",
+}
+
 _FOREIGN_QUANTIFIERS = {
     "count": "`size({x: S where P})`",
     "card": "`size({x: S where P})`",
@@ -284,6 +305,31 @@ def _chained_comparison(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
+def _part_of_a_tuple(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `pair.0`: a tuple has no parts to select."""
+    if re.match(r"\.\d", place.here) is None or re.search(r"(?:\b[A-Za-z_]\w*|[)\]])$", place.before) is None:
+        return None
+    help_ = "declare a `record` and name its fields: `record P { of: T, at: U }`, read as `p.of`"
+    return place.says("a tuple has no parts to select", help_)
+
+
+def _condition_in_braces(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `{x in S : P}` and `{x in S | P}`: the condition of a set follows `where`."""
+    binder = re.search(r"\{\s*(\w+\s*(?:\bin\b|:)\s*[^{}:|]*?)\s*$", place.before)
+    if binder is None or place.found not in {":", "|"}:
+        return None
+    help_ = f"write `{{{binder[1]} where …}}`"
+    return place.says(f"`{place.found}` does not begin the condition of a set", help_)
+
+
+def _foreign_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `property p: e`, `var x`: another language's word for a declaration."""
+    if place.found not in _FOREIGN_DECLARATIONS or "invariant" not in place.expected:
+        return None
+    what = f"`{place.found}` declares nothing in this language"
+    return place.says(what, f"write {_FOREIGN_DECLARATIONS[place.found]}")
+
+
 def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
@@ -330,6 +376,9 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _quantifier_as_operand,
     _quantifier_in_parentheses,
     _foreign_quantifier,
+    _foreign_declaration,
+    _part_of_a_tuple,
+    _condition_in_braces,
     _comparison_as_statement,
     _misspelt_before,
     _misspelt_inside,
