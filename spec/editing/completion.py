@@ -10,7 +10,7 @@ import spec.model.types as t
 from spec.editing.manual import VERBS, keywords
 from spec.editing.positions import word_at
 from spec.editing.symbols import Symbol, SymbolKind, SymbolTable
-from spec.editing.understood import Understood, item_at, model_at, understand, without_item
+from spec.editing.understood import Understood, model_at, understand
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
 from spec.model.op import FUNCTIONS
@@ -18,6 +18,7 @@ from spec.model.rates import UNITS
 from spec.model.roles import HIDDEN, LABEL, ROLES
 from spec.source import Source, Span
 from spec.syntax.automaton import Begun
+from spec.syntax.items import item_at, without_item
 from spec.syntax.parser import begun
 
 Read = Callable[[str], str]

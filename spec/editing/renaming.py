@@ -8,8 +8,10 @@ name still refers to the same thing, nothing was captured.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from spec.diagnostics import Diagnostic
 from spec.editing.manual import words
 from spec.editing.symbols import SymbolKind, SymbolTable
 from spec.editing.understood import Understood, understood
@@ -17,6 +19,7 @@ from spec.elaboration.names import COLLECTIONS
 from spec.frozen import frozen
 from spec.model.op import FUNCTIONS, WORDS
 from spec.source import Source, Span
+from spec.syntax.items import begins_item, item_at
 
 Read = Callable[[str], str]
 
@@ -45,11 +48,28 @@ def renameable(known: Understood, names: SymbolTable, offset: int) -> Span | Not
         return NotRenameable("this is a word of the language" if is_word else "nothing here has a name")
     own = known.own(found.span)
     assert own is not None, "an offset of the own text is in the own text"
-    if known.diagnostics or not known.is_last:
-        return NotRenameable(
-            "there are mistakes in the text: names are known only in a text without mistakes"
-        )
-    return own
+    if not known.is_last:
+        return NotRenameable("the text is still being read")
+    return own if (wrong := _in_the_way(known, found.symbol.name)) is None else wrong
+
+
+def _in_the_way(known: Understood, name: str) -> NotRenameable | None:
+    """The mistake because of which not every mention of a name is known; None if there is none.
+
+    Names are known in all declarations but those with mistakes, which may have any of their words.
+    """
+    text = known.source.text
+    for wrong in known.diagnostics:
+        at = known.reported_at(wrong)
+        if at is None:
+            return NotRenameable(f"there are mistakes in the text: {wrong.message}")
+        item = item_at(text, at.start - begins_item(text, at.start))
+        if re.search(rf"\b{re.escape(name)}\b", text[item.start : item.end]):
+            line = known.source.place(at.start)[1]
+            return NotRenameable(
+                f"what names `{name}` at line {line} of `{known.source.name}` has a mistake: {wrong.message}"
+            )
+    return None
 
 
 def rename(
@@ -80,9 +100,9 @@ def rename(
             f"`{found.symbol.name}` is declared in `{home[0]}`, which is not changed from here"
         )
     files = _files(known, home[0], others, read)
-    wrongs = [name for name, each in files.items() if each.diagnostics]
-    if wrongs:
-        return NotRenameable(f"there are mistakes in `{wrongs[0]}`, which names it too")
+    for each in files.values():
+        if (wrong := _in_the_way(each, found.symbol.name)) is not None:
+            return wrong
     before = {name: each.names() for name, each in files.items()}
     places = _places(files, before, home)
     texts = {file: _changed(_text(files, file, read), spans, new) for file, spans in places.items()}
@@ -92,8 +112,8 @@ def rename(
 
     for name, each in files.items():
         after = understood(Source(name, texts.get(name, each.source.text)), read_new)
-        if after.diagnostics:
-            what = after.diagnostics[0]
+        if news := _new_mistakes(each, after):
+            what = news[0]
             return NotRenameable(
                 f"`{new}` does not do: {what.message} ({what.source.at_place(what.span.start)})"
                 if what.span
@@ -166,6 +186,17 @@ def _changed(text: str, spans: Iterable[Span], new: str) -> str:
     for span in sorted(spans, reverse=True):
         text = text[: span.start] + new + text[span.end :]
     return text
+
+
+def _new_mistakes(before: Understood, after: Understood) -> list[Diagnostic]:
+    """The mistakes of a changed text that it did not have before."""
+    old = Counter((each.code, each.message) for each in before.diagnostics)
+    found = []
+    for each in after.diagnostics:
+        if old[each.code, each.message] <= 0:
+            found.append(each)
+        old[each.code, each.message] -= 1
+    return found
 
 
 def _symbol_numbers(names: SymbolTable) -> list[int]:

@@ -6,7 +6,6 @@ the other.  Between two of these the caller may do something else, or drop the t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -23,14 +22,8 @@ from spec.frozen import frozen
 from spec.imports import joined
 from spec.load import Parted, shipped
 from spec.source import Source, Span
+from spec.syntax.items import MOST_BROKEN, without_item
 from spec.syntax.parser import parse, too_deep
-
-MOST_BROKEN = 6  # declarations that are left out, so that the others are known
-_ITEM = re.compile(
-    r"^(?:sort|nat|enum|type|record|union|config|state|ghost|process|network|init|fun|fair|strong|action|fault"
-    r"|repair|invariant|lemma|step|reachable|recoverable|leadsto|always|deadlock|assume|display|variant|check)\b",
-    re.MULTILINE,
-)
 
 
 @frozen
@@ -193,19 +186,3 @@ def _without_broken(
         except SpecError as error:
             diagnostics = error.diagnostics
     raise SpecError(diagnostics)
-
-
-def item_at(text: str, offset: int) -> Span:
-    """The span of the declaration at an offset, by the keywords that begin lines."""
-    starts = [found.start() for found in _ITEM.finditer(text)]
-    before = [start for start in starts if start <= offset]
-    behind = [start for start in starts if start > offset]
-    return Span(before[-1] if before else 0, behind[0] if behind else len(text))
-
-
-def without_item(text: str, offset: int) -> str:
-    """The text with the declaration at an offset blanked."""
-    span = item_at(text, offset)
-    head = re.match(r"\s*(?:(?://[^\n]*\n)\s*)*(?:protocol\s+\w+|import\s+(?:\w+|\"[^\"\n]*\"))", text)
-    start = max(span.start, head.end() if head else 0)
-    return text[:start] + re.sub(r"[^\n]", " ", text[start : span.end]) + text[span.end :]

@@ -21,7 +21,7 @@ import spec.model.types as t
 import spec.syntax.expressions as se
 from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
-from spec.elaboration.scopes import Fact, Facts, SlotFrame, TypeEnv
+from spec.elaboration.scopes import Facts, Narrowed, SlotFrame, TypeEnv
 from spec.model.op import Op
 from spec.model.walk import walk
 from spec.source import Span
@@ -159,7 +159,7 @@ class ExpressionElaborator:
                 union, ordinal = self.declared.cases[case.text]
                 if truth or len(union.cases) == 2:
                     case_known = union.cases[ordinal if truth else 1 - ordinal]
-                    return {path: Fact(case_known, _reads(self._quietly(path, env)))}
+                    return {path: Narrowed(case_known, _reads(self._quietly(path, env)))}
             case _:
                 pass
         return {}
@@ -167,7 +167,7 @@ class ExpressionElaborator:
     def _known_present(self, path: se.Expr, env: TypeEnv) -> Facts:
         """The fact that an option at a path has a value."""
         found = self._quietly(path, env)
-        return {path: Fact(found.type.of, _reads(found))} if isinstance(found.type, t.Option) else {}
+        return {path: Narrowed(found.type.of, _reads(found))} if isinstance(found.type, t.Option) else {}
 
     def _quietly(self, node: se.Expr, env: TypeEnv) -> ir.Expr:
         """Elaborate for the type alone, without reports or slots."""

@@ -23,14 +23,14 @@ class Binding:
 
 
 @frozen
-class Fact:
+class Narrowed:
     """What a test has shown of an expression: its narrower type, and the state variables that it reads."""
 
     type: t.Type
     reads: frozenset[int]
 
 
-Facts = Mapping[se.Expr, Fact]
+Facts = Mapping[se.Expr, Narrowed]
 
 
 @frozen

@@ -330,6 +330,14 @@ def _foreign_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(what, f"write {_FOREIGN_DECLARATIONS[place.found]}")
 
 
+def _open_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for a declaration that begins where a bracket of the one above is still open."""
+    if place.before or place.found not in _WORDS or not {"}", ")", "]"} & place.expected:
+        return None
+    message = f"`{place.found}` begins a declaration, and the one above has not ended"
+    return place.says(message, "is a `{`, `(` or `[` of it left open?")
+
+
 def _missing_protocol(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a text that does not begin with `protocol`."""
     if place.expected == {"protocol", "import"}:
@@ -376,6 +384,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _quantifier_as_operand,
     _quantifier_in_parentheses,
     _foreign_quantifier,
+    _open_declaration,
     _foreign_declaration,
     _part_of_a_tuple,
     _condition_in_braces,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,6 +12,7 @@ import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError
 from spec.source import Source, Span
 from spec.syntax.automaton import Automaton, Begun, TooDeep, Unexpected
+from spec.syntax.items import MOST_BROKEN, begins_item, without_item
 from spec.syntax.mistakes import recognise
 from spec.syntax.tables import END, tables
 
@@ -29,10 +31,41 @@ SPELLED = {  # terminals that are not always spelled the same, as a person calls
 def parse(source: Source) -> s.Protocol | s.GoesOn:
     """The syntax tree of a model file. Raises SpecError.
 
-    Linear in the length of the text.  Raises SpecError with one syntax error:
-    the first place where no continuation is possible.
+    Linear in the length of the text, and again for each declaration with a mistake.  Raises SpecError with
+    a syntax error of each such declaration, of MOST_BROKEN at most: the first place where no continuation
+    is possible.
     """
-    return _run(source, "start", 0)  # type: ignore[no-any-return]
+    try:
+        return _run(source, "start", 0)  # type: ignore[no-any-return]
+    except SpecError as error:
+        raise SpecError(_with_others(source, error.diagnostics)) from None
+
+
+def _with_others(source: Source, first: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The first syntax error, and those of later declarations.
+
+    A mistake of brackets shows where the next declaration begins, or at the end: such an error behind
+    another one may only follow from it, and is left out.
+    """
+    found, text = list(first), source.text
+    while len(found) < MOST_BROKEN:
+        at = found[-1].span
+        if at is None or found[-1].code != "R0101":
+            return found
+        start = at.start - begins_item(text, at.start)
+        text = without_item(text, start)
+        try:
+            _run(Source(source.name, text), "start", 0)
+        except SpecError as error:
+            (later,) = error.diagnostics
+            if later.span is None or later.span.start <= at.start or begins_item(text, later.span.start):
+                return found
+            if not text[later.span.start :].strip("})] \n"):
+                return found
+            found.append(replace(later, source=source))
+        else:
+            return found
+    return found
 
 
 def begun(text: str) -> Begun | None:

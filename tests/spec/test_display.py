@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spec.load import loads
-from tests.spec.test_elaborate import BASE, codes, only
+from tests.spec.elaborated import BASE, codes, only
 from tests.spec.test_variants import VARIED
 
 DRAWN = """

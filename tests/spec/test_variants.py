@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spec.load import loads
 from spec.model import ir
-from tests.spec.test_elaborate import BASE, only, shown
+from tests.spec.elaborated import BASE, only, shown
 
 VARIED = BASE + (
     "fun fit(r: Replica): bool = r.ok\n"

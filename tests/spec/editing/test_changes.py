@@ -67,10 +67,24 @@ def test_a_name_that_would_mean_something_else_is_refused(place: str, new: str, 
     assert why in renamed(MODEL, place, new)
 
 
-def test_nothing_is_renamed_in_a_text_with_mistakes() -> None:
-    found = known(MODEL.replace("size(votes)", "size(vots)"))
+MISTAKES = {"type": ("votes) >= 0", "votes) >= none"), "syntax": ("votes) >= 0", "votes) >= :=")}
 
-    assert isinstance(renameable(found, found.names(), MODEL.index("votes")), NotRenameable)
+
+@pytest.mark.parametrize(("was", "now"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_does_not_hinder_another_name(was: str, now: str) -> None:
+    text = MODEL.replace(was, now)
+    after = renamed(text, "terms(of", "eras")
+
+    assert after == renamed(MODEL, "terms(of", "eras").replace(was, now)
+
+
+@pytest.mark.parametrize(("was", "now"), MISTAKES.values(), ids=MISTAKES)
+def test_a_name_in_a_declaration_with_a_mistake_is_refused(was: str, now: str) -> None:
+    text = MODEL.replace(was, now)
+    found = known(text)
+
+    assert isinstance(renameable(found, found.names(), text.index("votes")), NotRenameable)
+    assert "has a mistake" in renamed(text, "votes:", "ballots")
 
 
 def test_a_name_is_changed_in_the_files_that_go_on_from_its_own(tmp_path: Path) -> None:
