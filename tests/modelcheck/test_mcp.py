@@ -16,6 +16,7 @@ import pytest
 
 from counterexamples.itf.write import write
 from modelcheck.cli import main
+from modelcheck.commands.serve.mcp import jobs
 from modelcheck.commands.serve.mcp.asked import answer as ask
 from modelcheck.commands.serve.mcp.work import answered
 from modelcheck.contract.exits import Exit
@@ -24,7 +25,8 @@ from tests.hostile_files import patience
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = "tests/modelcheck/tiny.rsm"
-TOOLS = {"check", "explain", "replay", "certificate", "certify"}
+JOBS = {"review", "frontier", "inspect", "explain_log", "necessity", "protocols", "protocol"}
+TOOLS = {"check", "explain", "replay", "certificate", "certify"} | JOBS
 Json = Any
 Calls = list[tuple[str, dict[str, Any]]]
 
@@ -201,6 +203,14 @@ def test_no_tool_says_anything_of_a_file_elsewhere(
         {"tool": "certificate", "file": name, "check": "surprise", "seconds": 1},
         {"tool": "replay", "file": "tiny.rsm", "trace": name},
         {"tool": "certify", "certificate": name, "seconds": 1},
+        {"tool": "review", "files": [name], "seconds": 1},
+        {"tool": "review", "files": ["tiny.rsm"], "against": [name], "seconds": 1},
+        {"tool": "frontier", "files": [name], "seconds": 1},
+        {"tool": "inspect", "directories": [name], "seconds": 1},
+        {"tool": "inspect", "directories": [f"1={name}"], "seconds": 1},
+        {"tool": "explain_log", "directories": [name], "seconds": 1},
+        {"tool": "necessity", "file": name, "seconds": 1},
+        {"tool": "protocol", "name": [name], "seconds": 1},
     ):
         found = answered({**request, "folders": [str(at_work / "work")]})
         said = json.dumps(found)
@@ -328,6 +338,66 @@ def test_what_is_not_proved_has_no_certificate() -> None:
 
     assert found["exit"] != Exit.EXPECTED
     assert not found["data"].get("certificate")
+
+
+JEPSEN = "examples/jepsen.properties"
+
+
+@needs_sdk
+def test_the_main_jobs_are_asked_as_on_the_command_line() -> None:
+    files, texts, cells, shown, listed, spared = answers(
+        [
+            ("review", {"files": [JEPSEN], "kafka": "0.8.1", "require": ["durable:1"], "data": True}),
+            ("review", {"texts": {"a.properties": "broker.id=1\nmin.insync.replicas=2\n"}, "kafka": "3.7"}),
+            ("frontier", {"files": ["kafka"], "kafka": "3.7", "over": ["acks=1,all"], "faults": 1}),
+            ("protocol", {"name": "raft", "source": True}),
+            ("protocols", {"data": True}),
+            ("necessity", {"file": "figure8", "check": ["with_the_rule"], "kind": ["quorum"]}),
+        ]
+    )
+
+    (required,) = files.structured_content["data"]["required"]
+    assert (files.structured_content["exit"], required["met"]) == (Exit.VIOLATED, False)
+    assert "Kafka 3.7" in texts.structured_content["says"]
+    assert "acks" in cells.structured_content["says"]
+    assert "protocol raft" in shown.structured_content["says"]
+    assert any(each["name"] == "zab" for each in listed.structured_content["data"]["found"])
+    assert not spared.is_error
+
+
+@needs_sdk
+def test_directories_of_brokers_are_inspected_and_explained() -> None:
+    folder = "tests/modelcheck/kafka/files/clusters/elected_unclean"
+    inspected, explained = answers(
+        [
+            ("inspect", {"directories": [folder], "copy": True, "data": True}),
+            ("explain_log", {"directories": [folder], "copy": True}),
+        ]
+    )
+
+    assert inspected.structured_content["data"]["partitions"]
+    assert "unclean" in explained.structured_content["says"]
+
+
+@needs_sdk
+def test_the_manual_and_the_codes_are_there_to_read() -> None:
+    async def use(client: Any) -> Json:  # noqa: ANN401 - of the SDK
+        listed = [str(each.uri) for each in (await client.list_resources()).resources]
+        return {uri: (await client.read_resource(uri)).contents[0].text for uri in listed}
+
+    pages = session(use)
+
+    assert pages["modelcheck://language"] == (ROOT / "spec/language.md").read_text(encoding="utf-8")
+    assert "## R0101" in pages["modelcheck://codes"]
+
+
+def test_no_argument_of_a_job_writes_a_file_or_is_taken_for_an_option() -> None:
+    written = {"html", "csv", "itf", "junit", "sarif", "markdown", "draw", "out", "write_policy", "bootstrap"}
+    for name, job in jobs.JOBS.items():
+        assert not written & {*job.options, *job.lists, *job.flags}, name
+
+    words = [*jobs.JOBS["review"].words({"files": ["--html=x"], "topic": "--csv", "seconds": 1})]
+    assert words == ["--topic=--csv", "--max-time=1s", "--", "./--html=x"]
 
 
 def test_without_the_sdk_it_says_what_to_install() -> None:

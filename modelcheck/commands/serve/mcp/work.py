@@ -27,6 +27,7 @@ from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unsupported, traces
 from modelcheck.commands.certify import run as run_certify
 from modelcheck.commands.check.files import certificate_of
+from modelcheck.commands.serve.mcp.jobs import JOBS, done
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
@@ -57,7 +58,8 @@ def answered(request: Mapping[str, Any]) -> Json:
     kept = nullcontext() if folders is None else only_below(map(Path, folders))
     try:
         with kept:
-            return TOOLS[request["tool"]](request)
+            job = JOBS.get(request["tool"])
+            return TOOLS[request["tool"]](request) if job is None else done(job, request)
     except SpecError as error:
         mistakes = [mistake_json(each) for each in error.diagnostics]
         return _answer(Exit.WRONG, str(error), "", {"errors": mistakes})
