@@ -1,5 +1,6 @@
-"""Which parts of a model no check uses: actions that never happen, guards that never refuse, fixed switches.
+"""Which parts of a model no check uses: actions, guards, switches and state variables.
 
+An action may never happen, a guard never refuse, a switch never vary, a variable never be read.
 One check of several does not have to use every part: a part is unused if none of those asked uses it.
 Only a complete search shows that a part is not used; any search shows that it is.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from modelcheck.contract.result import Holds, Outcome, Result, UntestedPart, UnusedKind, UnusedPart
 from spec.model.ir import Action
+from spec.model.unread import unread
 from spec.source import Source, Span
 
 SEVERAL = 2  # checks of which some set a switch in another way
@@ -27,10 +29,15 @@ def never_used(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
     found: list[UnusedPart] = []
     for name in files:
         own = [outcome for outcome in outcomes if outcome.model.source.name == name]
-        found += [*_actions(own), *_guards(own), *_configs(own)]
+        found += [*_actions(own), *_guards(own), *_configs(own), *_variables(own)]
     return tuple(
         sorted((each for each in found if not _is_excused(each)), key=lambda e: (e.source.name, e.span.start))
     )
+
+
+def never_read(outcomes: Sequence[Outcome]) -> tuple[UnusedPart, ...]:
+    """The state variables that `never_used` lists, which a card does not have."""
+    return tuple(part for part in never_used(outcomes) if part.kind is UnusedKind.VARIABLE)
 
 
 def untested(outcome: Outcome) -> tuple[UntestedPart, ...]:
@@ -135,6 +142,19 @@ def _configs(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
     for span, found in values.items():
         if len(found) == 1:
             yield UnusedPart(UnusedKind.CONFIG, names[span], outcomes[0].model.source, span)
+
+
+def _variables(outcomes: Sequence[Outcome]) -> Iterator[UnusedPart]:
+    """The state variables that nothing reads, in the protocol and each variant that was asked."""
+    idle: dict[Span, str] = {}
+    read: set[Span] = set()
+    for model in {id(outcome.model): outcome.model for outcome in outcomes}.values():
+        without = {variable.span: variable.name for variable in unread(model)}
+        idle |= without
+        read |= {variable.span for variable in model.variables} - without.keys()
+    for span, name in idle.items():
+        if span not in read:
+            yield UnusedPart(UnusedKind.VARIABLE, name, outcomes[0].model.source, span)
 
 
 # ------------------------------------------------------------------------- words

@@ -277,11 +277,12 @@ class UnusedKind(Enum):
     ACTION = "never happens"
     GUARD = "never refuses"
     CONFIG = "never varies"
+    VARIABLE = "never read"
 
 
 @frozen
 class UnusedPart:
-    """A part of a model that no check uses; `name` is `write`, `write.leads` or `copies`."""
+    """A part of a model that no check uses; `name` is `write`, `write.leads`, `copies` or `Node.log`."""
 
     kind: UnusedKind
     name: str

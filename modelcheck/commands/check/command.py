@@ -26,7 +26,7 @@ from modelcheck.commands.check.questions import Question, questions
 from modelcheck.commands.options.engine_options import engine_by
 from modelcheck.commands.options.pipeline_options import write_report
 from modelcheck.contract.assessment import assess
-from modelcheck.contract.coverage import never_used
+from modelcheck.contract.coverage import never_read, never_used
 from modelcheck.contract.engine import CannotResume, Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
@@ -113,7 +113,8 @@ def _run(
         exits.add(exit_)
     is_part = bool(args.check or args.property or args.of)  # what is not asked may use the rest
     is_told = len(outcomes) > 1 and (args.strict or not (is_part or unasked))
-    unused = never_used(outcomes) if is_told else ()
+    is_alone = len(outcomes) == 1 and not (is_part or unasked)
+    unused = never_used(outcomes) if is_told else never_read(outcomes) if is_alone else ()
     exits |= _tell_all(args, output, outcomes, added, unused)
     write_files(args, files, outcomes, output)
     return exits
@@ -131,10 +132,11 @@ def _tell_all(
         with watched(args.max_time, None, output.give_up):
             answers = [as_json(each, strict=args.strict, explained=args.why) | added for each in outcomes]
         output.json(answers)
-    elif len(outcomes) > 1:
+        return {Exit.VIOLATED} if args.strict and unused else set()
+    if len(outcomes) > 1:
         output.write(summary(outcomes, strict=args.strict))
-        if args.strict or not args.quiet:
-            output.lines(unused_lines(unused, output.width, strict=args.strict))
+    if args.strict or not args.quiet:
+        output.lines(unused_lines(unused, output.width, strict=args.strict))
     return {Exit.VIOLATED} if args.strict and unused else set()
 
 

@@ -1,0 +1,46 @@
+"""State variables that nothing reads: no guard, no property, no other variable's new value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.model.ir import Assign, Expr, Model, Stmt, Var, Variable
+from spec.model.walk import expressions, expressions_before, walk, walk_statements
+
+
+def unread(model: Model) -> tuple[Variable, ...]:
+    """The variables without influence; what a picture shows and messages are left out.
+
+    A variable that is read for its own new value alone, as a counter is, has none.  Linear in the model.
+    """
+    read = {number for expr in _looked_at(model) for number in _variables(expr)}
+    for statement in _statements(model):
+        own = statement.var if isinstance(statement, Assign) else None
+        read |= {number for expr in expressions(statement) for number in _variables(expr)} - {own}
+    read |= {shown.variable for shown in model.display if shown.variable is not None}
+    return tuple(
+        variable
+        for number, variable in enumerate(model.variables)
+        if number not in read and variable.network is None
+    )
+
+
+def _looked_at(model: Model) -> Iterator[Expr]:
+    """The expressions that are no part of a statement."""
+    for action in model.actions:
+        yield from expressions_before(action)
+        yield from (part for part in action.says or () if isinstance(part, Expr))
+    for prop in model.properties:
+        yield from (expr for expr in (prop.expr, prop.goal) if expr is not None)
+
+
+def _statements(model: Model) -> Iterator[Stmt]:
+    """All statements, nested ones included."""
+    yield from walk_statements(model.init)
+    for action in model.actions:
+        yield from walk_statements(action.body)
+
+
+def _variables(expr: Expr) -> Iterator[int]:
+    """The variables that an expression reads."""
+    return (part.index for part in walk(expr) if isinstance(part, Var))
