@@ -81,6 +81,7 @@ def _replica(replica: ReplicaLog) -> dict[str, object]:
         "epochs": [{"epoch": each.epoch, "start": each.start} for each in log.epochs],
         "high_watermark": replica.high_watermark,
         "clean_shutdown": replica.clean,
+        "lost_disk": replica.lost,
         "lost_its_end": replica.lost_its_end,
     }
 

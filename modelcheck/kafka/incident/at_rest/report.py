@@ -89,7 +89,7 @@ def _state(partition: PartitionFiles) -> str:
 def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
     """The cells of an outcome's row."""
     replica = partition.replicas[outcome.leader]
-    ends = "no folder" if replica.absent else f"{outcome.end:,}"
+    ends = "no disk" if replica.lost else "no folder" if replica.absent else f"{outcome.end:,}"
     cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "none"
     numbers = (f"{outcome.lost:,}", f"{outcome.committed:,}")
     return (f"broker {outcome.leader}", outcome.way.value, ends, *numbers, cuts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, outcomes
@@ -45,10 +45,11 @@ class Judged:
 
     @property
     def order_matters(self) -> bool:
-        """Whether the loss depends on which broker starts first."""
+        """Whether the loss depends on which broker starts first; one with an empty disk must not."""
         if self.wanted is None or self.worst is None:
             return False
-        return self.wanted.badness != self.worst.badness or self.by_hand
+        empty = any(each.lost for each in self.partition.replicas.values())
+        return self.wanted.badness != self.worst.badness or self.by_hand or empty
 
     @property
     def is_open(self) -> bool:
@@ -70,20 +71,26 @@ def judged(partition: PartitionFiles) -> Judged:
     return Judged(partition, found, wanted)
 
 
-def starting_order(nodes: Iterable[int], all_judged: Iterable[Judged]) -> tuple[int, ...]:
+def starting_order(
+    nodes: Iterable[int], all_judged: Iterable[Judged], last: Collection[int] = ()
+) -> tuple[int, ...]:
     """The order of brokers that loses least; ties are broken by the lowest numbers.
 
-    Tries all orders of up to six brokers, and else takes the broker next that costs least.
+    Brokers in `last`, whose disks are empty, come after all others.  Tries all orders of up to six brokers,
+    and else takes the broker next that costs least.
     """
     choices = Counter(_choices(each) for each in all_judged)
-    known = sorted(nodes)
+    known = sorted(set(nodes) - set(last))
+    empty = tuple(sorted(last))
     if len(known) <= MOST_TRIED:
-        return min(permutations(known), key=lambda order: _cost(order, choices), default=())
+        return (
+            min(permutations(known), key=lambda order: _cost((*order, *empty), choices), default=()) + empty
+        )
     order: list[int] = []
     while len(order) < len(known):
         left = [node for node in known if node not in order]
         order.append(min(left, key=lambda node: _cost([*order, node], choices)))
-    return tuple(order)
+    return (*order, *empty)
 
 
 Badness = tuple[int, int, int]

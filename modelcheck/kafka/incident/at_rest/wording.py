@@ -10,6 +10,8 @@ from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 
+MOST_AWAITED = 3  # sentences on brokers that partitions wait for
+
 
 def brokers(nodes: Iterable[int]) -> str:
     """Brokers in words: "broker 1", "brokers 1, 2 and 3"."""
@@ -35,7 +37,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         yield (
             f"{_share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
             f" Records that only {missing} had are lost for good, unless that log comes back and its broker"
-            " starts first."
+            " leads first."
         )
     some_open = any(each.is_open for each in all_judged)
     least = [_least(each) for each in all_judged]
@@ -56,6 +58,22 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         yield "Nothing is lost, whoever starts first."
     if not atstake and order:
         yield f"The order is all the same: start {brokers(order)}."
+        yield from _awaiting(all_judged)
+
+
+def _awaiting(all_judged: Sequence[Judged]) -> Iterator[str]:
+    """The brokers that have to run before partitions have a leader, in sentences."""
+    found: dict[tuple[tuple[int, ...], bool], list[Judged]] = {}
+    for each in all_judged:
+        if each.partition.awaited[0]:
+            found.setdefault(each.partition.awaited, []).append(each)
+    for (nodes, all_), waiting in sorted(found.items(), key=lambda each: -len(each[1]))[:MOST_AWAITED]:
+        runs = "runs" if len(nodes) == 1 or not all_ else "run"
+        which = brokers(nodes) if all_ or len(nodes) == 1 else f"one of {brokers(nodes)}"
+        has = "has" if len(waiting) == 1 else "have"
+        yield f"{_share(len(waiting), len(all_judged))} {has} no leader before {which} {runs}."
+    if len(found) > MOST_AWAITED:
+        yield "Others wait for other brokers."
 
 
 def _waits(each: Judged) -> bool:
@@ -77,8 +95,15 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
     """The recommended steps, in order; none if the order does not matter."""
     if not any(each.order_matters for each in all_judged):
         return
+    emptied = {
+        node
+        for each in all_judged
+        for node, replica in each.partition.replicas.items()
+        if replica.lost and not any(other.partition.has_log(node) for other in all_judged)
+    }
     for node in order:
-        yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
+        disk = ", with its empty disk" if node in emptied else ""
+        yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
         hand = [each for each in all_judged if each.by_hand and each.wanted and each.wanted.leader == node]
         if hand:
             names = ", ".join(str(each.partition.place) for each in hand[:5])
@@ -126,7 +151,16 @@ def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
     """The anomalies of a replica, in sentences."""
     name = brokers([replica.node]).capitalize()
     in_line = replica.node in partition.electable
-    if replica.absent:
+    if replica.lost:
+        yield f"{name}'s disk is lost, and with it what no other broker had: it comes back with an empty log."
+        if partition.may_forget_eligible and partition.electable:
+            last = partition.last_known_leader
+            leads = "" if last is None else f", and {brokers([last])}, the last known leader, leads"
+            yield (
+                f"Up to Kafka 4.2 no replica is eligible any more once {brokers([replica.node])} has reported"
+                f" its new directory{leads}: let another one lead before it starts."
+            )
+    elif replica.absent:
         yield f"{name} is here, but has no folder of this partition: if it leads, it leads with an empty log."
     elif replica.lost_its_end:
         also = " The metadata has it in sync, and does not know of this." if in_line else ""
@@ -143,13 +177,19 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     """The replicas that lost eligibility, and who leads instead, in sentences."""
     if not partition.struck:
         return
+    killed = [node for node in partition.struck if not partition.replicas[node].lost_proof]
+    unproven = [node for node in partition.struck if node not in killed]
+    for nodes, was in (
+        (killed, ("was not", "were not")),
+        (unproven, ("has no proof that it was", "have no proof that they were")),
+    ):
+        if nodes:
+            is_, registers = (was[0], "it registers") if len(nodes) == 1 else (was[1], "they register")
+            name = brokers(nodes).capitalize()
+            yield f"{name} {is_} shut down cleanly: eligible no more when {registers}."
     struck = brokers(partition.struck)
-    one = len(partition.struck) == 1
-    was, registers, registered = (
-        ("was", "it registers", "has registered") if one else ("were", "they register", "have registered")
-    )
-    yield f"{struck.capitalize()} {was} not shut down cleanly: eligible no more when {registers}."
-    if partition.last_known_leader is not None:
+    registered = "has registered" if len(partition.struck) == 1 else "have registered"
+    if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
         yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
 
@@ -160,9 +200,16 @@ def _about_missing(partition: PartitionFiles) -> Iterator[str]:
     others = [node for node in partition.missing if node not in leaders]
     if leaders:
         here = max((replica.log.end for replica in partition.replicas.values()), default=0)
+        in_sync = [node for node in leaders if partition.state and node in partition.state.isr]
+        how = "in sync" if len(in_sync) == len(leaders) else "in sync or eligible" if in_sync else "eligible"
+        first = (
+            "Started first, it leads if it was shut down cleanly; else it is struck when it registers."
+            if partition.eligible_count
+            else "Started first, it leads, with more or with less than these."
+        )
         yield (
-            f"{brokers(leaders).capitalize()}, in sync, not here: what it may have from offset {here:,} on"
-            " comes back only with its log. Started first, it leads, with more or with less than these."
+            f"{brokers(leaders).capitalize()}, {how}, not here: what it may have from offset {here:,} on"
+            f" comes back only with its log. {first}"
         )
     if others:
         name = brokers(others).capitalize()
@@ -226,7 +273,8 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
         yield f"Records of the metadata that are not known, and were left out: {kinds}."
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
-        yield f"Not here: {brokers(missing)}."
+        said = " ".join(f"--lost {node}" for node in missing)
+        yield f"Not here: {brokers(missing)} ({said} where the disk is gone for good)."
     if any(way(each, node) is Succession.BY_HAND for each in gathered.partitions for node in each.replicas):
         yield (
             "`by hand` means that the metadata does not enable unclean elections; if the controllers' own"

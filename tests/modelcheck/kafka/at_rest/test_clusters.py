@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from modelcheck.cli import main
+from modelcheck.contract.exits import Exit
 from tests.consoles import marked, part_of
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
@@ -33,6 +34,13 @@ def asked(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, dict[str
     return code, found
 
 
+def given(name: str, lost: list[int]) -> list[str]:
+    """The directories of a cluster without those of brokers that lose their disks, and who these are."""
+    gone = {f"broker{node}" for node in lost}
+    here = [str(path) for path in sorted((CLUSTERS / name).glob("*[rk0-9]")) if path.name not in gone]
+    return [*here, *(f"--lost={node}" for node in lost)]
+
+
 def partition(found: dict[str, Any], topic: str = "orders") -> dict[str, Any]:
     (one,) = (each for each in found["partitions"] if each["topic"] == topic)
     assert isinstance(one, dict)
@@ -49,7 +57,7 @@ def test_the_cluster_did_what_is_predicted(
     name: str, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real = known(name)["again"][number]
-    _, found = asked(capsys, str(CLUSTERS / name))
+    _, found = asked(capsys, *given(name, real.get("lost", [])))
     (said,) = (each for each in partition(found)["outcomes"] if each["leader"] == real["leader"])
     cut = {
         node: int(truncated[1])
@@ -71,12 +79,46 @@ def test_the_first_to_start_is_the_best_of_those_that_were_tried(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, found = asked(capsys, str(CLUSTERS / name))
-    most = max(len(real["values"]) for real in known(name)["again"])
+    most = max(len(real["values"]) for real in known(name)["again"] if not real.get("lost"))
     wanted = partition(found)["wanted"]
     (said,) = (each for each in partition(found)["outcomes"] if each["leader"] == wanted)
 
     assert said["end"] == most or said["committed"] == 0
     assert found["start"].index(wanted) == 0 or not partition(found)["by_hand"]
+
+
+def test_whoever_is_eligible_leads_where_the_last_leader_lost_its_disk_and_starts_last(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As the real cluster did; started first, the empty one led in the end, and all was lost."""
+    code, found = asked(capsys, *given("eligible", [1]))
+    real = {tuple(each["order"]): each for each in known("eligible")["again"] if each.get("lost") == [1]}
+    ways = {each["leader"]: (each["how"], each["lost"]) for each in partition(found)["outcomes"]}
+
+    assert code == Exit.VIOLATED
+    assert (real[2, 3, 1]["leader"], real[1, 2, 3]["leader"], real[1, 2, 3]["values"]) == (2, 1, [])
+    assert found["start"] == [2, 3, 1]
+    assert ways == {2: ("eligible", 0), 3: ("by-hand", 5), 1: ("last-known", 25)}
+
+
+def test_a_killed_broker_that_was_eligible_does_not_lead_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Broker 3 was struck when it registered; the real cluster had no leader before broker 1 ran."""
+    orders = [each["order"] for each in known("registered_killed")["again"]]
+    main(["kafka", "inspect", str(CLUSTERS / "registered_killed")])
+    said = capsys.readouterr().out
+
+    assert [3, 1, 2] in orders
+    assert "2 of 2 partitions have no leader before broker 1 runs." in said
+
+
+def test_where_all_that_were_eligible_were_killed_the_last_leader_waits_for_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["kafka", "inspect", str(CLUSTERS / "eligible_killed")])
+
+    assert "2 of 2 partitions have no leader before brokers 1 and 2 run." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", NAMES)

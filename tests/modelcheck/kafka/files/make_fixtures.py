@@ -70,11 +70,16 @@ def begin(cluster: Cluster, *config: str) -> None:
 
 @dataclass(frozen=True)
 class Again:
-    """Brokers started again in an order, the first ones until one leads; by hand: an unclean election."""
+    """Brokers started again in an order, the first ones until one leads; by hand: an unclean election.
+
+    Those in `lost` have an empty disk.  With `apart` each of the first ones runs before the next is started.
+    """
 
     order: tuple[int, ...]
     by_hand: bool = False
     first: int = 1
+    lost: tuple[int, ...] = ()
+    apart: bool = False
 
 
 def ends_differ(cluster: Cluster) -> Sequence[Again]:
@@ -158,7 +163,13 @@ def eligible(cluster: Cluster) -> Sequence[Again]:
     time.sleep(2)
     cluster.signal(signal.SIGTERM, 1)
     cluster.signal(signal.SIGTERM, CONTROLLER)
-    return [Again((2, 1, 3)), Again((1, 2, 3)), Again((3, 1, 2), by_hand=True)]
+    return [
+        Again((2, 1, 3)),
+        Again((1, 2, 3)),
+        Again((3, 1, 2), by_hand=True),
+        Again((2, 3, 1), lost=(1,)),
+        Again((1, 2, 3), first=2, lost=(1,), apart=True),
+    ]
 
 
 def eligible_killed(cluster: Cluster) -> Sequence[Again]:
@@ -339,9 +350,16 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
     for node in (*BROKERS, CONTROLLER):
         shutil.rmtree(cluster.folder(node), ignore_errors=True)
         (cluster.root / f"{node}.log").unlink(missing_ok=True)
-        if (saved / cluster.folder(node).name).exists():
+        if node in how.lost:
+            cluster.format(node)
+        elif (saved / cluster.folder(node).name).exists():
             shutil.copytree(saved / cluster.folder(node).name, cluster.folder(node))
-    cluster.start(CONTROLLER, *how.order[: how.first])
+    cluster.start(CONTROLLER)
+    for node in how.order[: how.first]:
+        cluster.start(node)
+        if how.apart:
+            until(lambda node=node: node in unfenced(metadata(cluster)))  # type: ignore[misc]
+            time.sleep(5)  # until it has reported its directories
     if how.by_hand:
         time.sleep(15)
         given = ["--election-type", "unclean", "--topic", TOPIC, "--partition", "0"]
@@ -366,7 +384,8 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
         for node, lines in told.items()
         if lines
     }
-    return {"order": list(how.order), "unclean": how.by_hand, "leader": first, "values": values, "log": told}
+    begun = {"order": list(how.order), "unclean": how.by_hand, "lost": list(how.lost)}
+    return {**begun, "leader": first, "values": values, "log": told}
 
 
 def make_of_zookeeper(kafka: Home) -> None:
