@@ -16,6 +16,7 @@ from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
 from modelcheck.kafka.incident.at_rest.lost import lost_disk
+from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
 from modelcheck.kafka.incident.explain_log.explanation import story
 from modelcheck.kafka.incident.explain_log.json_report import as_json
@@ -219,6 +220,7 @@ def _answer(
         )
     return PartitionAnswer(
         place,
+        judged(partition) if partition is not None and partition.state is not None else None,
         seen,
         made,
         result,

@@ -252,6 +252,7 @@ def _partition(
         image is not None and image.setting(place.topic, UNCLEAN) == "true",
         image is not None and image.features.get(ELIGIBLE, 0) > 0,
         image is not None and image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
+        tuple(image.unclean_elections.get((state.topic, state.partition), ())) if image and state else (),
     )
 
 

@@ -47,6 +47,8 @@ def _partition(each: Judged) -> dict[str, object]:
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
         "in_no_copy": each.gone,
+        "unknown_from": min((found.since for found in each.untraced), default=None),
+        "can_still_be_lost": each.at_stake,
         "outcomes": [_outcome(outcome) for outcome in each.outcomes],
         "wanted": each.wanted.leader if each.wanted is not None else None,
         "by_hand": command(each.partition) if each.by_hand else None,

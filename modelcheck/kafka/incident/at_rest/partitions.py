@@ -48,6 +48,7 @@ class PartitionFiles:
 
     `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on, and
     `forgets_eligible` whether a broker that reports a new directory leaves no replica eligible (up to 4.2).
+    `unclean_elections` have the epoch and the leader of each, as far as the metadata log goes back.
     """
 
     place: TopicPartition
@@ -56,6 +57,7 @@ class PartitionFiles:
     unclean_by_itself: bool = False
     eligible_count: bool = False
     forgets_eligible: bool = False
+    unclean_elections: tuple[tuple[int, int], ...] = ()
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -80,7 +82,13 @@ class PartitionFiles:
         if not self.eligible_count:
             return state.isr
         struck = {node for node, replica in self.replicas.items() if not replica.stays_eligible}
-        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in struck)
+        return tuple(n for n in self.in_line if n not in struck)
+
+    @property
+    def in_line(self) -> tuple[int, ...]:
+        """The replicas that the metadata has in sync, or eligible."""
+        state = self.state
+        return () if state is None else tuple(dict.fromkeys((*state.isr, *state.elr)))
 
     @property
     def struck(self) -> tuple[int, ...]:
@@ -88,7 +96,7 @@ class PartitionFiles:
         state = self.state
         if state is None or not self.eligible_count:
             return ()
-        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in self.electable)
+        return tuple(n for n in self.in_line if n not in self.electable)
 
     @property
     def last_known_leader(self) -> int | None:

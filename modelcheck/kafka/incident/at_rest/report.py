@@ -41,7 +41,14 @@ def lines(
 
 def is_fine(each: Judged) -> bool:
     """Whether a partition has no problems: all replicas are given, and no election truncates anything."""
-    if each.order_matters or each.is_open or each.gone or each.wanted is None or each.partition.struck:
+    if (
+        each.order_matters
+        or each.is_open
+        or each.gone
+        or each.wanted is None
+        or each.partition.struck
+        or each.untraced
+    ):
         return False
     return not each.wanted.lost
 

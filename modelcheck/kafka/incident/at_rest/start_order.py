@@ -8,6 +8,7 @@ from itertools import permutations
 
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
+from modelcheck.kafka.incident.at_rest.untraced import Cause, Untraced, untraced
 from spec.frozen import frozen
 
 MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
@@ -37,6 +38,23 @@ class Judged:
         replicas = self.partition.replicas.values()
         noted = max((each.high_watermark or 0 for each in replicas), default=0)
         return max(0, noted - max((each.log.end for each in replicas), default=0))
+
+    @property
+    def untraced(self) -> tuple[Untraced, ...]:
+        """The records that may be gone without a trace in any file."""
+        return untraced(self.partition)
+
+    @property
+    def lost_end(self) -> bool:
+        """Whether the log that may have led last is known to lack its end."""
+        return any(each.cause is Cause.END for each in self.untraced)
+
+    @property
+    def at_stake(self) -> int:
+        """The number of records that a wrong start can still lose, above those that are lost in any case."""
+        if not self.order_matters or self.wanted is None or self.worst is None:
+            return 0
+        return max(0, *_more(self.worst.badness, self.wanted.badness))
 
     @property
     def by_hand(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from counterexamples.lines import count
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
+from modelcheck.kafka.incident.at_rest.losses import past, share, to_come, untraced_words
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 
@@ -25,7 +26,7 @@ def listed(nodes: Iterable[int]) -> str:
 
 
 def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The report's first sentences: records lost for good, and those whose loss depends on the order."""
+    """The report's first sentences: what is lost already, and what can still be lost."""
     if not all_judged:
         yield "There are no partitions in these directories."
         return
@@ -35,28 +36,13 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         nodes = sorted({node for each in waiting for node in each.partition.missing_leaders})
         missing, was, is_ = brokers(nodes), *(("was", "is") if len(nodes) == 1 else ("were", "are"))
         yield (
-            f"{_share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
+            f"{share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
             f" Records that only {missing} had are lost for good, unless that log comes back and its broker"
             " leads first."
         )
-    some_open = any(each.is_open for each in all_judged)
-    least = [_least(each) for each in all_judged]
-    atstake = [each for each in all_judged if each.order_matters]
-    most = sum(each.worst.lost for each in atstake if each.worst is not None)
-    if sum(least):
-        promised = sum(each.gone + (each.wanted.committed if each.wanted else 0) for each in all_judged)
-        noted = f"{promised:,} of them" if promised else "none of them"
-        where = _share(sum(1 for each in least if each), of)
-        yield f"Lost whoever leads: {count(sum(least), 'record')} of {where}, {noted} known to be committed."
-    elif most:
-        where = _share(sum(1 for each in atstake if each.worst is not None and each.worst.lost), of)
-        held = f"Nothing {'that is here ' if some_open else ''}need be lost"
-        yield f"{held}, but it depends on who leads first: up to {count(most, 'record')} of {where}."
-    elif some_open:
-        yield "Of what is here nothing is lost, whoever starts first; but not all is here."
-    else:
-        yield "Nothing is lost, whoever starts first."
-    if not atstake and order:
+    yield from past(all_judged)
+    yield from to_come(all_judged)
+    if not any(each.order_matters for each in all_judged) and order:
         yield f"The order is all the same: start {brokers(order)}."
         yield from _awaiting(all_judged)
 
@@ -71,7 +57,7 @@ def _awaiting(all_judged: Sequence[Judged]) -> Iterator[str]:
         runs = "runs" if len(nodes) == 1 or not all_ else "run"
         which = brokers(nodes) if all_ or len(nodes) == 1 else f"one of {brokers(nodes)}"
         has = "has" if len(waiting) == 1 else "have"
-        yield f"{_share(len(waiting), len(all_judged))} {has} no leader before {which} {runs}."
+        yield f"{share(len(waiting), len(all_judged))} {has} no leader before {which} {runs}."
     if len(found) > MOST_AWAITED:
         yield "Others wait for other brokers."
 
@@ -79,16 +65,6 @@ def _awaiting(all_judged: Sequence[Judged]) -> Iterator[str]:
 def _waits(each: Judged) -> bool:
     """Whether no given replica is elected automatically, but a missing one would be."""
     return bool(each.partition.missing_leaders) and not each.by_themselves
-
-
-def _least(each: Judged) -> int:
-    """The number of records that the best outcome loses."""
-    return (each.wanted.lost if each.wanted is not None else 0) + each.gone
-
-
-def _share(some: int, of: int) -> str:
-    """A number of partitions out of all, in words."""
-    return f"{some:,} of {count(of, 'partition')}"
 
 
 def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
@@ -132,6 +108,7 @@ def reasons(each: Judged) -> Iterator[str]:
             f"A broker had noted that all before offset {noted:,} is committed, and the longest copy ends at"
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
+    yield from map(untraced_words, each.untraced)
     yield from _about_struck(partition)
     yield from _about_missing(partition)
     if wanted is None:

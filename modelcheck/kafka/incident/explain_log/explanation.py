@@ -42,6 +42,12 @@ class Story:
     endangered: tuple[int, ...]
     holders: tuple[str, ...]
 
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """The promised records that no broker has in the end."""
+        kept = (loss for loss in self.losses if loss.property.endswith("_kept") and not loss.holders)
+        return tuple(sorted({record for loss in kept for record in loss.records}))
+
 
 def story(product: ObservationProduct, setting: Setting, found: Explained, name: str) -> Story:
     """The run with shutdowns and faults as late as the files allow, replayed, with its evidence."""

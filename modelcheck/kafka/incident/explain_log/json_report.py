@@ -24,6 +24,10 @@ def _answer(answer: PartitionAnswer) -> dict[str, object]:
         "partition": answer.place.partition,
         "answer": headline(answer),
         "explained": None if answer.story is None else _story(answer.story),
+        "unknown_from": None
+        if answer.judged is None
+        else min((found.since for found in answer.judged.untraced), default=None),
+        "can_still_be_lost": None if answer.judged is None else answer.judged.at_stake,
         "unexplained": None
         if found is None
         else {"place": found.evidence.place, "says": found.evidence.says, "nearest": list(found.nearest)},
@@ -66,6 +70,7 @@ def _story(story: Story) -> dict[str, object]:
             str(record): {"start": interval.start, "end": interval.end}
             for record, interval in story.records.items()
         },
+        "lost_already": sum(len(story.records[record]) for record in story.gone),
         "endangered": [
             {"start": story.records[record].start, "end": story.records[record].end}
             for record in story.endangered

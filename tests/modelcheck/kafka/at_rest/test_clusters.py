@@ -121,6 +121,31 @@ def test_where_all_that_were_eligible_were_killed_the_last_leader_waits_for_them
     assert "2 of 2 partitions have no leader before brokers 1 and 2 run." in capsys.readouterr().out
 
 
+def test_an_unclean_election_may_have_lost_records_from_where_its_epoch_begins(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begins = {}
+    for name in ("elected_unclean", "elected_unclean_newer", "lowered", "eligible"):
+        _, found = asked(capsys, str(CLUSTERS / name))
+        begins[name] = partition(found)["unknown_from"]
+
+    assert begins == {"elected_unclean": 20, "elected_unclean_newer": 20, "lowered": 20, "eligible": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "since"), [("power_loss", [], 25), ("power_loss_newer", [], 25), ("last_lost", [1], 25)]
+)
+def test_a_last_leader_without_its_end_may_have_had_more_than_any_file_has(
+    name: str, lost: list[int], since: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = asked(capsys, *given(name, lost))
+
+    assert code == Exit.VIOLATED
+    assert partition(found)["unknown_from"] == since
+    assert f"orders-0 from offset {since} on" in found["answer"]
+    assert any("acknowledged with acks=1 or acks=all" in text for text in partition(found)["why"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_report_reads_as_expected(
     name: str,

@@ -320,7 +320,7 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
     out = capsys.readouterr().out
 
     assert code == Exit.EXPECTED
-    assert out.startswith("Nothing is lost, whoever starts first.\n")
+    assert out.startswith("Nothing that is here can still be lost, whoever starts first.\n")
     assert "2 partitions are fine." in out
 
 

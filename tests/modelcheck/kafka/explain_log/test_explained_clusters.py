@@ -196,6 +196,48 @@ def test_the_readme_shows_what_it_says(
     assert code == Exit.EXPECTED
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_it_and_inspect_tell_the_same_of_what_can_still_be_lost(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(CLUSTERS / name), *(["--lost", "1"] if name == "last_lost" else [])]
+    _, explained = asked(capsys, *given)
+    main(["kafka", "inspect", *given, "--json"])
+    partitions = json.loads(capsys.readouterr().out)["partitions"]
+    (inspected,) = (each for each in partitions if each["topic"] == "orders")
+
+    for number in ("can_still_be_lost", "unknown_from"):
+        assert explained[number] == inspected[number]
+
+
+@pytest.mark.parametrize(
+    ("name", "past", "still"),
+    [
+        ("elected_unclean", "10 records are lost already", "Up to 5 records can still be lost"),
+        (
+            "power_loss",
+            "An unknown number of records may be lost already",
+            "Up to 25 records can still be lost",
+        ),
+        ("paused", "nothing is lost that was acknowledged", "Nothing that is here can still be lost"),
+    ],
+)
+def test_what_is_lost_already_is_told_apart_from_what_can_still_be_lost(
+    name: str,
+    past: str,
+    still: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    main(["kafka", "explain-log", str(CLUSTERS / name), "--partition", "orders-0"])
+    said = capsys.readouterr().out
+
+    assert past in said
+    assert still in said
+    assert ("By this run nothing is lost" in said) == (name == "paused")
+
+
 def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     _, found = asked(capsys, str(CLUSTERS / "power_loss"))
     again = [each for each in known("power_loss")["again"] if not each["unclean"]]
