@@ -14,11 +14,13 @@ from uuid import UUID
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
+from modelcheck.kafka.files.fields import is_number
 from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
 from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.sessions import staying
 from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -26,6 +28,7 @@ from spec.reading import OutOfTime
 from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
+MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
 KEEPS_ELIGIBLE = next(level for level, name in RELEASES if name.startswith("4.3-"))  # see kafka_replaced_disk
@@ -244,15 +247,21 @@ def _partition(
     """A partition with the replicas that the given brokers have of it."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
-    image = known.metadata.image if known.metadata else None
+    replicas = {each.node: each for each in found if each is not None}
+    if known.metadata is None or state is None:
+        return PartitionFiles(place, state, replicas)
+    image = known.metadata.image
+    elr = image.features.get(ELIGIBLE, 0) > 0
+    least = image.setting(place.topic, MIN_ISR) or ""
     return PartitionFiles(
         place,
         state,
-        {each.node: each for each in found if each is not None},
-        image is not None and image.setting(place.topic, UNCLEAN) == "true",
-        image is not None and image.features.get(ELIGIBLE, 0) > 0,
-        image is not None and image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
-        tuple(image.unclean_elections.get((state.topic, state.partition), ())) if image and state else (),
+        replicas,
+        image.setting(place.topic, UNCLEAN) == "true",
+        elr,
+        image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
+        tuple(image.unclean_elections.get((state.topic, state.partition), ())),
+        staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
     )
 
 

@@ -46,6 +46,9 @@ def _partition(each: Judged) -> dict[str, object]:
         "state": _state(each.partition),
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
+        "controllers_first": None
+        if each.partition.staying is None or not each.partition.dropping
+        else list(each.partition.staying),
         "in_no_copy": each.gone,
         "unknown_from": min((found.since for found in each.untraced), default=None),
         "can_still_be_lost": each.at_stake,

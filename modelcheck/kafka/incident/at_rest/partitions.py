@@ -48,7 +48,9 @@ class PartitionFiles:
 
     `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on, and
     `forgets_eligible` whether a broker that reports a new directory leaves no replica eligible (up to 4.2).
-    `unclean_elections` have the epoch and the leader of each, as far as the metadata log goes back.
+    `staying` are the members of the ISR that are expected to stay where controllers start anew, None for all
+    (NOTE(sessions)).  `unclean_elections` have the epoch and the leader of each, as far as the metadata log
+    goes back.
     """
 
     place: TopicPartition
@@ -58,6 +60,7 @@ class PartitionFiles:
     eligible_count: bool = False
     forgets_eligible: bool = False
     unclean_elections: tuple[tuple[int, int], ...] = ()
+    staying: tuple[int, ...] | None = None
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -109,6 +112,11 @@ class PartitionFiles:
         return state.leader if state.leader >= 0 else None
 
     @property
+    def dropping(self) -> bool:
+        """Whether controllers that start anew take members out of the ISR before a broker can register."""
+        return self.state is not None and self.staying not in {None, self.state.isr}
+
+    @property
     def may_forget_eligible(self) -> bool:
         """Whether a broker with an empty disk, once it has started, leaves no replica eligible."""
         return self.forgets_eligible and any(each.lost for each in self.replicas.values())
@@ -117,10 +125,13 @@ class PartitionFiles:
     def awaited(self) -> tuple[tuple[int, ...], bool]:
         """The replicas without which no broker leads automatically, and whether all of them have to run.
 
-        Else it takes any one of them.  None where every replica may lead, or nothing is known.
+        Else it takes any one of them.  None where every replica may lead, or nothing is known.  All members
+        of the ISR where one of them may stay alone in it.
         """
         if self.state is None or self.unclean_by_itself:
             return (), False
+        if self.dropping:
+            return tuple(sorted(self.in_line)), True
         here = tuple(n for n in self.electable if n in self.replicas)
         if here:
             return (here if len(here) < len(self.replicas) else ()), False

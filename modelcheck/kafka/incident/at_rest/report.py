@@ -11,6 +11,7 @@ from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, listed, reasons, what_to_do
 
+UP_FIRST = "controllers up first"
 SHOWN = 20  # partitions with a table of their own, where not all are asked for
 
 
@@ -72,13 +73,26 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
     heads = ("leads", "how", "log ends", "lost", "committed", "cut back")
     rows = [_cells(outcome, partition) for outcome in each.outcomes]
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
+    if rows and partition.dropping:
+        sizes[1] = max(sizes[1], len(UP_FIRST))
     if rows:
         yield line("    ", Piece(_row(heads, sizes), Role.DIM))
     for outcome, cells in zip(each.outcomes, rows, strict=True):
         mark = "★" if outcome == each.wanted else " "
         yield line(f"  {mark} ", Piece(_row(cells, sizes), _role(outcome)))
+    if rows and partition.dropping:
+        yield from _if_dropped(each, sizes)
     for text in reasons(each):
         yield from wrapped(line("    ", Piece("• ", Role.DIM)), text, width)
+
+
+def _if_dropped(each: Judged, sizes: Sequence[int]) -> Iterator[Line]:
+    """The rows of who is expected to lead where the controllers are up first."""
+    for outcome in each.outcomes:
+        if outcome.leader in (each.partition.staying or ()):
+            _, _, *numbers = _cells(outcome, each.partition)
+            cells = (f"broker {outcome.leader}", UP_FIRST, *numbers)
+            yield line("    ", Piece(_row(cells, sizes), _role(outcome)))
 
 
 def _state(partition: PartitionFiles) -> str:

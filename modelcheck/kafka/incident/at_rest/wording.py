@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from counterexamples.lines import count
+from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
 from modelcheck.kafka.incident.at_rest.losses import past, share, to_come, untraced_words
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.sessions import fences_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 
 MOST_AWAITED = 3  # sentences on brokers that partitions wait for
@@ -49,14 +51,15 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
 
 def _awaiting(all_judged: Sequence[Judged]) -> Iterator[str]:
     """The brokers that have to run before partitions have a leader, in sentences."""
-    found: dict[tuple[tuple[int, ...], bool], list[Judged]] = {}
+    found: dict[tuple[tuple[int, ...], bool, bool], list[Judged]] = {}
     for each in all_judged:
         if each.partition.awaited[0]:
-            found.setdefault(each.partition.awaited, []).append(each)
-    for (nodes, all_), waiting in sorted(found.items(), key=lambda each: -len(each[1]))[:MOST_AWAITED]:
+            found.setdefault((*each.partition.awaited, each.partition.dropping), []).append(each)
+    for (nodes, all_, may), waiting in sorted(found.items(), key=lambda each: -len(each[1]))[:MOST_AWAITED]:
         runs = "runs" if len(nodes) == 1 or not all_ else "run"
         which = brokers(nodes) if all_ or len(nodes) == 1 else f"one of {brokers(nodes)}"
         has = "has" if len(waiting) == 1 else "have"
+        has = "may have" if may else has
         yield f"{share(len(waiting), len(all_judged))} {has} no leader before {which} {runs}."
     if len(found) > MOST_AWAITED:
         yield "Others wait for other brokers."
@@ -80,12 +83,20 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
     for node in order:
         disk = ", with its empty disk" if node in emptied else ""
         yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
-        hand = [each for each in all_judged if each.by_hand and each.wanted and each.wanted.leader == node]
-        if hand:
-            names = ", ".join(str(each.partition.place) for each in hand[:5])
-            more = f" and {len(hand) - 5:,} more" if len(hand) > 5 else ""
-            yield f"Elect it by hand, uncleanly, for {names}{more}:"
-            yield from (f"  {command(each.partition)}" for each in hand[:5])
+        wanted = [each for each in all_judged if each.wanted and each.wanted.leader == node]
+        yield from _by_hand("Elect it by hand, uncleanly, for", [each for each in wanted if each.by_hand])
+        dropped = [each for each in wanted if each.partition.dropping and each.at_stake and not each.by_hand]
+        unless = "If it does not lead within a minute, it was dropped from the ISR:"
+        yield from _by_hand(f"{unless} elect it by hand, uncleanly, for", dropped)
+
+
+def _by_hand(what: str, judged: Sequence[Judged]) -> Iterator[str]:
+    """The step of electing a broker by hand for partitions, with the commands."""
+    if judged:
+        names = ", ".join(str(each.partition.place) for each in judged[:5])
+        more = f" and {len(judged) - 5:,} more" if len(judged) > 5 else ""
+        yield f"{what} {names}{more}:"
+        yield from (f"  {command(each.partition)}" for each in judged[:5])
 
 
 def command(partition: PartitionFiles) -> str:
@@ -109,6 +120,7 @@ def reasons(each: Judged) -> Iterator[str]:
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
     yield from map(untraced_words, each.untraced)
+    yield from _about_dropping(partition)
     yield from _about_struck(partition)
     yield from _about_missing(partition)
     if wanted is None:
@@ -169,6 +181,20 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
         yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+
+
+def _about_dropping(partition: PartitionFiles) -> Iterator[str]:
+    """Who stays in the ISR where controllers start anew, in sentences."""
+    if partition.dropping and partition.staying is not None:
+        dropped = "members of the ISR" if partition.eligible_count else "all members of the ISR but one"
+        are = "is" if len(partition.staying) == 1 else "are"
+        stays = (
+            f"{brokers(partition.staying)} {are} expected to stay where they run alone until then, and any"
+            " may where brokers start with them"
+            if partition.staying
+            else "who stays is in no file"
+        )
+        yield (f"Controllers that start anew drop {dropped} before any broker can register: {stays}.")
 
 
 def _about_missing(partition: PartitionFiles) -> Iterator[str]:
@@ -257,8 +283,21 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
             "`by hand` means that the metadata does not enable unclean elections; if the controllers' own"
             " configuration has unclean.leader.election.enable=true, the election is automatic."
         )
-    if len(gathered.brokers) > 1:
-        yield (
-            "Controllers that run without brokers for longer than broker.session.timeout.ms remove all"
-            " but one arbitrary broker from the ISR: start the first broker soon after them."
+    fences = fences_first(metadata.image)
+    if any(each.dropping if fences else len(each.in_line) > 1 for each in gathered.partitions):
+        yield _about_sessions(metadata.image)
+
+
+def _about_sessions(image: MetadataImage) -> str:
+    """What controllers do to the ISR before and when the first broker is up, and how soon."""
+    if fences_first(image):
+        return (
+            "Controllers that start anew fence every broker when its session ends, after"
+            " broker.session.timeout.ms (9 s by default), and no broker can register before: no start is soon"
+            " enough to keep all of the ISR."
         )
+    return (
+        "Up to Kafka 3.9 controllers that start anew keep the broker in the ISR that registers first, however"
+        " late; from 4.0 on, and where they kept running, they drop all but one when the sessions end, after"
+        " broker.session.timeout.ms (9 s by default)."
+    )

@@ -92,6 +92,13 @@ def ends_differ(cluster: Cluster) -> Sequence[Again]:
     return [Again((3, 1, 2)), Again((1, 2, 3))]
 
 
+def ends_differ_newer(cluster: Cluster) -> Sequence[Again]:
+    """The same on a newer release, without ELR: the controller fences all brokers before one can register."""
+    cluster.features = ("eligible.leader.replicas.version=0",)
+    ends_differ(cluster)
+    return [Again((1, 2, 3), first=3), Again((3, 2, 1), first=3)]
+
+
 def leader_ahead(cluster: Cluster) -> Sequence[Again]:
     """A leader dies with records that nobody fetched; another one goes on."""
     begin(cluster, "min.insync.replicas=1")
@@ -262,6 +269,23 @@ def elected_unclean_newer(cluster: Cluster) -> Sequence[Again]:
     return elected_unclean(cluster)
 
 
+def replaced(cluster: Cluster) -> Sequence[Again]:
+    """A follower loses its disk and gets all again on an empty one: only its directory's id tells."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGKILL, 3)
+    shutil.rmtree(cluster.folder(3))
+    cluster.format(3)
+    cluster.steps.append("replace the disk of broker 3")
+    until(lambda: 3 not in unfenced(metadata(cluster)))
+    cluster.start(3)
+    until(lambda: cluster.isr() == set(BROKERS))
+    cluster.produce(5, "all")
+    time.sleep(2)
+    for node in (3, 2, 1, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
 def paused(cluster: Cluster) -> Sequence[Again]:
     """A follower is silent for longer than its session lasts, is fenced, and comes back by itself."""
     begin(cluster, "min.insync.replicas=2")
@@ -300,6 +324,7 @@ def lowered(cluster: Cluster) -> Sequence[Again]:
 
 ALL = (
     ends_differ,
+    ends_differ_newer,
     leader_ahead,
     last_lost,
     power_loss,
@@ -311,9 +336,11 @@ ALL = (
     truncated_newer,
     elected_unclean,
     elected_unclean_newer,
+    replaced,
     paused,
     lowered,
 )
+ALONE = {"ends_differ_newer"}  # of which the controller is started alone too
 SCENARIOS = {each.__name__: each for each in ALL}
 
 
@@ -345,15 +372,30 @@ def cut_lines(lines: Iterable[str], root: Path) -> Iterator[str]:
             yield line.replace(str(root), "DIR")
 
 
-def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
-    """What the cluster does when its brokers start in this order."""
+def restore(cluster: Cluster, saved: Path, lost: Sequence[int] = ()) -> None:
+    """The directories as they were kept, those in `lost` empty."""
     for node in (*BROKERS, CONTROLLER):
         shutil.rmtree(cluster.folder(node), ignore_errors=True)
         (cluster.root / f"{node}.log").unlink(missing_ok=True)
-        if node in how.lost:
+        if node in lost:
             cluster.format(node)
         elif (saved / cluster.folder(node).name).exists():
             shutil.copytree(saved / cluster.folder(node).name, cluster.folder(node))
+
+
+def alone(cluster: Cluster, saved: Path) -> list[int]:
+    """Who is in the ISR when the controller has run alone for twice as long as a session lasts."""
+    restore(cluster, saved)
+    cluster.start(CONTROLLER)
+    time.sleep(20)
+    cluster.shut()
+    (found,) = (each for place, each in metadata(cluster).by_place().items() if place.topic == TOPIC)
+    return list(found.isr)
+
+
+def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
+    """What the cluster does when its brokers start in this order."""
+    restore(cluster, saved, how.lost)
     cluster.start(CONTROLLER)
     for node in how.order[: how.first]:
         cluster.start(node)
@@ -384,7 +426,7 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
         for node, lines in told.items()
         if lines
     }
-    begun = {"order": list(how.order), "unclean": how.by_hand, "lost": list(how.lost)}
+    begun = {"order": list(how.order), "first": how.first, "unclean": how.by_hand, "lost": list(how.lost)}
     return {**begun, "leader": first, "values": values, "log": told}
 
 
@@ -419,11 +461,12 @@ def make(kafka: Home, name: str) -> None:
             keep(cluster, HERE / name)
             shutil.copytree(cluster.root, whole, ignore=shutil.ignore_patterns("*.log4j*", "saved", ".lock"))
             told = [again(cluster, whole, each) for each in orders]
+            stays = {"alone": alone(cluster, whole)} if name in ALONE else {}
         finally:
             cluster.shut()
             if os.environ.get("KEEP"):
                 shutil.copytree(folder, os.environ["KEEP"], dirs_exist_ok=True)
-    found = {"kafka": kafka.version, "about": SCENARIOS[name].__doc__, "steps": steps, "again": told}
+    found = {"kafka": kafka.version, "about": SCENARIOS[name].__doc__, "steps": steps, "again": told, **stays}
     (HERE / name / "cluster.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
