@@ -24,6 +24,7 @@ from modelcheck.kafka.incident.explain_log.line_observations import lines_of_par
 from modelcheck.kafka.incident.explain_log.log_timeline import spine_of_lines
 from modelcheck.kafka.incident.explain_log.logs import LogPaths, Logs, read_logs, split, written
 from modelcheck.kafka.incident.explain_log.metadata_timeline import Spine, read_spines
+from modelcheck.kafka.incident.explain_log.mildest import mildest
 from modelcheck.kafka.incident.explain_log.offsets import observed
 from modelcheck.kafka.incident.explain_log.preventing_settings import refusals
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
@@ -188,7 +189,9 @@ def _answer(
     most = must + MORE_FAULTS if args.faults is None else args.faults
     limits = ExplanationLimits(args.max_states, progress.patience, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
-    result = alone if alone.run is None else fewest(product, limits, progress.tell)
+    result = alone
+    if alone.run is not None:
+        result = mildest(product, limits, fewest(product, limits, progress.tell), progress.tell)
     on_progress = None if result.run is None else story(product, made, result.run, str(place))
     nothing = None
     if result.run is None and result.complete:

@@ -41,10 +41,17 @@ def done(name: str) -> list[set[tuple[str, str]]]:
     """
     steps = known(name)["steps"]
     lost = {number for step in steps for number in re.findall(r"lose the directory of broker (\d)", step)}
+    replaced = {number for step in steps for number in re.findall(r"replace the disk of broker (\d)", step)}
     cut = {number for step in steps for number in re.findall(r"cut broker (\d)'s log", step)}
 
     def fell(word: str, number: str) -> tuple[str, str]:
-        what = "disk_loss" if number in lost else "power_loss" if number in cut else WORDS[word]
+        what = (
+            "disk_loss"
+            if word == "kill -9" and number in lost | replaced
+            else "power_loss"
+            if number in cut
+            else WORDS[word]
+        )
         return what, f"broker{number}"
 
     groups = [
@@ -67,8 +74,10 @@ def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_run_is_what_was_done(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    gone = [broker for group in done(name) for what, broker in group if what == "disk_loss"]
-    lost = [text for broker in gone for text in ("--lost", broker.removeprefix("broker"))]
+    words = " ".join(known(name)["steps"])
+    lost = [
+        text for node in re.findall(r"lose the directory of broker (\d)", words) for text in ("--lost", node)
+    ]
     code, found = asked(capsys, str(CLUSTERS / name), *lost)
     run = iter(told(found))
 
@@ -196,7 +205,7 @@ def test_the_readme_shows_what_it_says(
     assert code == Exit.EXPECTED
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["eligible", "ends_differ", "last_lost", "lowered", "power_loss"])
 def test_it_and_inspect_tell_the_same_of_what_can_still_be_lost(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
