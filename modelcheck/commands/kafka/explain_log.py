@@ -18,7 +18,7 @@ from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_clu
 from modelcheck.kafka.incident.at_rest.lost import lost_disk
 from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
-from modelcheck.kafka.incident.explain_log.explanation import story
+from modelcheck.kafka.incident.explain_log.explanation import likelier, story
 from modelcheck.kafka.incident.explain_log.json_report import as_json
 from modelcheck.kafka.incident.explain_log.line_observations import lines_of_partition
 from modelcheck.kafka.incident.explain_log.log_timeline import spine_of_lines
@@ -192,7 +192,10 @@ def _answer(
     result = alone
     if alone.run is not None:
         result = mildest(product, limits, fewest(product, limits, progress.tell), progress.tell)
-    on_progress = None if result.run is None else story(product, made, result.run, str(place))
+    on_progress = other = None
+    if result.run is not None:
+        on_progress = story(product, made, result.run, str(place))
+        other = likelier(product, made, result.run, on_progress, str(place))
     nothing = None
     if result.run is None and result.complete:
         nothing = first_unexplained(made, seen, alone, limits, progress.tell)
@@ -229,6 +232,7 @@ def _answer(
         result,
         most,
         on_progress,
+        other,
         nothing,
         refused,
         spine.coverage,

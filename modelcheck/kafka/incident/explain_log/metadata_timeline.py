@@ -38,10 +38,12 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Gone,
     Registered,
 )
+from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.frozen import frozen
 
 OnRead = Callable[[str, int], None]
 MOST_MIN_ISR = 9  # of the model
+SHUTDOWNS = next(level for level, name in RELEASES if name == "3.3-IV3")  # that are in the metadata log
 FIRST = "_first"  # behind the name of a config entry of the model whose setting changes on the way
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
@@ -295,7 +297,9 @@ class _SpineReading:
         number = self._number(broker)
         if out and not self._out[broker]:
             says = f"broker {broker} is {'fenced' if now.fenced else 'being shut down'}"
-            self.events.append(Gone(number, Evidence(_where(entry), says)))
+            known = self.image.features.get("metadata.version", 0) >= SHUTDOWNS
+            announced = now.shutting_down or not known
+            self.events.append(Gone(number, Evidence(_where(entry), says), announced=announced))
         if starts:
             renewed = self._renewed.get(broker, False)
             says = f"broker {broker} is registered: it has started"

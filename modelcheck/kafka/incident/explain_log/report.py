@@ -36,6 +36,8 @@ WORDS = {
 class PartitionAnswer:
     """The answer for a partition: `story` of a run that explains it, or what is unexplained.
 
+    `likelier` has kills in place of clean stops that the files speak against.
+
     `judged` is what an election can do to the copies that are here, None where no metadata log is; `faults`
     were looked for at most.
     """
@@ -47,6 +49,7 @@ class PartitionAnswer:
     result: ExplanationResult
     faults: int
     story: Story | None
+    likelier: Story | None
     unexplained: Unexplained | None
     refusals: tuple[RunRefusal, ...]
     coverage: Coverage
@@ -80,6 +83,36 @@ def headline(answer: PartitionAnswer) -> str:
         f"{answer.place}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')};"
         " no run of the model with fewer faults explains it"
     )
+
+
+def cheapest(answer: PartitionAnswer) -> Iterator[str]:
+    """What the files allow besides the run with the fewest faults, in sentences."""
+    if answer.story is None or not answer.story.kills.allowed:
+        return
+    found = answer.story.kills
+    yield (
+        "That is the cheapest story, not the only one: the files allow a kill in place of the clean stop in"
+        f" {_steps(found.allowed)}."
+    )
+    if answer.likelier is not None:
+        many = len(found.likely) > 1
+        lost_more = [each for each in answer.likelier.losses if each not in answer.story.losses]
+        breaks = "; ".join(
+            f"then {each.property} is false after step {each.step}: {WORDS[each.property]}"
+            for each in lost_more
+        )
+        yield (
+            f"In {_steps(found.likely)} a kill is likelier: the broker{'s' if many else ''} led, and the"
+            f" metadata log has no shutdown of {'them' if many else 'it'}. The run with"
+            f" {'these kills' if many else 'this kill'} has {count(answer.likelier.trace.faults, 'fault')}"
+            f"{f'; {breaks}' if breaks else ', and loses no more'}."
+        )
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    """Steps in words, as they are numbered in the report."""
+    *most, last = [str(number + 1) for number in numbers]
+    return f"steps {', '.join(most)} and {last}" if most else f"step {last}"
 
 
 def lost(story: Story, judged: Judged | None) -> Iterator[str]:
@@ -155,6 +188,8 @@ def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
 def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Line]:
     """The report on an explained run."""
     yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
+    for text in cheapest(answer):
+        yield from wrapped((), text, width)
     for text in lost(story, answer.judged):
         yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
     for text in endangered(story, answer.judged):

@@ -171,6 +171,9 @@ def test_the_report(
     golden("explain_log/leader_ahead.txt", capsys.readouterr().out)
     main(["kafka", "explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
     golden("explain_log/eligible.txt", capsys.readouterr().out)
+    without_lines = map(str, sorted((CLUSTERS / "truncated").glob("*[rk0-9]")))
+    main(["kafka", "explain-log", *without_lines, "--partition", "orders-0"])
+    golden("explain_log/truncated_directories.txt", capsys.readouterr().out)
 
 
 def test_without_a_partition_each_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,6 +248,24 @@ def test_what_is_lost_already_is_told_apart_from_what_can_still_be_lost(
     assert past in said
     assert still in said
     assert ("By this run nothing is lost" in said) == (name == "paused")
+
+
+@pytest.mark.parametrize(
+    ("name", "killed"), [("truncated", ["broker1"]), ("elected_unclean", ["broker1"]), ("paused", [])]
+)
+def test_a_clean_stop_that_was_a_kill_is_told_as_the_cheapest_story(
+    name: str, killed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without log lines; each of these brokers was killed while it led, and came back."""
+    _, found = asked(capsys, *map(str, sorted((CLUSTERS / name).glob("*[rk0-9]"))))
+    told, likelier = found["explained"], found["likelier"]
+    likely = [told["steps"][number - 1]["name"] for number in told["kills_likely"]]
+
+    assert likely == [f"shut_down({broker})" for broker in killed]
+    assert told["faults"] == ({} if killed else {"cut_off": 1})
+    assert (likelier["faults"] if likelier else {}) == ({"crash": 1} if killed else {})
+    assert any("the cheapest story" in text for text in found["cheapest"]) == bool(killed)
+    assert any("a kill is likelier" in text for text in found["cheapest"]) == bool(killed)
 
 
 def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:
