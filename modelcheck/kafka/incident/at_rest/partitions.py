@@ -67,10 +67,6 @@ class PartitionFiles:
         """The replicas whose brokers' directories were not given."""
         return tuple(n for n in self.state.replicas if n not in self.replicas) if self.state else ()
 
-    def has_log(self, node: int) -> bool:
-        """Whether a log of a broker is here."""
-        return node in self.replicas and not self.replicas[node].absent
-
     @property
     def electable(self) -> tuple[int, ...]:
         """The replicas that the controller elects cleanly and automatically.

@@ -74,11 +74,9 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
     """The recommended steps, in order; none if the order does not matter."""
     if not any(each.order_matters for each in all_judged):
         return
-    emptied = {
-        node
-        for each in all_judged
-        for node, replica in each.partition.replicas.items()
-        if replica.lost and not any(other.partition.has_log(node) for other in all_judged)
+    replicas = [replica for each in all_judged for replica in each.partition.replicas.values()]
+    emptied = {each.node for each in replicas if each.lost} - {
+        each.node for each in replicas if not each.absent
     }
     for node in order:
         disk = ", with its empty disk" if node in emptied else ""
@@ -208,7 +206,8 @@ def _about_missing(partition: PartitionFiles) -> Iterator[str]:
         first = (
             "Started first, it leads if it was shut down cleanly; else it is struck when it registers."
             if partition.eligible_count
-            else "Started first, it leads, with more or with less than these."
+            else f"Started first, it {'may lead' if partition.dropping else 'leads'}, with more or with less"
+            " than these."
         )
         yield (
             f"{brokers(leaders).capitalize()}, {how}, not here: what it may have from offset {here:,} on"

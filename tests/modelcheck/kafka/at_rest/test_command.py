@@ -131,6 +131,23 @@ def test_started_first_a_missing_broker_that_is_eligible_leads_only_after_a_clea
     ]
 
 
+def test_started_first_a_missing_member_of_an_isr_that_shrinks_may_lead(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Others may have been dropped from the ISR by then, or it."""
+    said = {}
+    for name in ("ends_differ", "ends_differ_newer"):
+        _, found = asked(capsys, CLUSTERS / name / "broker1", CLUSTERS / name / "controller")
+        said[name] = [
+            text.rpartition(". ")[2] for text in topic(found, "orders")["why"] if "not here" in text
+        ]
+
+    assert said == {
+        "ends_differ": ["Started first, it leads, with more or with less than these."],
+        "ends_differ_newer": ["Started first, it may lead, with more or with less than these."],
+    }
+
+
 # ------------------------------------------------------------------ lost disks
 
 
