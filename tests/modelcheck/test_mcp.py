@@ -368,13 +368,16 @@ def test_the_main_jobs_are_asked_as_on_the_command_line() -> None:
 @needs_sdk
 def test_directories_of_brokers_are_inspected_and_explained() -> None:
     folder = "tests/modelcheck/kafka/files/clusters/elected_unclean"
-    inspected, explained = answers(
+    lost = {"directories": [folder.replace("elected_unclean", "last_lost")], "lost": [1], "data": True}
+    inspected, explained, emptied = answers(
         [
             ("inspect", {"directories": [folder], "copy": True, "data": True}),
             ("explain_log", {"directories": [folder], "copy": True}),
+            ("inspect", lost),
         ]
     )
 
+    assert emptied.structured_content["data"]["start"] == [2, 3, 1]
     assert inspected.structured_content["data"]["partitions"]
     assert "unclean" in explained.structured_content["says"]
 

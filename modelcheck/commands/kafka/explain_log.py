@@ -15,13 +15,16 @@ from modelcheck.contract.result import End
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
+from modelcheck.kafka.incident.at_rest.lost import lost_disk
+from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
-from modelcheck.kafka.incident.explain_log.explanation import story
+from modelcheck.kafka.incident.explain_log.explanation import likelier, story
 from modelcheck.kafka.incident.explain_log.json_report import as_json
 from modelcheck.kafka.incident.explain_log.line_observations import lines_of_partition
 from modelcheck.kafka.incident.explain_log.log_timeline import spine_of_lines
 from modelcheck.kafka.incident.explain_log.logs import LogPaths, Logs, read_logs, split, written
 from modelcheck.kafka.incident.explain_log.metadata_timeline import Spine, read_spines
+from modelcheck.kafka.incident.explain_log.mildest import mildest
 from modelcheck.kafka.incident.explain_log.offsets import observed
 from modelcheck.kafka.incident.explain_log.preventing_settings import refusals
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
@@ -31,7 +34,7 @@ from modelcheck.kafka.incident.explain_log.unexplained import first_unexplained,
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
-from spec.diagnostics import Diagnostic, SpecError, suggest
+from spec.diagnostics import Diagnostic, SpecError, mistyped, suggest
 from spec.reading import Patience
 from spec.source import Source
 
@@ -61,11 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--lost",
         action="append",
-        type=int,
+        type=lost_disk,
         default=[],
-        metavar="NODE",
-        help="mark the directory of this broker as lost for good; a directory that is only omitted "
-        "counts as unknown",
+        metavar="NODE[:ID]",
+        help="mark the disk of this broker as lost for good: all of its log directories that are not given, "
+        "or the one with this directory.id; a directory that is only omitted counts as unknown",
     )
     add(
         "--acks",
@@ -117,7 +120,9 @@ def _explained(args: argparse.Namespace, output: Output, files: Files) -> Exit:
     found: list[PartitionAnswer] = []
     try:
         given, directories = split(args.directories)
-        gathered = read_cluster(directories, copies=args.copy, every=False, report=progress.read)
+        gathered = read_cluster(
+            directories, copies=args.copy, every=False, report=progress.read, lost=args.lost
+        )
         spines, logs = _spines(args, gathered, given, progress)
         problems = [*gathered.problems, *logs.problems]
         was_read = {each.place for each in gathered.partitions}
@@ -167,12 +172,14 @@ def _answer(
     """The answer for one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
     replicas = {} if partition is None else partition.replicas
-    strange = [node for node in args.lost if node not in spine.brokers or node in replicas]
+    lost = frozenset(node for node, replica in replicas.items() if replica.lost)
+    if partition is None or partition.state is None:  # logs alone, which show who has a replica
+        lost = frozenset(each.node for each in args.lost)
+    strange = [each for each in args.lost if each.node not in spine.brokers]
     if strange:
-        message = f"broker {strange[0]} has no replica of {place}, or its directory is here"
-        raise SpecError([Diagnostic("R0903", Source("--lost", str(strange[0])), None, message)])
+        raise mistyped("--lost", str(strange[0]), f"broker {strange[0].node} has no replica of {place}")
     partition_lines = [lines_of_partition(log, place, spine, gaps=args.gaps) for log in logs.logs]
-    seen = observed(spine, replicas, copies=args.copy, lost=frozenset(args.lost), logs=partition_lines)
+    seen = observed(spine, replicas, copies=args.copy, lost=lost, logs=partition_lines)
     given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
     release = logs.release if gathered.metadata is None else None
     made = setting(seen, spine.image, spine.first, args.acks, given, release)
@@ -182,8 +189,13 @@ def _answer(
     most = must + MORE_FAULTS if args.faults is None else args.faults
     limits = ExplanationLimits(args.max_states, progress.patience, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
-    result = alone if alone.run is None else fewest(product, limits, progress.tell)
-    on_progress = None if result.run is None else story(product, made, result.run, str(place))
+    result = alone
+    if alone.run is not None:
+        result = mildest(product, limits, fewest(product, limits, progress.tell), progress.tell)
+    on_progress = other = None
+    if result.run is not None:
+        on_progress = story(product, made, result.run, str(place))
+        other = likelier(product, made, result.run, on_progress, str(place))
     nothing = None
     if result.run is None and result.complete:
         nothing = first_unexplained(made, seen, alone, limits, progress.tell)
@@ -214,11 +226,13 @@ def _answer(
         )
     return PartitionAnswer(
         place,
+        judged(partition) if partition is not None and partition.state is not None else None,
         seen,
         made,
         result,
         most,
         on_progress,
+        other,
         nothing,
         refused,
         spine.coverage,

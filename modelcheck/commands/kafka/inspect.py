@@ -11,6 +11,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words
 from modelcheck.kafka.incident.at_rest.directories import read_cluster
 from modelcheck.kafka.incident.at_rest.json_report import as_json
+from modelcheck.kafka.incident.at_rest.lost import lost_disk, refuse_unknown
 from modelcheck.kafka.incident.at_rest.report import lines, worst_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged, judged, starting_order
 from modelcheck.processes.watch import watched
@@ -30,6 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="show a table for every partition with a problem")
     parser.add_argument(
         "--copy", action="store_true", help="treat the directories as copies, and skip the lock check"
+    )
+    parser.add_argument(
+        "--lost",
+        action="append",
+        type=lost_disk,
+        default=[],
+        metavar="NODE[:ID]",
+        help="mark the disk of this broker as lost for good: all of its log directories that are not given, "
+        "or the one with this directory.id; a directory that is only omitted counts as unknown",
     )
     parser.add_argument(
         "--every-checksum",
@@ -56,12 +66,18 @@ def _told(args: argparse.Namespace, output: Output) -> Exit:
     progress = ReadingProgress(output, Patience(args.max_time))
     try:
         gathered = read_cluster(
-            args.directories, copies=args.copy, every=args.every_checksum, report=progress.report
+            args.directories,
+            copies=args.copy,
+            every=args.every_checksum,
+            report=progress.report,
+            lost=args.lost,
         )
     finally:
         progress.clear()
+    if gathered.metadata is None:
+        refuse_unknown(args.lost)
     found = worst_first([judged(each) for each in gathered.partitions])
-    order = starting_order(gathered.brokers, found)
+    order = starting_order(gathered.brokers, found, gathered.emptied)
     if args.json:
         output.json(as_json(gathered, found, order))
     else:
@@ -72,7 +88,8 @@ def _told(args: argparse.Namespace, output: Output) -> Exit:
 def exit_code(found: Sequence[Judged], *, sure: bool) -> Exit:
     """The exit code of the findings: violated for a loss, unknown if something is missing."""
     if any(
-        each.order_matters or each.gone or (each.wanted is not None and each.wanted.lost) for each in found
+        each.order_matters or each.gone or each.lost_end or (each.wanted is not None and each.wanted.lost)
+        for each in found
     ):
         return Exit.VIOLATED
     known = all(each.wanted is not None and not each.is_open for each in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from modelcheck.kafka.files.checkpoints import (
     read_text,
 )
 from modelcheck.kafka.files.damage import UnreadableError
-from modelcheck.kafka.files.fields import is_number, topic_id
+from modelcheck.kafka.files.fields import is_number, uuid_of
 from modelcheck.kafka.files.metadata.log import FOLDER
 from spec.frozen import frozen
 from spec.reading import opened
@@ -24,6 +25,7 @@ from spec.reading import opened
 PARTITION = re.compile(r"(.+)-(\d+)")
 NOT_IN_USE = re.compile(r".+-(delete|future|stray)")  # what a broker renames a partition's folder to
 TOPIC_ID = re.compile(r"^topic_id:\s*(\S+)", re.MULTILINE)
+CLEAN = ".kafka_cleanshutdown"
 MARKS = (
     "meta.properties",
     "recovery-point-offset-checkpoint",
@@ -35,13 +37,17 @@ MARKS = (
 
 @frozen
 class LogDirectory:
-    """The contents of a log directory of a broker; `node` and `cluster` are None if it does not name them."""
+    """The contents of a log directory of a broker; `node` and `cluster` are None if it does not name them.
+
+    `clean_epoch` is the broker epoch that a clean shutdown left, None if it left none.
+    """
 
     path: Path
     node: int | None
     cluster: str | None
     id: str | None
     clean: bool
+    clean_epoch: int | None
     partitions: Mapping[TopicPartition, Path]
     high_watermarks: Mapping[TopicPartition, int]
     recovery_points: Mapping[TopicPartition, int]
@@ -108,7 +114,8 @@ def read_directory(path: Path) -> LogDirectory:
         None if node is None else int(node),
         meta.get("cluster.id"),
         meta.get("directory.id"),
-        (path / ".kafka_cleanshutdown").exists(),
+        (path / CLEAN).exists(),
+        _clean_epoch(path / CLEAN),
         partitions,
         offsets("replication-offset-checkpoint"),
         offsets("recovery-point-offset-checkpoint"),
@@ -134,6 +141,16 @@ def _partitions(path: Path) -> tuple[dict[TopicPartition, Path], tuple[str, ...]
     return found, aside
 
 
+def _clean_epoch(path: Path) -> int | None:
+    """The broker epoch in the file of a clean shutdown; None where a broker finds none in it."""
+    try:
+        found = json.loads(read_text(path))
+    except (UnreadableError, ValueError):
+        return None
+    epoch = found.get("brokerEpoch") if isinstance(found, dict) else None
+    return epoch if isinstance(epoch, int) else None
+
+
 def is_partition_folder(folder: Path) -> bool:
     """Whether a folder has files of a partition's log."""
     names = ("leader-epoch-checkpoint", "partition.metadata")
@@ -143,4 +160,4 @@ def is_partition_folder(folder: Path) -> bool:
 def _topic_id(folder: Path) -> UUID | None:
     """The topic's id in a partition's folder; None if it has none. Raises `UnreadableError`."""
     found = TOPIC_ID.search(read_text(folder / "partition.metadata"))
-    return None if found is None else topic_id(found[1])
+    return None if found is None else uuid_of(found[1])

@@ -118,9 +118,14 @@ class FieldReader:
         return found
 
 
-def topic_id(text: str) -> uuid.UUID | None:
-    """The UUID in the base-64 text that Kafka writes for a topic id; None if it is no such text."""
+def uuid_of(text: str) -> uuid.UUID | None:
+    """The UUID in the base-64 text that Kafka writes for one; None if it is no such text."""
     try:
         return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
     except ValueError:
         return None
+
+
+def uuid_text(found: uuid.UUID) -> str:
+    """The base-64 text that Kafka writes for a UUID."""
+    return base64.urlsafe_b64encode(found.bytes).decode().rstrip("=")

@@ -86,7 +86,9 @@ JOBS: Mapping[str, AgentJob] = {
         ("over", "kinds", "guarantee"),
         scope="each configuration, up to the faults that were tried",
     ),
-    "inspect": AgentJob(inspect, "directories", (), (), ("all", "copy"), "the directories that were given"),
+    "inspect": AgentJob(
+        inspect, "directories", (), ("lost",), ("all", "copy"), "the directories that were given"
+    ),
     "explain_log": AgentJob(
         explain_log,
         "directories",

@@ -259,13 +259,14 @@ class _Tools:
     async def inspect(
         self,
         directories: Directories,
+        lost: Annotated[list[int] | None, Field(description="brokers whose disk is lost for good")] = None,
         all: Annotated[bool, Field(description="a table for every partition with a problem")] = False,  # noqa: A002, FBT002 - as the option is called
         copy: Annotated[bool, Field(description="they are copies; look for no lock")] = False,  # noqa: FBT002 - asked by its name
         data: Data = False,  # noqa: FBT002 - asked by its name
         seconds: Seconds = SECONDS,
     ) -> ToolAnswer:
         """Find what the directories of stopped brokers have lost, and which broker to start first."""
-        question = {"all": all, "copy": copy, "data": data}
+        question = {"lost": lost, "all": all, "copy": copy, "data": data}
         return await self._job("inspect", question, seconds, "directories", directories, None)
 
     async def explain_log(  # noqa: PLR0913, PLR0917 - as they are asked

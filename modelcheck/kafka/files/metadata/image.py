@@ -43,6 +43,7 @@ class MetadataImage:
         self.controllers: set[int] = set()
         self.features: dict[str, int] = {}
         self.settings: dict[tuple[int, str, str], str] = {}
+        self.unclean_elections: dict[tuple[UUID, int], list[tuple[int, int]]] = {}  # epoch and leader
         self.unknown: Counter[tuple[int, int]] = Counter()
         self.applied = 0
         self._pending: list[MetadataRecord] | None = None
@@ -92,7 +93,10 @@ class MetadataImage:
             case PartitionChanged():
                 before = self.partitions.get((record.topic, record.partition))
                 if before is not None:
-                    self.partitions[record.topic, record.partition] = changed(before, record)
+                    after = self.partitions[record.topic, record.partition] = changed(before, record)
+                    if record.leader >= 0 and record.leader not in {*before.isr, *before.elr}:
+                        found = self.unclean_elections.setdefault((record.topic, record.partition), [])
+                        found.append((after.leader_epoch, record.leader))
             case BrokerRegistered():
                 self.brokers[record.broker] = record
             case BrokerChanged():

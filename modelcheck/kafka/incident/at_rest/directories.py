@@ -7,23 +7,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.files.directories import LogDirectory, is_in_use, is_log_directory, read_directory
+from modelcheck.kafka.files.fields import is_number
 from modelcheck.kafka.files.metadata.log import MetadataLog, read_metadata
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
+from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.sessions import staying
+from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.reading import OutOfTime
 from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
+MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 ELIGIBLE = "eligible.leader.replicas.version"
+KEEPS_ELIGIBLE = next(level for level, name in RELEASES if name.startswith("4.3-"))  # see kafka_replaced_disk
 OnRead = Callable[[str, int], None]
 
 
@@ -44,13 +52,19 @@ class ClusterFiles:
     metadata_of: int | None
     partitions: tuple[PartitionFiles, ...]
     problems: tuple[str, ...]
+    lost: tuple[LostDisk, ...] = ()
 
     @property
     def brokers(self) -> tuple[int, ...]:
-        """The nodes given that have partitions, or that the metadata lists as brokers."""
+        """The nodes, given or lost, that have partitions or that the metadata lists as brokers."""
         registered = set(self.metadata.image.brokers) if self.metadata else set()
         nodes = {each.node for each in self.directories if each.read.partitions or each.node in registered}
-        return tuple(sorted(nodes))
+        return tuple(sorted(nodes | {each.node for each in self.lost}))
+
+    @property
+    def emptied(self) -> frozenset[int]:
+        """The brokers of which every disk is lost."""
+        return frozenset({each.node for each in self.lost} - {each.node for each in self.directories})
 
     @property
     def controllers(self) -> frozenset[int]:
@@ -65,20 +79,30 @@ class ClusterFiles:
         return bool(self.controllers & {each.node for each in self.directories})
 
 
-def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnRead) -> ClusterFiles:
+def read_cluster(
+    given: Sequence[str],
+    *,
+    copies: bool,
+    every: bool,
+    report: OnRead,
+    lost: Sequence[LostDisk] = (),
+) -> ClusterFiles:
     """The contents of directories, each given as PATH or NODE=PATH. Raises `SpecError`.
 
-    A path is a log directory, or a folder of some.  `copies` takes directories whose lock is
-    held; `every` looks at every checksum.  `report` is called with what is read, and how many bytes of it.
+    A path is a log directory, or a folder of some; `lost` are disks that are gone for good.  `copies` takes
+    directories whose lock is held; `every` looks at every checksum.  `report` is called with what is read,
+    and how many bytes of it.
     Where it raises OutOfTime, or somebody asks to end, the partitions up to there are the answer; before the
     first of them that is raised here.
     """
     directories = tuple(_directories(given, copies=copies))
     problems = [problem for each in directories for problem in each.read.problems]
     metadata, of = _metadata(directories, problems, report)
+    if metadata is not None:
+        refuse_wrong(lost, ((each.node, each.read) for each in directories), metadata.image)
     states = metadata.image.by_place() if metadata else {}
     places = sorted({*states, *(place for each in directories for place in each.read.partitions)})
-    known = ClusterFiles(directories, metadata, of, (), ())
+    known = ClusterFiles(directories, metadata, of, (), (), tuple(lost))
     partitions: list[PartitionFiles] = []
     try:
         for place in places:
@@ -88,7 +112,7 @@ def read_cluster(given: Sequence[str], *, copies: bool, every: bool, report: OnR
         why = "The time is over" if isinstance(stop, OutOfTime) else "Interrupted"
         left = len(places) - len(partitions)
         problems.append(f"{why}: {left:,} of {len(places):,} partitions were not looked at.")
-    return ClusterFiles(directories, metadata, of, tuple(partitions), tuple(problems))
+    return replace(known, partitions=tuple(partitions), problems=tuple(problems))
 
 
 # ------------------------------------------------------------------ directories
@@ -223,13 +247,21 @@ def _partition(
     """A partition with the replicas that the given brokers have of it."""
     nodes = [node for node in known.brokers if state is None or node in state.replicas]
     found = [_replica(known, node, place, state, reading) for node in nodes]
-    image = known.metadata.image if known.metadata else None
+    replicas = {each.node: each for each in found if each is not None}
+    if known.metadata is None or state is None:
+        return PartitionFiles(place, state, replicas)
+    image = known.metadata.image
+    elr = image.features.get(ELIGIBLE, 0) > 0
+    least = image.setting(place.topic, MIN_ISR) or ""
     return PartitionFiles(
         place,
         state,
-        {each.node: each for each in found if each is not None},
-        image is not None and image.setting(place.topic, UNCLEAN) == "true",
-        image is not None and image.features.get(ELIGIBLE, 0) > 0,
+        replicas,
+        image.setting(place.topic, UNCLEAN) == "true",
+        elr,
+        image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
+        tuple(image.unclean_elections.get((state.topic, state.partition), ())),
+        staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
     )
 
 
@@ -242,7 +274,9 @@ def _replica(
 ) -> ReplicaLog | None:
     """A node's replica; an empty one if the metadata lists it and there is no folder."""
     theirs = [each.read for each in known.directories if each.node == node]
+    disks = [each for each in known.lost if each.node == node]
     clean = all(read.clean for read in theirs)
+    proven = not disks and _is_proven(known, node, theirs)
     mark = max(
         (read.high_watermarks[place] for read in theirs if place in read.high_watermarks), default=None
     )
@@ -268,11 +302,31 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        return ReplicaLog(node, log, mark, clean)
-    if state is None or not theirs:
+        return ReplicaLog(node, log, mark, clean, proven=proven)
+    if state is None or not (theirs or disks):
         return None
-    nothing = PartitionLog(theirs[0].path / str(place), 0, 0, (), 0, 0)
-    return ReplicaLog(node, nothing, mark, clean, absent=True)
+    was_lost = any(each.had(_assigned(state, node)) for each in disks)
+    if not (theirs or was_lost):
+        return None
+    folder = (theirs[0].path if theirs else Path(f"broker {node}")) / str(place)
+    nothing = PartitionLog(folder, 0, 0, (), 0, 0)
+    return ReplicaLog(node, nothing, mark, clean, absent=True, lost=was_lost, proven=proven)
+
+
+def _assigned(state: PartitionCreated, node: int) -> UUID | None:
+    """The log directory that the metadata has for a node's replica, if any."""
+    at = dict(zip(state.replicas, state.directories, strict=False))
+    return at.get(node)
+
+
+def _is_proven(known: ClusterFiles, node: int, theirs: Sequence[LogDirectory]) -> bool:
+    """Whether the controller takes a clean shutdown of a broker for one, by the epoch that it left."""
+    registered = known.metadata.image.brokers.get(node) if known.metadata else None
+    epochs = {read.clean_epoch for read in theirs}
+    if registered is None or len(epochs) != 1:
+        return registered is None
+    (epoch,) = epochs
+    return epoch is not None and epoch >= registered.epoch  # a later one is of a registration not seen here
 
 
 def _consequence(log: PartitionLog) -> str:

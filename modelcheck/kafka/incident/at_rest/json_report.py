@@ -46,7 +46,12 @@ def _partition(each: Judged) -> dict[str, object]:
         "state": _state(each.partition),
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
+        "controllers_first": None
+        if each.partition.staying is None or not each.partition.dropping
+        else list(each.partition.staying),
         "in_no_copy": each.gone,
+        "unknown_from": min((found.since for found in each.untraced), default=None),
+        "can_still_be_lost": each.at_stake,
         "outcomes": [_outcome(outcome) for outcome in each.outcomes],
         "wanted": each.wanted.leader if each.wanted is not None else None,
         "by_hand": command(each.partition) if each.by_hand else None,
@@ -81,6 +86,7 @@ def _replica(replica: ReplicaLog) -> dict[str, object]:
         "epochs": [{"epoch": each.epoch, "start": each.start} for each in log.epochs],
         "high_watermark": replica.high_watermark,
         "clean_shutdown": replica.clean,
+        "lost_disk": replica.lost,
         "lost_its_end": replica.lost_its_end,
     }
 

@@ -12,13 +12,29 @@ from spec.frozen import frozen
 
 @frozen
 class ReplicaLog:
-    """A replica's log in the given directories; an empty one, `absent`, if it has no folder."""
+    """A replica's log in the given directories; an empty one, `absent`, if it has no folder.
+
+    `lost` is whether it had one on a disk that is gone.  `proven` is whether the controller takes a clean
+    shutdown for one: every directory of the broker has the epoch of its last registration.
+    """
 
     node: int
     log: PartitionLog
     high_watermark: int | None
     clean: bool
     absent: bool = False
+    lost: bool = False
+    proven: bool = True
+
+    @property
+    def lost_proof(self) -> bool:
+        """Whether a clean shutdown, if there was one, cannot be proven."""
+        return self.lost or (self.clean and not self.proven)
+
+    @property
+    def stays_eligible(self) -> bool:
+        """Whether a member of the ELR is one still when its broker has registered (KIP-966)."""
+        return self.clean and self.proven and not self.lost
 
     @property
     def lost_its_end(self) -> bool:
@@ -30,7 +46,11 @@ class ReplicaLog:
 class PartitionFiles:
     """A partition: its state in the metadata, if any, and the replicas in the given directories.
 
-    `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on.
+    `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on, and
+    `forgets_eligible` whether a broker that reports a new directory leaves no replica eligible (up to 4.2).
+    `staying` are the members of the ISR that are expected to stay where controllers start anew, None for all
+    (NOTE(sessions)).  `unclean_elections` have the epoch and the leader of each, as far as the metadata log
+    goes back.
     """
 
     place: TopicPartition
@@ -38,6 +58,9 @@ class PartitionFiles:
     replicas: Mapping[int, ReplicaLog]
     unclean_by_itself: bool = False
     eligible_count: bool = False
+    forgets_eligible: bool = False
+    unclean_elections: tuple[tuple[int, int], ...] = ()
+    staying: tuple[int, ...] | None = None
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -49,15 +72,22 @@ class PartitionFiles:
         """The replicas that the controller elects cleanly and automatically.
 
         The in-sync replicas; with eligible leader replicas (KIP-966) those too, of which a broker
-        that was not shut down cleanly is struck when it registers.
+        that cannot prove a clean shutdown is struck when it registers.  One that is missing counts, as if it
+        could.
         """
         state = self.state
         if state is None:
             return ()
         if not self.eligible_count:
             return state.isr
-        struck = {node for node, replica in self.replicas.items() if not replica.clean}
-        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in struck)
+        struck = {node for node, replica in self.replicas.items() if not replica.stays_eligible}
+        return tuple(n for n in self.in_line if n not in struck)
+
+    @property
+    def in_line(self) -> tuple[int, ...]:
+        """The replicas that the metadata has in sync, or eligible."""
+        state = self.state
+        return () if state is None else tuple(dict.fromkeys((*state.isr, *state.elr)))
 
     @property
     def struck(self) -> tuple[int, ...]:
@@ -65,17 +95,44 @@ class PartitionFiles:
         state = self.state
         if state is None or not self.eligible_count:
             return ()
-        return tuple(n for n in dict.fromkeys((*state.isr, *state.elr)) if n not in self.electable)
+        return tuple(n for n in self.in_line if n not in self.electable)
 
     @property
     def last_known_leader(self) -> int | None:
-        """The replica elected uncleanly when no eligible leader replica (ELR) is left."""
+        """The replica elected uncleanly when no eligible leader replica (ELR) is left, or may be left."""
         state = self.state
-        if state is None or not self.eligible_count or self.electable:
+        if state is None or not self.eligible_count or (self.electable and not self.may_forget_eligible):
             return None
         if len(state.last_known_elr) == 1:
             return state.last_known_elr[0]
         return state.leader if state.leader >= 0 else None
+
+    @property
+    def dropping(self) -> bool:
+        """Whether controllers that start anew take members out of the ISR before a broker can register."""
+        return self.state is not None and self.staying not in {None, self.state.isr}
+
+    @property
+    def may_forget_eligible(self) -> bool:
+        """Whether a broker with an empty disk, once it has started, leaves no replica eligible."""
+        return self.forgets_eligible and any(each.lost for each in self.replicas.values())
+
+    @property
+    def awaited(self) -> tuple[tuple[int, ...], bool]:
+        """The replicas without which no broker leads automatically, and whether all of them have to run.
+
+        Else it takes any one of them.  None where every replica may lead, or nothing is known.  All members
+        of the ISR where one of them may stay alone in it.
+        """
+        if self.state is None or self.unclean_by_itself:
+            return (), False
+        if self.dropping:
+            return tuple(sorted(self.in_line)), True
+        here = tuple(n for n in self.electable if n in self.replicas)
+        if here:
+            return (here if len(here) < len(self.replicas) else ()), False
+        last = self.last_known_leader
+        return (tuple(sorted({*self.struck, last})), True) if last is not None else ((), False)
 
     @property
     def missing_leaders(self) -> tuple[int, ...]:

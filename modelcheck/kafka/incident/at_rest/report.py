@@ -11,6 +11,7 @@ from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, listed, reasons, what_to_do
 
+UP_FIRST = "controllers up first"
 SHOWN = 20  # partitions with a table of their own, where not all are asked for
 
 
@@ -41,7 +42,14 @@ def lines(
 
 def is_fine(each: Judged) -> bool:
     """Whether a partition has no problems: all replicas are given, and no election truncates anything."""
-    if each.order_matters or each.is_open or each.gone or each.wanted is None or each.partition.struck:
+    if (
+        each.order_matters
+        or each.is_open
+        or each.gone
+        or each.wanted is None
+        or each.partition.struck
+        or each.untraced
+    ):
         return False
     return not each.wanted.lost
 
@@ -65,13 +73,26 @@ def _table(each: Judged, width: int) -> Iterator[Line]:
     heads = ("leads", "how", "log ends", "lost", "committed", "cut back")
     rows = [_cells(outcome, partition) for outcome in each.outcomes]
     sizes = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
+    if rows and partition.dropping:
+        sizes[1] = max(sizes[1], len(UP_FIRST))
     if rows:
         yield line("    ", Piece(_row(heads, sizes), Role.DIM))
     for outcome, cells in zip(each.outcomes, rows, strict=True):
         mark = "★" if outcome == each.wanted else " "
         yield line(f"  {mark} ", Piece(_row(cells, sizes), _role(outcome)))
+    if rows and partition.dropping:
+        yield from _if_dropped(each, sizes)
     for text in reasons(each):
         yield from wrapped(line("    ", Piece("• ", Role.DIM)), text, width)
+
+
+def _if_dropped(each: Judged, sizes: Sequence[int]) -> Iterator[Line]:
+    """The rows of who is expected to lead where the controllers are up first."""
+    for outcome in each.outcomes:
+        if outcome.leader in (each.partition.staying or ()):
+            _, _, *numbers = _cells(outcome, each.partition)
+            cells = (f"broker {outcome.leader}", UP_FIRST, *numbers)
+            yield line("    ", Piece(_row(cells, sizes), _role(outcome)))
 
 
 def _state(partition: PartitionFiles) -> str:
@@ -89,7 +110,7 @@ def _state(partition: PartitionFiles) -> str:
 def _cells(outcome: Aftermath, partition: PartitionFiles) -> tuple[str, ...]:
     """The cells of an outcome's row."""
     replica = partition.replicas[outcome.leader]
-    ends = "no folder" if replica.absent else f"{outcome.end:,}"
+    ends = "no disk" if replica.lost else "no folder" if replica.absent else f"{outcome.end:,}"
     cuts = ", ".join(f"{node} to {to:,}" for node, to in sorted(outcome.cuts.items())) or "none"
     numbers = (f"{outcome.lost:,}", f"{outcome.committed:,}")
     return (f"broker {outcome.leader}", outcome.way.value, ends, *numbers, cuts)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
+from modelcheck.kafka.incident.at_rest.untraced import Cause, Untraced, untraced
 from spec.frozen import frozen
 
 MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
@@ -39,16 +40,34 @@ class Judged:
         return max(0, noted - max((each.log.end for each in replicas), default=0))
 
     @property
+    def untraced(self) -> tuple[Untraced, ...]:
+        """The records that may be gone without a trace in any file."""
+        return untraced(self.partition)
+
+    @property
+    def lost_end(self) -> bool:
+        """Whether the log that may have led last is known to lack its end."""
+        return any(each.cause is Cause.END for each in self.untraced)
+
+    @property
+    def at_stake(self) -> int:
+        """The number of records that a wrong start can still lose, above those that are lost in any case."""
+        if not self.order_matters or self.wanted is None or self.worst is None:
+            return 0
+        return max(0, *_more(self.worst.badness, self.wanted.badness))
+
+    @property
     def by_hand(self) -> bool:
         """Whether the preferred leader must be elected manually."""
         return self.wanted is not None and self.wanted.way is Succession.BY_HAND
 
     @property
     def order_matters(self) -> bool:
-        """Whether the loss depends on which broker starts first."""
+        """Whether the loss depends on which broker starts first; one with an empty disk must not."""
         if self.wanted is None or self.worst is None:
             return False
-        return self.wanted.badness != self.worst.badness or self.by_hand
+        empty = any(each.lost for each in self.partition.replicas.values())
+        return self.wanted.badness != self.worst.badness or self.by_hand or empty
 
     @property
     def is_open(self) -> bool:
@@ -70,20 +89,26 @@ def judged(partition: PartitionFiles) -> Judged:
     return Judged(partition, found, wanted)
 
 
-def starting_order(nodes: Iterable[int], all_judged: Iterable[Judged]) -> tuple[int, ...]:
+def starting_order(
+    nodes: Iterable[int], all_judged: Iterable[Judged], last: Collection[int] = ()
+) -> tuple[int, ...]:
     """The order of brokers that loses least; ties are broken by the lowest numbers.
 
-    Tries all orders of up to six brokers, and else takes the broker next that costs least.
+    Brokers in `last`, whose disks are empty, come after all others.  Tries all orders of up to six brokers,
+    and else takes the broker next that costs least.
     """
     choices = Counter(_choices(each) for each in all_judged)
-    known = sorted(nodes)
+    known = sorted(set(nodes) - set(last))
+    empty = tuple(sorted(last))
     if len(known) <= MOST_TRIED:
-        return min(permutations(known), key=lambda order: _cost(order, choices), default=())
+        return (
+            min(permutations(known), key=lambda order: _cost((*order, *empty), choices), default=()) + empty
+        )
     order: list[int] = []
     while len(order) < len(known):
         left = [node for node in known if node not in order]
         order.append(min(left, key=lambda node: _cost([*order, node], choices)))
-    return tuple(order)
+    return (*order, *empty)
 
 
 Badness = tuple[int, int, int]

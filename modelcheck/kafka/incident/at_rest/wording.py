@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from counterexamples.lines import count
+from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
+from modelcheck.kafka.incident.at_rest.losses import past, share, to_come, untraced_words
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
+from modelcheck.kafka.incident.at_rest.sessions import fences_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged
+
+MOST_AWAITED = 3  # sentences on brokers that partitions wait for
 
 
 def brokers(nodes: Iterable[int]) -> str:
@@ -23,7 +28,7 @@ def listed(nodes: Iterable[int]) -> str:
 
 
 def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The report's first sentences: records lost for good, and those whose loss depends on the order."""
+    """The report's first sentences: what is lost already, and what can still be lost."""
     if not all_judged:
         yield "There are no partitions in these directories."
         return
@@ -33,29 +38,31 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         nodes = sorted({node for each in waiting for node in each.partition.missing_leaders})
         missing, was, is_ = brokers(nodes), *(("was", "is") if len(nodes) == 1 else ("were", "are"))
         yield (
-            f"{_share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
+            f"{share(len(waiting), of)}: only {missing} {was} in sync, and {is_} not here."
             f" Records that only {missing} had are lost for good, unless that log comes back and its broker"
-            " starts first."
+            " leads first."
         )
-    some_open = any(each.is_open for each in all_judged)
-    least = [_least(each) for each in all_judged]
-    atstake = [each for each in all_judged if each.order_matters]
-    most = sum(each.worst.lost for each in atstake if each.worst is not None)
-    if sum(least):
-        promised = sum(each.gone + (each.wanted.committed if each.wanted else 0) for each in all_judged)
-        noted = f"{promised:,} of them" if promised else "none of them"
-        where = _share(sum(1 for each in least if each), of)
-        yield f"Lost whoever leads: {count(sum(least), 'record')} of {where}, {noted} known to be committed."
-    elif most:
-        where = _share(sum(1 for each in atstake if each.worst is not None and each.worst.lost), of)
-        held = f"Nothing {'that is here ' if some_open else ''}need be lost"
-        yield f"{held}, but it depends on who leads first: up to {count(most, 'record')} of {where}."
-    elif some_open:
-        yield "Of what is here nothing is lost, whoever starts first; but not all is here."
-    else:
-        yield "Nothing is lost, whoever starts first."
-    if not atstake and order:
+    yield from past(all_judged)
+    yield from to_come(all_judged)
+    if not any(each.order_matters for each in all_judged) and order:
         yield f"The order is all the same: start {brokers(order)}."
+        yield from _awaiting(all_judged)
+
+
+def _awaiting(all_judged: Sequence[Judged]) -> Iterator[str]:
+    """The brokers that have to run before partitions have a leader, in sentences."""
+    found: dict[tuple[tuple[int, ...], bool, bool], list[Judged]] = {}
+    for each in all_judged:
+        if each.partition.awaited[0]:
+            found.setdefault((*each.partition.awaited, each.partition.dropping), []).append(each)
+    for (nodes, all_, may), waiting in sorted(found.items(), key=lambda each: -len(each[1]))[:MOST_AWAITED]:
+        runs = "runs" if len(nodes) == 1 or not all_ else "run"
+        which = brokers(nodes) if all_ or len(nodes) == 1 else f"one of {brokers(nodes)}"
+        has = "has" if len(waiting) == 1 else "have"
+        has = "may have" if may else has
+        yield f"{share(len(waiting), len(all_judged))} {has} no leader before {which} {runs}."
+    if len(found) > MOST_AWAITED:
+        yield "Others wait for other brokers."
 
 
 def _waits(each: Judged) -> bool:
@@ -63,28 +70,31 @@ def _waits(each: Judged) -> bool:
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
-def _least(each: Judged) -> int:
-    """The number of records that the best outcome loses."""
-    return (each.wanted.lost if each.wanted is not None else 0) + each.gone
-
-
-def _share(some: int, of: int) -> str:
-    """A number of partitions out of all, in words."""
-    return f"{some:,} of {count(of, 'partition')}"
-
-
 def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
     """The recommended steps, in order; none if the order does not matter."""
     if not any(each.order_matters for each in all_judged):
         return
+    replicas = [replica for each in all_judged for replica in each.partition.replicas.values()]
+    emptied = {each.node for each in replicas if each.lost} - {
+        each.node for each in replicas if not each.absent
+    }
     for node in order:
-        yield f"Start {brokers([node])}{'; wait until it runs' if node != order[-1] else ''}."
-        hand = [each for each in all_judged if each.by_hand and each.wanted and each.wanted.leader == node]
-        if hand:
-            names = ", ".join(str(each.partition.place) for each in hand[:5])
-            more = f" and {len(hand) - 5:,} more" if len(hand) > 5 else ""
-            yield f"Elect it by hand, uncleanly, for {names}{more}:"
-            yield from (f"  {command(each.partition)}" for each in hand[:5])
+        disk = ", with its empty disk" if node in emptied else ""
+        yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
+        wanted = [each for each in all_judged if each.wanted and each.wanted.leader == node]
+        yield from _by_hand("Elect it by hand, uncleanly, for", [each for each in wanted if each.by_hand])
+        dropped = [each for each in wanted if each.partition.dropping and each.at_stake and not each.by_hand]
+        unless = "If it does not lead within a minute, it was dropped from the ISR:"
+        yield from _by_hand(f"{unless} elect it by hand, uncleanly, for", dropped)
+
+
+def _by_hand(what: str, judged: Sequence[Judged]) -> Iterator[str]:
+    """The step of electing a broker by hand for partitions, with the commands."""
+    if judged:
+        names = ", ".join(str(each.partition.place) for each in judged[:5])
+        more = f" and {len(judged) - 5:,} more" if len(judged) > 5 else ""
+        yield f"{what} {names}{more}:"
+        yield from (f"  {command(each.partition)}" for each in judged[:5])
 
 
 def command(partition: PartitionFiles) -> str:
@@ -107,6 +117,8 @@ def reasons(each: Judged) -> Iterator[str]:
             f"A broker had noted that all before offset {noted:,} is committed, and the longest copy ends at"
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
+    yield from map(untraced_words, each.untraced)
+    yield from _about_dropping(partition)
     yield from _about_struck(partition)
     yield from _about_missing(partition)
     if wanted is None:
@@ -126,7 +138,16 @@ def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
     """The anomalies of a replica, in sentences."""
     name = brokers([replica.node]).capitalize()
     in_line = replica.node in partition.electable
-    if replica.absent:
+    if replica.lost:
+        yield f"{name}'s disk is lost, and with it what no other broker had: it comes back with an empty log."
+        if partition.may_forget_eligible and partition.electable:
+            last = partition.last_known_leader
+            leads = "" if last is None else f", and {brokers([last])}, the last known leader, leads"
+            yield (
+                f"Up to Kafka 4.2 no replica is eligible any more once {brokers([replica.node])} has reported"
+                f" its new directory{leads}: let another one lead before it starts."
+            )
+    elif replica.absent:
         yield f"{name} is here, but has no folder of this partition: if it leads, it leads with an empty log."
     elif replica.lost_its_end:
         also = " The metadata has it in sync, and does not know of this." if in_line else ""
@@ -143,15 +164,35 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     """The replicas that lost eligibility, and who leads instead, in sentences."""
     if not partition.struck:
         return
+    killed = [node for node in partition.struck if not partition.replicas[node].lost_proof]
+    unproven = [node for node in partition.struck if node not in killed]
+    for nodes, was in (
+        (killed, ("was not", "were not")),
+        (unproven, ("has no proof that it was", "have no proof that they were")),
+    ):
+        if nodes:
+            is_, registers = (was[0], "it registers") if len(nodes) == 1 else (was[1], "they register")
+            name = brokers(nodes).capitalize()
+            yield f"{name} {is_} shut down cleanly: eligible no more when {registers}."
     struck = brokers(partition.struck)
-    one = len(partition.struck) == 1
-    was, registers, registered = (
-        ("was", "it registers", "has registered") if one else ("were", "they register", "have registered")
-    )
-    yield f"{struck.capitalize()} {was} not shut down cleanly: eligible no more when {registers}."
-    if partition.last_known_leader is not None:
+    registered = "has registered" if len(partition.struck) == 1 else "have registered"
+    if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
         yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+
+
+def _about_dropping(partition: PartitionFiles) -> Iterator[str]:
+    """Who stays in the ISR where controllers start anew, in sentences."""
+    if partition.dropping and partition.staying is not None:
+        dropped = "members of the ISR" if partition.eligible_count else "all members of the ISR but one"
+        are = "is" if len(partition.staying) == 1 else "are"
+        stays = (
+            f"{brokers(partition.staying)} {are} expected to stay where they run alone until then, and any"
+            " may where brokers start with them"
+            if partition.staying
+            else "who stays is in no file"
+        )
+        yield (f"Controllers that start anew drop {dropped} before any broker can register: {stays}.")
 
 
 def _about_missing(partition: PartitionFiles) -> Iterator[str]:
@@ -160,9 +201,17 @@ def _about_missing(partition: PartitionFiles) -> Iterator[str]:
     others = [node for node in partition.missing if node not in leaders]
     if leaders:
         here = max((replica.log.end for replica in partition.replicas.values()), default=0)
+        in_sync = [node for node in leaders if partition.state and node in partition.state.isr]
+        how = "in sync" if len(in_sync) == len(leaders) else "in sync or eligible" if in_sync else "eligible"
+        first = (
+            "Started first, it leads if it was shut down cleanly; else it is struck when it registers."
+            if partition.eligible_count
+            else f"Started first, it {'may lead' if partition.dropping else 'leads'}, with more or with less"
+            " than these."
+        )
         yield (
-            f"{brokers(leaders).capitalize()}, in sync, not here: what it may have from offset {here:,} on"
-            " comes back only with its log. Started first, it leads, with more or with less than these."
+            f"{brokers(leaders).capitalize()}, {how}, not here: what it may have from offset {here:,} on"
+            f" comes back only with its log. {first}"
         )
     if others:
         name = brokers(others).capitalize()
@@ -226,14 +275,28 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
         yield f"Records of the metadata that are not known, and were left out: {kinds}."
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
-        yield f"Not here: {brokers(missing)}."
+        said = " ".join(f"--lost {node}" for node in missing)
+        yield f"Not here: {brokers(missing)} ({said} where the disk is gone for good)."
     if any(way(each, node) is Succession.BY_HAND for each in gathered.partitions for node in each.replicas):
         yield (
             "`by hand` means that the metadata does not enable unclean elections; if the controllers' own"
             " configuration has unclean.leader.election.enable=true, the election is automatic."
         )
-    if len(gathered.brokers) > 1:
-        yield (
-            "Controllers that run without brokers for longer than broker.session.timeout.ms remove all"
-            " but one arbitrary broker from the ISR: start the first broker soon after them."
+    fences = fences_first(metadata.image)
+    if any(each.dropping if fences else len(each.in_line) > 1 for each in gathered.partitions):
+        yield _about_sessions(metadata.image)
+
+
+def _about_sessions(image: MetadataImage) -> str:
+    """What controllers do to the ISR before and when the first broker is up, and how soon."""
+    if fences_first(image):
+        return (
+            "Controllers that start anew fence every broker when its session ends, after"
+            " broker.session.timeout.ms (9 s by default), and no broker can register before: no start is soon"
+            " enough to keep all of the ISR."
         )
+    return (
+        "Up to Kafka 3.9 controllers that start anew keep the broker in the ISR that registers first, however"
+        " late; from 4.0 on, and where they kept running, they drop all but one when the sessions end, after"
+        " broker.session.timeout.ms (9 s by default)."
+    )

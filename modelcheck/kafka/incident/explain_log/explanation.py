@@ -8,6 +8,7 @@ from counterexamples.certify import certify
 from counterexamples.trace import Stops, Trace
 from modelcheck.kafka.incident.explain_log.configuration import Setting
 from modelcheck.kafka.incident.explain_log.evidence import lines_by_step
+from modelcheck.kafka.incident.explain_log.kills import Kills, kills, with_kills
 from modelcheck.kafka.incident.explain_log.observations import Ended, Evidence, Interval, Observed
 from modelcheck.kafka.incident.explain_log.product import FALLS, SENDS, ObservationProduct, Point
 from modelcheck.kafka.incident.explain_log.run_search import Explained
@@ -31,8 +32,8 @@ class Loss:
 class Story:
     """An explained run: the evidence of each step, the offsets of each record, and the losses.
 
-    `endangered` are promised records that in the end no broker has that may be elected, and `holders` the
-    brokers that have any of these.
+    `kills` are the clean stops that can be kills.  `endangered` are promised records that in the end no
+    broker has that may be elected, and `holders` the brokers that have any of these.
     """
 
     trace: Trace
@@ -41,6 +42,13 @@ class Story:
     losses: tuple[Loss, ...]
     endangered: tuple[int, ...]
     holders: tuple[str, ...]
+    kills: Kills
+
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """The promised records that no broker has in the end."""
+        kept = (loss for loss in self.losses if loss.property.endswith("_kept") and not loss.holders)
+        return tuple(sorted({record for loss in kept for record in loss.records}))
 
 
 def story(product: ObservationProduct, setting: Setting, found: Explained, name: str) -> Story:
@@ -54,7 +62,15 @@ def story(product: ObservationProduct, setting: Setting, found: Explained, name:
     losses = tuple(_losses(product, setting, states))
     endangered = _endangered(product, states[-1])
     holders = tuple(_having(product, endangered, states[-1]))
-    return Story(trace, evidence, records, losses, endangered, holders)
+    return Story(trace, evidence, records, losses, endangered, holders, kills(product, run))
+
+
+def likelier(
+    product: ObservationProduct, setting: Setting, found: Explained, told: Story, name: str
+) -> Story | None:
+    """The same story with kills in place of the clean stops that the files speak against, if any."""
+    run = with_kills(product, late(product, found), told.kills.likely)
+    return None if run is None else story(product, setting, run, name)
 
 
 def late(product: ObservationProduct, found: Explained) -> Explained:

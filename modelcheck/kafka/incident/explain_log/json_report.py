@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.kafka.incident.explain_log.explanation import Story
-from modelcheck.kafka.incident.explain_log.report import PartitionAnswer, coverage_words, headline
+from modelcheck.kafka.incident.explain_log.report import PartitionAnswer, cheapest, coverage_words, headline
 from modelcheck.kafka.report.run_text import sentences
 
 FORMAT = "modelcheck explain-log 1"
@@ -24,6 +24,12 @@ def _answer(answer: PartitionAnswer) -> dict[str, object]:
         "partition": answer.place.partition,
         "answer": headline(answer),
         "explained": None if answer.story is None else _story(answer.story),
+        "cheapest": list(cheapest(answer)),
+        "likelier": None if answer.likelier is None else _story(answer.likelier),
+        "unknown_from": None
+        if answer.judged is None
+        else min((found.since for found in answer.judged.untraced), default=None),
+        "can_still_be_lost": None if answer.judged is None else answer.judged.at_stake,
         "unexplained": None
         if found is None
         else {"place": found.evidence.place, "says": found.evidence.says, "nearest": list(found.nearest)},
@@ -52,6 +58,8 @@ def _story(story: Story) -> dict[str, object]:
     """An explained run as JSON data."""
     return {
         "faults": dict(story.trace.fault_counts()),
+        "kills_allowed": [number + 1 for number in story.kills.allowed],
+        "kills_likely": [number + 1 for number in story.kills.likely],
         "steps": [
             {
                 "action": sentence.action,
@@ -66,6 +74,7 @@ def _story(story: Story) -> dict[str, object]:
             str(record): {"start": interval.start, "end": interval.end}
             for record, interval in story.records.items()
         },
+        "lost_already": sum(len(story.records[record]) for record in story.gone),
         "endangered": [
             {"start": story.records[record].start, "end": story.records[record].end}
             for record in story.endangered

@@ -14,7 +14,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from modelcheck.kafka.files.checkpoints import TopicPartition
-from modelcheck.kafka.files.fields import topic_id
+from modelcheck.kafka.files.fields import uuid_of
 from modelcheck.kafka.files.messages.lines import LogLine
 from modelcheck.kafka.files.messages.templates import Says
 from modelcheck.kafka.incident.explain_log.logs import NodeLog, short_name
@@ -134,7 +134,7 @@ def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
 def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
     """Whether a line is about another topic of the same name, by its id."""
     text = line.values.get("id")
-    return text is not None and topic is not None and topic_id(text) not in {None, topic}
+    return text is not None and topic is not None and uuid_of(text) not in {None, topic}
 
 
 def offsets(logs: Sequence[PartitionLines]) -> list[int]:

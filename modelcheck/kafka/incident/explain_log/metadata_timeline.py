@@ -38,10 +38,12 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Gone,
     Registered,
 )
+from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.frozen import frozen
 
 OnRead = Callable[[str, int], None]
 MOST_MIN_ISR = 9  # of the model
+SHUTDOWNS = next(level for level, name in RELEASES if name == "3.3-IV3")  # that are in the metadata log
 FIRST = "_first"  # behind the name of a config entry of the model whose setting changes on the way
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
@@ -140,7 +142,7 @@ class _SpineReading:
         self.whole = False
         self.versions: dict[int, int] = {}
         self._out: dict[int, bool] = {}  # whether a broker is without a session
-        self._directories: dict[int, tuple[object, ...]] = {}
+        self._directories: dict[int, tuple[UUID, ...]] = {}
         self._renewed: dict[int, bool | None] = {}
         self._incarnations: dict[int, UUID] = {}
         self._restarted: dict[int, bool] = {}
@@ -286,8 +288,7 @@ class _SpineReading:
         if now is None:
             return False
         if isinstance(entry.record, BrokerRegistered):
-            old = self._directories.get(broker, ())
-            self._renewed[broker] = now.directories != old if now.directories and old else None
+            self._renewed[broker] = self._is_renewed(broker, now.directories)
             self._directories[broker] = now.directories
         is_new = now.incarnation != self._incarnations.get(broker)
         starts = now.fenced and is_new and not _is_snapshot(entry)
@@ -296,10 +297,13 @@ class _SpineReading:
         number = self._number(broker)
         if out and not self._out[broker]:
             says = f"broker {broker} is {'fenced' if now.fenced else 'being shut down'}"
-            self.events.append(Gone(number, Evidence(_where(entry), says)))
+            known = self.image.features.get("metadata.version", 0) >= SHUTDOWNS
+            announced = now.shutting_down or not known
+            self.events.append(Gone(number, Evidence(_where(entry), says), announced=announced))
         if starts:
-            says = f"broker {broker} is registered: it has started"
             renewed = self._renewed.get(broker, False)
+            says = f"broker {broker} is registered: it has started"
+            says += ", with another log directory" if renewed else ""
             self.events.append(Registered(number, renewed, Evidence(_where(entry), says)))
             self._restarted[broker] = True
         elif not out and self._out[broker]:
@@ -309,6 +313,20 @@ class _SpineReading:
             self._restarted[broker] = False
         self._out[broker] = out
         return True
+
+    def _is_renewed(self, broker: int, now: Sequence[UUID]) -> bool | None:
+        """Whether a broker registers without the directory that its replica was in; None if unknown.
+
+        Of several directories the one that counts is the one that the metadata has for the replica.
+        """
+        old = self._directories.get(broker, ())
+        if not now or not old:
+            return None
+        state = self.state
+        at = dict(zip(state.replicas, state.directories, strict=False)).get(broker) if state else None
+        if at in old:
+            return at not in now
+        return False if set(old) <= set(now) else True if set(old).isdisjoint(now) else None
 
     def _number(self, broker: int) -> int:
         """The model's number of a broker that is a replica."""

@@ -42,10 +42,11 @@ class Decided:
 
 @frozen
 class Gone:
-    """An observation that a broker lost its session: it was fenced, or is shutting down."""
+    """An observation that a broker lost its session: it was fenced, or it `announced` that it shuts down."""
 
     broker: int
     evidence: Evidence
+    announced: bool = True
 
 
 @frozen

@@ -25,7 +25,7 @@ def observed(
     `copies` is whether the directories may be of brokers that kept running; the disks of brokers in `lost`
     are gone for good.
     """
-    here = {node: replica for node, replica in replicas.items() if node in spine.brokers}
+    here = {node: replica for node, replica in replicas.items() if node in spine.brokers and node not in lost}
     intervals = _intervals(list(here.values()), offsets(logs))
     ends = {
         spine.brokers.index(node): _ended(spine, replica, intervals, copies=copies)

@@ -135,6 +135,8 @@ class ObservationProduct:
                 continue
             if found.step.action in STARTS and not self._is_start_logged(found.step.args[0], point):
                 continue
+            if found.step.action in BEGINS and not self._has_directory(found.step.args[0], point):
+                continue
             for position in self._positions(point, found.step, found.state):
                 lines = self._lines_explained(found.state, position, point.lines)
                 after = Point(found.state, position, self._marks(found.state, point.marked), lines)
@@ -325,6 +327,17 @@ class ObservationProduct:
         """Whether a broker may start: with complete logs, only at a logged start."""
         number = self.observed.starts.get(broker)
         return number is None or self._starting[number][point.lines[number]]
+
+    def _has_directory(self, broker: int, point: Point) -> bool:
+        """Whether a broker may start as it registers next: with a new directory only if its disk is lost."""
+        following = (
+            each
+            for each in self.events[point.position :]
+            if isinstance(each, Registered | Back) and each.broker == broker
+        )
+        found = next(following, None)
+        is_another = found is not None and found.new_directory is True
+        return not is_another or broker in point.state[self._at["renewed"]]
 
     def _is_final(self, point: Point, step: Step, after: Point) -> bool:
         """Whether a broker that goes down for good does so as its directory was left."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.incident.at_rest.losses import lost_already, to_come, untraced_loss
+from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.explain_log.configuration import Setting
 from modelcheck.kafka.incident.explain_log.explanation import Loss, Story
 from modelcheck.kafka.incident.explain_log.logs import Written
@@ -34,15 +36,20 @@ WORDS = {
 class PartitionAnswer:
     """The answer for a partition: `story` of a run that explains it, or what is unexplained.
 
-    `faults` were looked for at most.
+    `likelier` has kills in place of clean stops that the files speak against.
+
+    `judged` is what an election can do to the copies that are here, None where no metadata log is; `faults`
+    were looked for at most.
     """
 
     place: TopicPartition
+    judged: Judged | None
     observed: Observed
     setting: Setting
     result: ExplanationResult
     faults: int
     story: Story | None
+    likelier: Story | None
     unexplained: Unexplained | None
     refusals: tuple[RunRefusal, ...]
     coverage: Coverage
@@ -78,10 +85,50 @@ def headline(answer: PartitionAnswer) -> str:
     )
 
 
-def lost(story: Story) -> Iterator[str]:
-    """The lost records, a sentence for each violated property."""
-    if not story.losses:
-        yield "By this run nothing is lost that was acknowledged or committed."
+def cheapest(answer: PartitionAnswer) -> Iterator[str]:
+    """What the files allow besides the run with the fewest faults, in sentences."""
+    if answer.story is None or not answer.story.kills.allowed:
+        return
+    found = answer.story.kills
+    yield (
+        "That is the cheapest story, not the only one: the files allow a kill in place of the clean stop in"
+        f" {_steps(found.allowed)}."
+    )
+    if answer.likelier is not None:
+        many = len(found.likely) > 1
+        lost_more = [each for each in answer.likelier.losses if each not in answer.story.losses]
+        breaks = "; ".join(
+            f"then {each.property} is false after step {each.step}: {WORDS[each.property]}"
+            for each in lost_more
+        )
+        yield (
+            f"In {_steps(found.likely)} a kill is likelier: the broker{'s' if many else ''} led, and the"
+            f" metadata log has no shutdown of {'them' if many else 'it'}. The run with"
+            f" {'these kills' if many else 'this kill'} has {count(answer.likelier.trace.faults, 'fault')}"
+            f"{f'; {breaks}' if breaks else ', and loses no more'}."
+        )
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    """Steps in words, as they are numbered in the report."""
+    *most, last = [str(number + 1) for number in numbers]
+    return f"steps {', '.join(most)} and {last}" if most else f"step {last}"
+
+
+def lost(story: Story, judged: Judged | None) -> Iterator[str]:
+    """What is lost already: the records that no broker has, and a sentence for each violated property."""
+    gone = story.gone
+    if gone:
+        spread = [story.records[record] for record in gone]
+        why = f"acknowledged or committed in this run, and in no broker's log in the end, {offsets(spread)}"
+        yield lost_already(sum(map(len, spread)), "", why)
+    elif not story.losses:
+        if judged is not None and judged.untraced:
+            yield "Of what the files show this run loses nothing that was acknowledged or committed."
+        else:
+            yield "By this run nothing is lost that was acknowledged or committed."
+    if judged is not None and (judged.lost_end or not story.losses):
+        yield from untraced_loss([judged])
     for loss in story.losses:
         which = spans([story.records[record] for record in loss.records])
         said = f"{loss.property} is false after step {loss.step}: {WORDS[loss.property]}: {which}"
@@ -90,25 +137,27 @@ def lost(story: Story) -> Iterator[str]:
         yield f"{said}. In the end {holders} any of them."
 
 
-def endangered(story: Story) -> Iterator[str]:
-    """The records that an automatic election would lose, in sentences."""
-    if story.endangered:
+def endangered(story: Story, judged: Judged | None) -> Iterator[str]:
+    """What can still be lost, in sentences; where the run knows, which acknowledged records these are."""
+    if story.endangered and story.holders:
         which = spans([story.records[record] for record in story.endangered])
         yield (
             "But no broker that can be elected automatically has these acknowledged or committed"
-            f" records: {which}. "
-            + (
-                "`modelcheck kafka inspect` shows which broker to start first."
-                if story.holders
-                else "In this run no other broker has them either."
-            )
+            f" records: {which}. `modelcheck kafka inspect` shows which broker to start first."
         )
+    if judged is not None:
+        yield from to_come([judged])
 
 
 def spans(intervals: Sequence[Interval]) -> str:
     """Offset intervals in words, with the number of records."""
     whole = sum(len(each) for each in intervals)
-    return f"{', '.join(map(str, intervals))} ({count(whole, 'record')})"
+    return f"{offsets(intervals)} ({count(whole, 'record')})"
+
+
+def offsets(intervals: Sequence[Interval]) -> str:
+    """Offset intervals in words."""
+    return ", ".join(map(str, intervals))
 
 
 def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
@@ -139,10 +188,12 @@ def coverage_words(answer: PartitionAnswer) -> Iterator[str]:
 def _explained(answer: PartitionAnswer, story: Story, width: int) -> Iterator[Line]:
     """The report on an explained run."""
     yield from wrapped((), f"{headline(answer)}.", width, Role.STRONG)
-    for text in lost(story):
+    for text in cheapest(answer):
+        yield from wrapped((), text, width)
+    for text in lost(story, answer.judged):
         yield from wrapped((), text, width, Role.BAD if story.losses else Role.GOOD)
-    for text in endangered(story):
-        yield from wrapped((), text, width, Role.BAD)
+    for text in endangered(story, answer.judged):
+        yield from wrapped((), text, width, Role.BAD if story.endangered else Role.PLAIN)
     yield ()
     for record, interval in story.records.items():
         yield line(f"  record {record} is {interval}")

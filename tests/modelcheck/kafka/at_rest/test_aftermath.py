@@ -14,6 +14,7 @@ from modelcheck.kafka.files.partition_log import PartitionLog
 from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import judged, starting_order
+from modelcheck.kafka.incident.at_rest.untraced import Cause
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
@@ -107,6 +108,28 @@ def test_many_brokers_get_an_order_too() -> None:
     every = [judged(partition((n, n + 1), replica(n, [0] * n), replica(n + 1, [0] * 9))) for n in range(1, 9)]
 
     assert sorted(starting_order(range(1, 10), every)) == list(range(1, 10))
+
+
+def led_by(leader: int, isr: tuple[int, ...], *replicas: ReplicaLog) -> PartitionFiles:
+    state = PartitionCreated(0, TOPIC, (1, 2, 3), isr, leader, 9, 9)
+    return PartitionFiles(TopicPartition("t", 0), state, {each.node: each for each in replicas})
+
+
+def test_a_leader_without_its_end_had_an_unknown_number_of_records() -> None:
+    """Nobody else was in sync, so whatever it had may have been acknowledged with any acks."""
+    (found,) = judged(led_by(1, (1,), replica(1, [0] * 2, 5), replica(2, [0] * 7, 5))).untraced
+
+    assert (found.cause, found.number, found.since, found.all_acks) == (Cause.END, 1, 7, True)
+
+
+def test_with_a_whole_follower_in_sync_only_acks_one_lost_records_without_a_trace() -> None:
+    (found,) = judged(led_by(1, (1, 2), replica(1, [0] * 2, 5), replica(2, [0] * 7, 5))).untraced
+
+    assert (found.since, found.all_acks) == (7, False)
+
+
+def test_a_follower_without_its_end_had_nothing_that_its_leader_has_not() -> None:
+    assert judged(led_by(1, (1, 2), replica(1, [0] * 7, 5), replica(2, [0] * 2, 5))).untraced == ()
 
 
 def test_records_that_no_copy_has_are_counted() -> None:

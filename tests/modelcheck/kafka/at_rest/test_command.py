@@ -15,6 +15,7 @@ import pytest
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.kafka.files import partition_log
+from modelcheck.kafka.files.directories import read_directory
 from modelcheck.kafka.incident.at_rest import directories
 from tests.modelcheck.conftest import CLUSTERS
 from tests.modelcheck.kafka.files.written import batch, epochs, log
@@ -116,7 +117,112 @@ def test_missing_brokers_leave_it_open(capsys: pytest.CaptureFixture[str]) -> No
 
     assert code == Exit.UNKNOWN
     assert topic(found, "orders")["missing"] == [2, 3]
-    assert "Not here: brokers 2 and 3." in found["basis"]
+    assert any(text.startswith("Not here: brokers 2 and 3 (--lost 2 --lost 3 ") for text in found["basis"])
+
+
+def test_started_first_a_missing_broker_that_is_eligible_leads_only_after_a_clean_shutdown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    here = CLUSTERS / "eligible"
+    _, found = asked(capsys, here / "broker2", here / "broker3", here / "controller")
+
+    assert [text.rpartition(". ")[2] for text in topic(found, "orders")["why"] if "not here" in text] == [
+        "Started first, it leads if it was shut down cleanly; else it is struck when it registers."
+    ]
+
+
+def test_started_first_a_missing_member_of_an_isr_that_shrinks_may_lead(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Others may have been dropped from the ISR by then, or it."""
+    said = {}
+    for name in ("ends_differ", "ends_differ_newer"):
+        _, found = asked(capsys, CLUSTERS / name / "broker1", CLUSTERS / name / "controller")
+        said[name] = [
+            text.rpartition(". ")[2] for text in topic(found, "orders")["why"] if "not here" in text
+        ]
+
+    assert said == {
+        "ends_differ": ["Started first, it leads, with more or with less than these."],
+        "ends_differ_newer": ["Started first, it may lead, with more or with less than these."],
+    }
+
+
+# ------------------------------------------------------------------ lost disks
+
+
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        ("2", "the directory of broker 2 is here"),
+        ("7", "there is no broker 7"),
+        ("1:AAAAAAAAAAAAAAAAAAAAAA", "broker 1 has lost no such directory"),
+    ],
+)
+def test_a_disk_that_is_here_or_of_nobody_is_not_lost(
+    lost: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["kafka", "inspect", str(CLUSTERS / "last_lost"), "--lost", lost]) == Exit.WRONG
+    assert f"error[R0903]: {message}" in capsys.readouterr().err
+
+
+def test_what_is_no_disk_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kafka", "inspect", str(CLUSTERS / "last_lost"), "--lost", "one"]) == Exit.WRONG
+    assert "`one` names no disk" in capsys.readouterr().err
+
+
+def test_without_metadata_no_disk_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log(broker(tmp_path / "1", 1) / "t-0", [(0, 0)])
+
+    assert main(["kafka", "inspect", str(tmp_path), "--lost", "2"]) == Exit.WRONG
+    assert "error[R0903]: no metadata log is here" in capsys.readouterr().err
+
+
+def test_a_member_of_the_isr_whose_disk_is_lost_is_not_to_start_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, unknown = asked(capsys, CLUSTERS / "last_lost")
+    _, found = asked(capsys, CLUSTERS / "last_lost", "--lost", "1")
+    (empty,) = (each for each in topic(found, "orders")["outcomes"] if each["leader"] == 1)
+
+    assert [each["leader"] for each in topic(unknown, "orders")["outcomes"]] == [2, 3]
+    assert (empty["how"], empty["end"], empty["lost"]) == ("in-sync", 0, 25)
+    assert found["start"] == [2, 3, 1]
+    assert topic(found, "orders")["by_hand"] is not None
+    assert "Not here" not in " ".join(found["basis"])
+
+
+def test_one_log_directory_of_several_can_be_lost(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Broker 2 had two; its other partition is well, but it cannot prove a clean shutdown any more."""
+    here = copied("eligible")
+    whole = read_directory(here / "broker2")
+    second = broker(here / "disk2", 2, "MkU3OEVBNTcwNTJENDM2Qg")
+    for name in ("quiet-0", ".kafka_cleanshutdown"):
+        shutil.move(here / "broker2" / name, second / name)
+    shutil.rmtree(here / "broker2")
+    _, found = asked(capsys, here, "--lost", f"2:{whole.id}")
+    ways = {
+        name: {each["leader"]: each["how"] for each in topic(found, name)["outcomes"]}
+        for name in ("orders", "quiet")
+    }
+    ends = {each["node"]: (each["end"], each["lost_disk"]) for each in topic(found, "orders")["replicas"]}
+
+    assert ends == {1: (30, False), 2: (0, True), 3: (20, False)}
+    assert [each["lost_disk"] for each in topic(found, "quiet")["replicas"]] == [False] * 3
+    assert ways["orders"] == ways["quiet"] == {1: "eligible", 2: "by-hand", 3: "by-hand"}
+
+
+def test_a_clean_shutdown_of_an_earlier_registration_keeps_nobody_eligible(
+    copied: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = copied("eligible")
+    (here / "broker1" / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":3}')
+    _, found = asked(capsys, here)
+
+    assert [each["how"] for each in topic(found, "orders")["outcomes"] if each["leader"] == 1] == ["by-hand"]
+    assert any("Broker 1 has no proof" in text for text in topic(found, "orders")["why"])
 
 
 def test_a_controller_that_is_not_here_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -231,7 +337,7 @@ def test_all_is_well_after_a_clean_shutdown_with_nothing_missing(
     out = capsys.readouterr().out
 
     assert code == Exit.EXPECTED
-    assert out.startswith("Nothing is lost, whoever starts first.\n")
+    assert out.startswith("Nothing that is here can still be lost, whoever starts first.\n")
     assert "2 partitions are fine." in out
 
 

@@ -41,10 +41,17 @@ def done(name: str) -> list[set[tuple[str, str]]]:
     """
     steps = known(name)["steps"]
     lost = {number for step in steps for number in re.findall(r"lose the directory of broker (\d)", step)}
+    replaced = {number for step in steps for number in re.findall(r"replace the disk of broker (\d)", step)}
     cut = {number for step in steps for number in re.findall(r"cut broker (\d)'s log", step)}
 
     def fell(word: str, number: str) -> tuple[str, str]:
-        what = "disk_loss" if number in lost else "power_loss" if number in cut else WORDS[word]
+        what = (
+            "disk_loss"
+            if word == "kill -9" and number in lost | replaced
+            else "power_loss"
+            if number in cut
+            else WORDS[word]
+        )
         return what, f"broker{number}"
 
     groups = [
@@ -67,8 +74,10 @@ def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_run_is_what_was_done(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    gone = [broker for group in done(name) for what, broker in group if what == "disk_loss"]
-    lost = [text for broker in gone for text in ("--lost", broker.removeprefix("broker"))]
+    words = " ".join(known(name)["steps"])
+    lost = [
+        text for node in re.findall(r"lose the directory of broker (\d)", words) for text in ("--lost", node)
+    ]
     code, found = asked(capsys, str(CLUSTERS / name), *lost)
     run = iter(told(found))
 
@@ -162,6 +171,9 @@ def test_the_report(
     golden("explain_log/leader_ahead.txt", capsys.readouterr().out)
     main(["kafka", "explain-log", str(CLUSTERS / "eligible"), "--partition", "orders-0"])
     golden("explain_log/eligible.txt", capsys.readouterr().out)
+    without_lines = map(str, sorted((CLUSTERS / "truncated").glob("*[rk0-9]")))
+    main(["kafka", "explain-log", *without_lines, "--partition", "orders-0"])
+    golden("explain_log/truncated_directories.txt", capsys.readouterr().out)
 
 
 def test_without_a_partition_each_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +206,66 @@ def test_the_readme_shows_what_it_says(
 
     in_document(page, shown, out[: out.index("\n• ")])
     assert code == Exit.EXPECTED
+
+
+@pytest.mark.parametrize("name", ["eligible", "ends_differ", "last_lost", "lowered", "power_loss"])
+def test_it_and_inspect_tell_the_same_of_what_can_still_be_lost(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [str(CLUSTERS / name), *(["--lost", "1"] if name == "last_lost" else [])]
+    _, explained = asked(capsys, *given)
+    main(["kafka", "inspect", *given, "--json"])
+    partitions = json.loads(capsys.readouterr().out)["partitions"]
+    (inspected,) = (each for each in partitions if each["topic"] == "orders")
+
+    for number in ("can_still_be_lost", "unknown_from"):
+        assert explained[number] == inspected[number]
+
+
+@pytest.mark.parametrize(
+    ("name", "past", "still"),
+    [
+        ("elected_unclean", "10 records are lost already", "Up to 5 records can still be lost"),
+        (
+            "power_loss",
+            "An unknown number of records may be lost already",
+            "Up to 25 records can still be lost",
+        ),
+        ("paused", "nothing is lost that was acknowledged", "Nothing that is here can still be lost"),
+    ],
+)
+def test_what_is_lost_already_is_told_apart_from_what_can_still_be_lost(
+    name: str,
+    past: str,
+    still: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    main(["kafka", "explain-log", str(CLUSTERS / name), "--partition", "orders-0"])
+    said = capsys.readouterr().out
+
+    assert past in said
+    assert still in said
+    assert ("By this run nothing is lost" in said) == (name == "paused")
+
+
+@pytest.mark.parametrize(
+    ("name", "killed"), [("truncated", ["broker1"]), ("elected_unclean", ["broker1"]), ("paused", [])]
+)
+def test_a_clean_stop_that_was_a_kill_is_told_as_the_cheapest_story(
+    name: str, killed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without log lines; each of these brokers was killed while it led, and came back."""
+    _, found = asked(capsys, *map(str, sorted((CLUSTERS / name).glob("*[rk0-9]"))))
+    told, likelier = found["explained"], found["likelier"]
+    likely = [told["steps"][number - 1]["name"] for number in told["kills_likely"]]
+
+    assert likely == [f"shut_down({broker})" for broker in killed]
+    assert told["faults"] == ({} if killed else {"cut_off": 1})
+    assert (likelier["faults"] if likelier else {}) == ({"crash": 1} if killed else {})
+    assert any("the cheapest story" in text for text in found["cheapest"]) == bool(killed)
+    assert any("a kill is likelier" in text for text in found["cheapest"]) == bool(killed)
 
 
 def test_what_nobody_has_who_may_lead_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,11 +70,16 @@ def begin(cluster: Cluster, *config: str) -> None:
 
 @dataclass(frozen=True)
 class Again:
-    """Brokers started again in an order, the first ones until one leads; by hand: an unclean election."""
+    """Brokers started again in an order, the first ones until one leads; by hand: an unclean election.
+
+    Those in `lost` have an empty disk.  With `apart` each of the first ones runs before the next is started.
+    """
 
     order: tuple[int, ...]
     by_hand: bool = False
     first: int = 1
+    lost: tuple[int, ...] = ()
+    apart: bool = False
 
 
 def ends_differ(cluster: Cluster) -> Sequence[Again]:
@@ -85,6 +90,13 @@ def ends_differ(cluster: Cluster) -> Sequence[Again]:
     time.sleep(2)
     cluster.signal(signal.SIGKILL, CONTROLLER, *BROKERS)
     return [Again((3, 1, 2)), Again((1, 2, 3))]
+
+
+def ends_differ_newer(cluster: Cluster) -> Sequence[Again]:
+    """The same on a newer release, without ELR: the controller fences all brokers before one can register."""
+    cluster.features = ("eligible.leader.replicas.version=0",)
+    ends_differ(cluster)
+    return [Again((1, 2, 3), first=3), Again((3, 2, 1), first=3)]
 
 
 def leader_ahead(cluster: Cluster) -> Sequence[Again]:
@@ -158,7 +170,13 @@ def eligible(cluster: Cluster) -> Sequence[Again]:
     time.sleep(2)
     cluster.signal(signal.SIGTERM, 1)
     cluster.signal(signal.SIGTERM, CONTROLLER)
-    return [Again((2, 1, 3)), Again((1, 2, 3)), Again((3, 1, 2), by_hand=True)]
+    return [
+        Again((2, 1, 3)),
+        Again((1, 2, 3)),
+        Again((3, 1, 2), by_hand=True),
+        Again((2, 3, 1), lost=(1,)),
+        Again((1, 2, 3), first=2, lost=(1,), apart=True),
+    ]
 
 
 def eligible_killed(cluster: Cluster) -> Sequence[Again]:
@@ -251,6 +269,23 @@ def elected_unclean_newer(cluster: Cluster) -> Sequence[Again]:
     return elected_unclean(cluster)
 
 
+def replaced(cluster: Cluster) -> Sequence[Again]:
+    """A follower loses its disk and gets all again on an empty one: only its directory's id tells."""
+    begin(cluster, "min.insync.replicas=2")
+    cluster.signal(signal.SIGKILL, 3)
+    shutil.rmtree(cluster.folder(3))
+    cluster.format(3)
+    cluster.steps.append("replace the disk of broker 3")
+    until(lambda: 3 not in unfenced(metadata(cluster)))
+    cluster.start(3)
+    until(lambda: cluster.isr() == set(BROKERS))
+    cluster.produce(5, "all")
+    time.sleep(2)
+    for node in (3, 2, 1, CONTROLLER):
+        cluster.signal(signal.SIGTERM, node)
+    return []
+
+
 def paused(cluster: Cluster) -> Sequence[Again]:
     """A follower is silent for longer than its session lasts, is fenced, and comes back by itself."""
     begin(cluster, "min.insync.replicas=2")
@@ -289,6 +324,7 @@ def lowered(cluster: Cluster) -> Sequence[Again]:
 
 ALL = (
     ends_differ,
+    ends_differ_newer,
     leader_ahead,
     last_lost,
     power_loss,
@@ -300,9 +336,11 @@ ALL = (
     truncated_newer,
     elected_unclean,
     elected_unclean_newer,
+    replaced,
     paused,
     lowered,
 )
+ALONE = {"ends_differ_newer"}  # of which the controller is started alone too
 SCENARIOS = {each.__name__: each for each in ALL}
 
 
@@ -334,14 +372,36 @@ def cut_lines(lines: Iterable[str], root: Path) -> Iterator[str]:
             yield line.replace(str(root), "DIR")
 
 
-def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
-    """What the cluster does when its brokers start in this order."""
+def restore(cluster: Cluster, saved: Path, lost: Sequence[int] = ()) -> None:
+    """The directories as they were kept, those in `lost` empty."""
     for node in (*BROKERS, CONTROLLER):
         shutil.rmtree(cluster.folder(node), ignore_errors=True)
         (cluster.root / f"{node}.log").unlink(missing_ok=True)
-        if (saved / cluster.folder(node).name).exists():
+        if node in lost:
+            cluster.format(node)
+        elif (saved / cluster.folder(node).name).exists():
             shutil.copytree(saved / cluster.folder(node).name, cluster.folder(node))
-    cluster.start(CONTROLLER, *how.order[: how.first])
+
+
+def alone(cluster: Cluster, saved: Path) -> list[int]:
+    """Who is in the ISR when the controller has run alone for twice as long as a session lasts."""
+    restore(cluster, saved)
+    cluster.start(CONTROLLER)
+    time.sleep(20)
+    cluster.shut()
+    (found,) = (each for place, each in metadata(cluster).by_place().items() if place.topic == TOPIC)
+    return list(found.isr)
+
+
+def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
+    """What the cluster does when its brokers start in this order."""
+    restore(cluster, saved, how.lost)
+    cluster.start(CONTROLLER)
+    for node in how.order[: how.first]:
+        cluster.start(node)
+        if how.apart:
+            until(lambda node=node: node in unfenced(metadata(cluster)))  # type: ignore[misc]
+            time.sleep(5)  # until it has reported its directories
     if how.by_hand:
         time.sleep(15)
         given = ["--election-type", "unclean", "--topic", TOPIC, "--partition", "0"]
@@ -366,7 +426,8 @@ def again(cluster: Cluster, saved: Path, how: Again) -> dict[str, object]:
         for node, lines in told.items()
         if lines
     }
-    return {"order": list(how.order), "unclean": how.by_hand, "leader": first, "values": values, "log": told}
+    begun = {"order": list(how.order), "first": how.first, "unclean": how.by_hand, "lost": list(how.lost)}
+    return {**begun, "leader": first, "values": values, "log": told}
 
 
 def make_of_zookeeper(kafka: Home) -> None:
@@ -400,11 +461,12 @@ def make(kafka: Home, name: str) -> None:
             keep(cluster, HERE / name)
             shutil.copytree(cluster.root, whole, ignore=shutil.ignore_patterns("*.log4j*", "saved", ".lock"))
             told = [again(cluster, whole, each) for each in orders]
+            stays = {"alone": alone(cluster, whole)} if name in ALONE else {}
         finally:
             cluster.shut()
             if os.environ.get("KEEP"):
                 shutil.copytree(folder, os.environ["KEEP"], dirs_exist_ok=True)
-    found = {"kafka": kafka.version, "about": SCENARIOS[name].__doc__, "steps": steps, "again": told}
+    found = {"kafka": kafka.version, "about": SCENARIOS[name].__doc__, "steps": steps, "again": told, **stays}
     (HERE / name / "cluster.json").write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -81,8 +81,8 @@ class Cluster:
         path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
         return path
 
-    def format(self) -> None:
-        for node in (*BROKERS, CONTROLLER):
+    def format(self, *nodes: int) -> None:
+        for node in nodes or (*BROKERS, CONTROLLER):
             given = ["format", "-t", CLUSTER_ID, "-c", str(self.configure(node))]
             given += [part for feature in self.features for part in ("--feature", feature)]
             subprocess.run(self._command("storage", *given), check=True, capture_output=True)
@@ -206,7 +206,7 @@ class ZooKeeperCluster(Cluster):
         path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
         return path
 
-    def format(self) -> None:
+    def format(self, *nodes: int) -> None:
         """Nothing needs a format."""
 
     def _command(self, tool: str, *args: str, node: int | None = None) -> list[str]:

@@ -1,0 +1,94 @@
+"""What is lost already and what can still be lost, in the words and numbers of both commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from counterexamples.lines import count
+from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.untraced import Cause, Untraced
+
+NAMED = 3  # partitions that a sentence names
+
+
+def share(some: int, of: int) -> str:
+    """A number of partitions out of all, in words."""
+    return f"{some:,} of {count(of, 'partition')}"
+
+
+def lost_already(records: int, of: str, why: str) -> str:
+    """The sentence on records that are gone; `of` is empty or begins with a blank."""
+    return f"{count(records, 'record')}{of} {'is' if records == 1 else 'are'} lost already: {why}."
+
+
+def past(all_judged: Sequence[Judged]) -> Iterator[str]:
+    """What is lost already by what the directories show, in sentences; none where they show nothing."""
+    gone = [each for each in all_judged if each.gone]
+    if gone:
+        why = "a broker had noted that they are committed, and no copy here has them"
+        yield lost_already(sum(each.gone for each in gone), _of(gone, all_judged), why)
+    yield from untraced_loss(all_judged)
+
+
+def untraced_loss(all_judged: Sequence[Judged]) -> Iterator[str]:
+    """The sentence on records of which no file remains, if any may be lost."""
+    found = [each for each in all_judged if each.untraced]
+    if not found:
+        return
+    names = [f"{each.partition.place} from offset {_since(each):,} on" for each in found[:NAMED]]
+    more = f" and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
+    yield (
+        f"An unknown number of records{_of(found, all_judged)} may be lost already, without a trace in any"
+        f" file here: {', '.join(names)}{more}."
+    )
+
+
+def to_come(all_judged: Sequence[Judged]) -> Iterator[str]:
+    """What an election will or can still lose, in sentences."""
+    sure = [each for each in all_judged if each.wanted is not None and each.wanted.lost]
+    atstake = [each for each in all_judged if each.at_stake]
+    if sure:
+        least = sum(each.wanted.lost for each in sure if each.wanted)
+        committed = sum(each.wanted.committed for each in sure if each.wanted)
+        noted = f"{committed:,} of them" if committed else "none of them"
+        yield (
+            f"{count(least, 'record')}{_of(sure, all_judged)} will be lost whoever leads, {noted} known to be"
+            " committed."
+        )
+    if atstake:
+        most = sum(each.at_stake for each in atstake)
+        more = " more" if sure else ""
+        yield (
+            f"Up to {most:,}{more} {'record' if most == 1 else 'records'}{_of(atstake, all_judged)} can still"
+            " be lost: it depends on who leads first."
+        )
+    if not sure and not atstake:
+        some_open = any(each.is_open for each in all_judged)
+        rest = ", but not all is here" if some_open else ""
+        yield f"Nothing that is here can still be lost, whoever starts first{rest}."
+
+
+def untraced_words(found: Untraced) -> str:
+    """Why an unknown number of records may be gone, in a sentence."""
+    if found.cause is Cause.UNCLEAN:
+        return (
+            f"Epoch {found.number} began with an unclean election: it dropped an unknown number of records,"
+            f" perhaps none, from offset {found.since:,} on (`modelcheck kafka explain-log` finds them where"
+            " logs show them)."
+        )
+    acks = "with acks=1 or acks=all" if found.all_acks else "with acks=1"
+    return (
+        f"Broker {found.number} may have led last, and its log lacks its end: an unknown number of records"
+        f" after all that is here, from offset {found.since:,} on, may have been acknowledged {acks}, and no"
+        " file has them."
+    )
+
+
+def _of(some: Sequence[Judged], all_judged: Sequence[Judged]) -> str:
+    """Of how many partitions something is, where there are several."""
+    return f" of {share(len(some), len(all_judged))}" if len(all_judged) > 1 else ""
+
+
+def _since(each: Judged) -> int:
+    """The first offset of what may be lost of a partition without a trace."""
+    return min(found.since for found in each.untraced)
