@@ -1,17 +1,25 @@
 """An order among the points of a search that have as many faults: those that promise a run come first.
 
-NOTE(guidance): four mistakes lead a search astray, since what they spoil shows much later.  A broker is
+NOTE(guidance): five mistakes lead a search astray, since what they spoil shows much later.  A broker is
 shut down before anything needs it down, and then gets no record.  A leader lacks records of earlier epochs,
-which it never gets again, though logs have them.  A log grows beyond its end.  A new leader has to commit
-again what an earlier one had committed, which brings no log nearer to its end.  No point is excluded, so
-the search still finds what there is.
+which it never gets again, though logs have them.  A log grows beyond its end, or beyond the length of which a
+line tells that is not explained yet.  A new leader has to commit again what an earlier one had committed,
+which brings no log nearer to its end.  No point is excluded, so the search still finds what there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from modelcheck.kafka.incident.explain_log.observations import Back, Decided, Event, Gone, Observed
+from modelcheck.kafka.incident.explain_log.later_lines import reports_truncation
+from modelcheck.kafka.incident.explain_log.observations import (
+    Back,
+    Decided,
+    Event,
+    Gone,
+    LineObservation,
+    Observed,
+)
 from spec.meaning.semantics import State
 
 BEHIND = 3  # what each record counts that the leader commits anew
@@ -28,9 +36,10 @@ class Guidance:
         brokers = range(len(observed.brokers) if observed.sessions else 0)
         self._needless = tuple(tuple(_needless(observed.events, broker)) for broker in brokers)
         self._epochs = tuple(_longest(observed))
+        self._told = tuple(tuple(_lengths(log)) for log in observed.logs)
         self._lengths = {broker: len(end.log) for broker, end in observed.ends.items() if end.log is not None}
 
-    def penalty(self, state: State, position: int) -> int:
+    def penalty(self, state: State, position: int, lines: Sequence[int]) -> int:
         """The penalty of a point: 0 for none.  Costs time linear in the length of the logs."""
         at = self._at
         up, session = state[at["Broker.up"]], state[at["Broker.session"]]
@@ -41,7 +50,24 @@ class Guidance:
         )
         highs, leader = state[at["Broker.hw"]], state[at["leader"]]
         behind = 0 if leader is None else max(highs) - highs[leader]
-        return BEHIND * behind + EARLY * early + LACKING * (self._lacking(state) + self._too_many(state))
+        return (
+            BEHIND * behind
+            + EARLY * early
+            + LACKING * (self._lacking(state) + self._too_many(state) + self._too_long(state, lines))
+        )
+
+    def _too_long(self, state: State, lines: Sequence[int]) -> int:
+        """The number of records by which logs are longer than in the next line of their length."""
+        at = self._at
+        logs, highs, leader = state[at["Broker.log"]], state[at["Broker.hw"]], state[at["leader"]]
+        longest = 0 if leader is None else len(logs[leader])
+        told = (lengths[count] for lengths, count in zip(self._told, lines, strict=True))
+        found = 0
+        for broker, most, mark in filter(None, told):
+            found += max(0, len(logs[broker]) - most)
+            if highs[broker] < mark:
+                found += max(0, longest - most)
+        return found
 
     def _too_many(self, state: State) -> int:
         """The number of records behind the ends of logs that no leader cuts away."""
@@ -62,6 +88,18 @@ class Guidance:
         same = [entry[0] == wanted for entry, wanted in zip(log[:earlier], self._epochs, strict=False)]
         lacking: int = earlier - same.count(True)
         return lacking
+
+
+def _lengths(log: Sequence[LineObservation]) -> Iterator[tuple[int, int, int] | None]:
+    """For each position in a log the broker, the greatest length and the mark in the next line of a length.
+
+    A line that reports a truncation comes behind a longer log, and limits none.
+    """
+    found: list[tuple[int, int, int] | None] = [None]
+    for seen in reversed(log):
+        limits = seen.length is not None and not reports_truncation(seen)
+        found.append((seen.broker, seen.length[1], seen.mark) if limits and seen.length else found[-1])
+    return reversed(found)
 
 
 def _longest(observed: Observed) -> Iterator[int]:

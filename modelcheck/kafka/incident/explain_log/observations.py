@@ -122,8 +122,9 @@ class LineObservation:
     """What a log line implies about a state, in the order of its log.
 
     None and 0 are not known.  `length` is of the broker's log, at least and at most, and `mark` what
-    its high watermark has reached; `epoch` is what the controller's had come to, and `position` how many
-    observations of the metadata log were made by then.  `actions` are steps of the broker that such a line
+    its high watermark has reached; `epoch` is what the controller's had come to, so that no record in a
+    log of that length is of a later one, and `position` how many observations of the metadata log were
+    made by then.  `actions` are steps of the broker that such a line
     is usually written of, behind it or, with `ahead`, before it: they decide only where it is
     shown.  Without `evidence` it is the first half of the next one.
     """
