@@ -181,7 +181,8 @@ class Observed:
     `whole` is whether the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
     it is not known when a broker came back, so that it may at any time.  `starts` has, for a broker, the
-    number of the log that has all of its starts.
+    number of the log that has all of its starts.  The first `promised` records of the first epoch count as
+    acknowledged and as committed.
     """
 
     brokers: tuple[str, ...]
@@ -192,6 +193,7 @@ class Observed:
     logs: tuple[tuple[LineObservation, ...], ...] = ()
     sessions: bool = True
     starts: Mapping[int, int] = field(default_factory=dict)
+    promised: int = 0
 
     @property
     def shown(self) -> frozenset[tuple[int, int | None]]:

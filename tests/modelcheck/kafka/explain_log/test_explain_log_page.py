@@ -62,6 +62,17 @@ def test_the_example_of_settings_is_what_the_command_says(
     assert code == Exit.VIOLATED
 
 
+def test_the_example_of_the_newest_part_is_what_the_command_says(
+    run_example: RunExample, in_document: Callable[[Path, str, str], None]
+) -> None:
+    shown, code, out = run_example("newest")
+    answer, basis = out[: out.index("\n\n") + 1], out[out.index("• Explained from") :]
+    basis = basis[: basis.index("\n• ") + 1] if "\n• " in basis else basis
+
+    in_document(PAGE, shown, f"```\n{answer}…\n{basis}```")
+    assert code == Exit.EXPECTED
+
+
 def example(name: str) -> tuple[str, str]:
     """The command of an example of the page, and what is shown of its output."""
     page = PAGE.read_text(encoding="utf-8")
