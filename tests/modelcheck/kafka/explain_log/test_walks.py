@@ -144,6 +144,18 @@ def test_the_history_of_an_aged_cluster_takes_few_points(seed: int, kinds: tuple
     assert found.seen < 2 * len(found.run.steps)
 
 
+@pytest.mark.parametrize("seed", [1, 3, 4])
+def test_the_history_of_an_aged_cluster_with_logs_takes_few_points(seed: int) -> None:
+    taken = aged(seed, 25, ("restart", "follower", "move", "cut", "cut_off", "crash"))
+    observed = with_logs(taken, seed)
+    _, found = searched(observed, MIN_ISR)
+
+    assert sum(map(len, observed.logs)) > 150
+    assert found.run is not None
+    assert _faults(found.run.steps) == taken.faults
+    assert found.seen < 4 * len(found.run.steps)
+
+
 @pytest.mark.parametrize("kind", ["cut", "cut_off"])
 def test_each_fault_of_the_network_is_known_before_the_search(kind: str) -> None:
     taken = aged(1, 12, (kind,))
