@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from errno import EACCES, EFBIG, EINVAL, EISDIR
@@ -30,15 +30,19 @@ class OutOfTime(Exception):  # noqa: N818 - an answer to the user, not a bug
 
 
 class Patience:
-    """A time limit for reading, in seconds from now; None is unlimited."""
+    """A time limit for reading, in seconds from now; None is unlimited.
 
-    def __init__(self, seconds: float | None) -> None:
-        self._until = None if seconds is None else monotonic() + seconds
+    `clock` tells the time: `process_time` for CPU time.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._until = None if seconds is None else clock() + seconds
 
     @property
     def left(self) -> float | None:
         """The seconds left; None without a limit."""
-        return None if self._until is None else max(0.0, self._until - monotonic())
+        return None if self._until is None else max(0.0, self._until - self._clock())
 
     def look(self) -> None:
         """Raise OutOfTime if the limit has passed."""

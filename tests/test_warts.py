@@ -14,7 +14,6 @@ from counterexamples.trace import Trace
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.result import Unknown, Violated
 from spec.load import loads
-from tests.modelcheck.kafka.explain_log.test_walks import FENCED_WITHOUT_DISK, decided
 from tests.protocol_checks import named_check
 from tests.scopes.record import recorded
 
@@ -87,8 +86,3 @@ def test_every_wart_on_the_page_has_a_test_and_every_test_a_wart() -> None:
 
     assert len(told) == section.count("\n- ")
     assert told == tests
-
-
-@wart()
-def test_disk_lost_while_fenced() -> None:
-    assert decided([FENCED_WITHOUT_DISK], logs=True) == 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from time import process_time
 
 import modelcheck.commands.options.amounts as amounts
 from counterexamples.lines import count
@@ -14,8 +15,10 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
 from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
+from modelcheck.kafka.files.partition_log import PartitionLog
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
 from modelcheck.kafka.incident.at_rest.lost import lost_disk
+from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
 from modelcheck.kafka.incident.explain_log.explanation import likelier, story
@@ -23,13 +26,16 @@ from modelcheck.kafka.incident.explain_log.json_report import as_json
 from modelcheck.kafka.incident.explain_log.line_observations import lines_of_partition
 from modelcheck.kafka.incident.explain_log.log_timeline import spine_of_lines
 from modelcheck.kafka.incident.explain_log.logs import LogPaths, Logs, read_logs, split, written
-from modelcheck.kafka.incident.explain_log.metadata_timeline import Spine, read_spines
+from modelcheck.kafka.incident.explain_log.metadata_timeline import Beginning, Spine, read_spines
 from modelcheck.kafka.incident.explain_log.mildest import mildest
+from modelcheck.kafka.incident.explain_log.newest_part import assumed, beginnings, epoch_at, newest_part
+from modelcheck.kafka.incident.explain_log.observations import Observed
 from modelcheck.kafka.incident.explain_log.offsets import observed
 from modelcheck.kafka.incident.explain_log.preventing_settings import refusals
 from modelcheck.kafka.incident.explain_log.product import ObservationProduct
 from modelcheck.kafka.incident.explain_log.report import PartitionAnswer, lines
 from modelcheck.kafka.incident.explain_log.run_search import ExplanationLimits, fewest
+from modelcheck.kafka.incident.explain_log.stuck import where_stuck
 from modelcheck.kafka.incident.explain_log.unexplained import first_unexplained, of_log_alone
 from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
@@ -40,6 +46,8 @@ from spec.source import Source
 
 PLACE = re.compile(r"(.+)-(\d{1,10})")
 MOST = 100_000  # states of a search
+CPU = 60  # seconds for each partition: 50 epochs and a million records take 5
+MORE = 10  # times the limit that ended a search
 MORE_FAULTS = 2  # that are looked for in addition to those that the directories show
 
 
@@ -82,6 +90,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="assume gaps in the logs: brokers may have restarted without a trace in them",
     )
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument(
+        "--from-epoch",
+        type=int,
+        metavar="N",
+        help="explain only the newest part: from the last state with all replicas in sync, in leader epoch N "
+        "or before",
+    )
+    part.add_argument(
+        "--from-offset",
+        type=int,
+        metavar="N",
+        help="the same, up to the leader epoch of the record at offset N of the partition",
+    )
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="set a config entry of the model")
     add(
         "--faults",
@@ -96,7 +118,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"give up after N states ({MOST:,})",
     )
-    add("--max-time", type=amounts.seconds, metavar="T", help="give up after this time (90, 90s, 5m, 2h)")
+    add(
+        "--max-time",
+        type=amounts.seconds,
+        metavar="T",
+        help=f"give up after this time (90, 90s, 5m, 2h; default: {CPU} s of CPU time for each partition)",
+    )
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up above this much memory (800M, 4G)")
     add("--json", action="store_true", help="print JSON")
     add_draw_options(parser, "write each run in these formats")
@@ -172,12 +199,12 @@ def _answer(
     """The answer for one partition."""
     partition = next((each for each in gathered.partitions if each.place == place), None)
     replicas = {} if partition is None else partition.replicas
-    lost = frozenset(node for node, replica in replicas.items() if replica.lost)
-    if partition is None or partition.state is None:  # logs alone, which show who has a replica
-        lost = frozenset(each.node for each in args.lost)
-    strange = [each for each in args.lost if each.node not in spine.brokers]
-    if strange:
-        raise mistyped("--lost", str(strange[0]), f"broker {strange[0].node} has no replica of {place}")
+    lost = _lost(args, partition, place, spine)
+    here = [each.log for each in replicas.values() if not each.absent and not each.lost]
+    known = list(beginnings(spine, here))
+    begins = _begins(args, place, known, here)
+    if begins is not None:
+        spine = newest_part(spine, begins)
     partition_lines = [lines_of_partition(log, place, spine, gaps=args.gaps) for log in logs.logs]
     seen = observed(spine, replicas, copies=args.copy, lost=lost, logs=partition_lines)
     given = (*logs.config, *args.config) if gathered.metadata is None else tuple(args.config)
@@ -185,9 +212,10 @@ def _answer(
     made = setting(seen, spine.image, spine.first, args.acks, given, release)
     product = ObservationProduct(made.model, made.scope, seen)
     progress.begin(str(place), len(seen.events))
+    patience = Patience(CPU, process_time) if args.max_time is None else progress.patience
     must = max(map(product.due, product.starts()), default=0)
     most = must + MORE_FAULTS if args.faults is None else args.faults
-    limits = ExplanationLimits(args.max_states, progress.patience, args.max_memory, most)
+    limits = ExplanationLimits(args.max_states, patience, args.max_memory, most)
     alone = of_log_alone(made, seen, limits, progress.tell)
     result = alone
     if alone.run is not None:
@@ -199,6 +227,9 @@ def _answer(
     nothing = None
     if result.run is None and result.complete:
         nothing = first_unexplained(made, seen, alone, limits, progress.tell)
+    stuck = None
+    if result.run is None and not result.complete:
+        stuck = where_stuck(product, result, known, _longer(args, result.end))
     refused = (
         ()
         if on_progress is None or not on_progress.losses
@@ -210,20 +241,14 @@ def _answer(
             )
         )
     )
-    notes = list(spine.notes)
-    if not seen.whole and gathered.metadata is not None:
-        notes.append(
-            "The metadata log does not go back to the beginning of the partition: what was before is free."
-        )
-    missing = [node for n, node in enumerate(spine.brokers) if n not in seen.ends]
-    if missing:
-        words = ", ".join(map(str, missing))
-        notes.append(f"Not here: broker {words}; its log is free, and what it alone had is not known.")
-    if seen.starts:
-        notes.append(
-            "Logs that tell of one start of their broker are taken to tell of all"
-            " (--gaps where parts are missing)."
-        )
+    notes = _notes(
+        args,
+        spine,
+        seen,
+        begins,
+        is_unexplained=nothing is not None,
+        is_on_disk=gathered.metadata is not None,
+    )
     return PartitionAnswer(
         place,
         judged(partition) if partition is not None and partition.state is not None else None,
@@ -238,7 +263,87 @@ def _answer(
         spine.coverage,
         written(logs, seen),
         tuple(notes),
+        stuck,
+        begins,
     )
+
+
+def _lost(
+    args: argparse.Namespace, partition: PartitionFiles | None, place: TopicPartition, spine: Spine
+) -> frozenset[int]:
+    """The brokers whose disk with the partition is lost. Raises SpecError for one without a replica."""
+    strange = [each for each in args.lost if each.node not in spine.brokers]
+    if strange:
+        raise mistyped("--lost", str(strange[0]), f"broker {strange[0].node} has no replica of {place}")
+    if partition is None or partition.state is None:  # logs alone, which show who has a replica
+        return frozenset(each.node for each in args.lost)
+    return frozenset(node for node, replica in partition.replicas.items() if replica.lost)
+
+
+def _notes(
+    args: argparse.Namespace,
+    spine: Spine,
+    seen: Observed,
+    begins: Beginning | None,
+    *,
+    is_unexplained: bool,
+    is_on_disk: bool,
+) -> Iterator[str]:
+    """What an answer takes for true, and what is not here; `is_on_disk` is the metadata log."""
+    yield from spine.notes
+    if begins is not None:
+        yield assumed(begins)
+        if is_unexplained:
+            yield "Where brokers had other histories by then, all of the files may have a run."
+    elif args.from_epoch is not None or args.from_offset is not None:
+        yield (
+            "All is explained: there is no later state up to there with all replicas in sync, each with a"
+            " session, before which all logs agree."
+        )
+    if begins is None and not seen.whole and is_on_disk:
+        yield "The metadata log does not go back to the beginning of the partition: what was before is free."
+    missing = [node for n, node in enumerate(spine.brokers) if n not in seen.ends]
+    if missing:
+        words = ", ".join(map(str, missing))
+        yield f"Not here: broker {words}; its log is free, and what it alone had is not known."
+    if seen.starts:
+        yield (
+            "Logs that tell of one start of their broker are taken to tell of all"
+            " (--gaps where parts are missing)."
+        )
+
+
+def _begins(
+    args: argparse.Namespace, place: TopicPartition, known: Sequence[Beginning], logs: Sequence[PartitionLog]
+) -> Beginning | None:
+    """The newest state up to the asked epoch or offset from which on the files can be explained alone.
+
+    None if nothing was asked for, or without such a state.  Raises SpecError for an offset that no log has.
+    """
+    epoch = args.from_epoch
+    if args.from_offset is not None:
+        epoch = epoch_at(args.from_offset, logs)
+        if epoch is None:
+            message = f"no log of {place} here has the record at this offset"
+            help_ = f"the longest one ends at {max((each.end for each in logs), default=0):,}"
+            source = Source("--from-offset", str(args.from_offset))
+            raise SpecError([Diagnostic("R0903", source, None, message, help=help_)])
+    if epoch is None:
+        return None
+    return max((each for each in known if each.epoch <= epoch), key=lambda each: each.index, default=None)
+
+
+def _longer(args: argparse.Namespace, end: End) -> str | None:
+    """The option that lets a search look for longer than the limit that ended it."""
+    match end:
+        case End.STATES:
+            return f"--max-states {MORE * args.max_states}"
+        case End.SECONDS:
+            return f"--max-time {MORE * (args.max_time or CPU):.0f}s"
+        case End.MEMORY:
+            return f"--max-memory {MORE * args.max_memory / 1e9:.0f}G"
+        case _:
+            return None
 
 
 def _refuse_unmatched(given: LogPaths, logs: Logs, found: Sequence[PartitionAnswer]) -> None:

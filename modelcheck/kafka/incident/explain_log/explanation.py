@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from counterexamples.certify import certify
 from counterexamples.trace import Stops, Trace
@@ -15,6 +17,7 @@ from modelcheck.kafka.incident.explain_log.run_search import Explained
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State, Step
 
+FIRST_EPOCH = 1  # of the model
 LOSSES = ("acknowledged_survive", "committed_on_leader", "acknowledged_kept", "committed_kept")
 
 
@@ -60,7 +63,8 @@ def story(product: ObservationProduct, setting: Setting, found: Explained, name:
     written = lines_by_step(product, run)
     evidence = tuple(_once((*found, *written[step])) for step, found in enumerate(_evidence(product, run)))
     losses = tuple(_losses(product, setting, states))
-    endangered = _endangered(product, states[-1])
+    before = frozenset[int]().union(*(_promised_before(product, state) for state in states))
+    endangered = _endangered(product, states[-1], before)
     holders = tuple(_having(product, endangered, states[-1]))
     return Story(trace, evidence, records, losses, endangered, holders, kills(product, run))
 
@@ -162,13 +166,23 @@ def _falls_again(run: Explained, number: int, broker: int) -> bool:
 
 def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
     """For each violated property the first step that violates it, with the records lost."""
+    before = list(accumulate((_promised_before(product, state) for state in states), operator.or_))
     for name in LOSSES:
         bad = [
-            number for number, state in enumerate(states) if not _holds(product.machine, setting, name, state)
+            number
+            for number, state in enumerate(states)
+            if not _holds(product.machine, setting, name, state)
+            or (before[number] and lacking(product, name, state, before[number]))
         ]
         if bad:
-            records = lacking(product, name, states[bad[0]])
+            records = lacking(product, name, states[bad[0]], before[bad[0]])
             yield Loss(name, bad[0], records, tuple(_having(product, records, states[-1])))
+
+
+def _promised_before(product: ObservationProduct, state: State) -> frozenset[int]:
+    """The records in a state that count as promised, as they may be older than the part that is explained."""
+    logs, first = product.logs(state), product.observed.promised
+    return frozenset(entry[1] for log in logs for entry in log[:first] if entry[0] == FIRST_EPOCH)
 
 
 def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
@@ -176,9 +190,9 @@ def _holds(machine: Machine, setting: Setting, name: str, state: State) -> bool:
     return machine.holds(setting.model.property(name), state)
 
 
-def _endangered(product: ObservationProduct, state: State) -> tuple[int, ...]:
+def _endangered(product: ObservationProduct, state: State, before: frozenset[int]) -> tuple[int, ...]:
     """The acknowledged or committed records that no in-sync or eligible replica has."""
-    promised = state[product.at("acked")] | state[product.at("committed")]
+    promised = state[product.at("acked")] | state[product.at("committed")] | before
     logs, may_lead = product.logs(state), state[product.at("isr")] | state[product.at("eligible")]
     return tuple(sorted(promised - {entry[1] for broker in may_lead for entry in logs[broker]}))
 
@@ -190,10 +204,16 @@ def _having(product: ObservationProduct, records: Sequence[int], state: State) -
             yield name
 
 
-def lacking(product: ObservationProduct, name: str, state: State) -> tuple[int, ...]:
-    """The records that a property promises and that are missing in a state."""
-    promised = state[product.at("acked" if name.startswith("acknowledged") else "committed")]
+def lacking(
+    product: ObservationProduct, name: str, state: State, before: frozenset[int] = frozenset()
+) -> tuple[int, ...]:
+    """The records that a property promises, or were promised `before`, and that are missing in a state."""
+    promised = before | state[product.at("acked" if name.startswith("acknowledged") else "committed")]
     logs = product.logs(state)
     leader = state[product.at("leader")]
-    of = [logs[leader]] if name in {"acknowledged_survive", "committed_on_leader"} else list(logs)
+    of = list(logs)
+    if name in {"acknowledged_survive", "committed_on_leader"}:
+        if leader is None or not state[product.at("Broker.up")][leader]:
+            return ()
+        of = [logs[leader]]
     return tuple(sorted(promised - {entry[1] for log in of for entry in log}))

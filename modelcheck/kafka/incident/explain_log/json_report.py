@@ -33,6 +33,16 @@ def _answer(answer: PartitionAnswer) -> dict[str, object]:
         "unexplained": None
         if found is None
         else {"place": found.evidence.place, "says": found.evidence.says, "nearest": list(found.nearest)},
+        "from_epoch": None if answer.begins is None else answer.begins.epoch,
+        "stuck": None
+        if answer.stuck is None
+        else {
+            "explained": answer.stuck.explained,
+            "of": answer.stuck.of,
+            "place": None if answer.stuck.evidence is None else answer.stuck.evidence.place,
+            "says": None if answer.stuck.evidence is None else answer.stuck.evidence.says,
+            "narrower": list(answer.stuck.narrower),
+        },
         "refused_by": [
             {"change": each.what, "step": each.step, "guard": each.guard} for each in answer.refusals
         ],

@@ -118,6 +118,8 @@ def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
     to the last line of a state before, of an older epoch or of another topic of this name.
     """
     lines = log.lines
+    if spine.begins is not None:
+        return replace(log, lines=lines[_first_line_since(lines, spine) :])
     first = next((n for n, line in enumerate(lines) if line.place is not None), len(lines))
     begin = first if spine.whole else 0
     oldest = spine.epochs[0][0] if spine.epochs else 0
@@ -129,6 +131,19 @@ def _of_the_partition(log: PartitionLines, spine: Spine) -> PartitionLines:
         if is_older or _is_of_another(line, spine.topic):
             begin = number + 1
     return replace(log, lines=lines[begin:])
+
+
+def _first_line_since(lines: Sequence[LogLine], spine: Spine) -> int:
+    """The first line that is surely of the part that is explained: of a state since, or of a later epoch."""
+    oldest, version = spine.epochs[0][0], min(spine.versions, default=0)
+    return next(
+        (
+            number
+            for number, line in enumerate(lines)
+            if (line.value("version") or -1) >= version or (line.value("epoch") or -1) > oldest
+        ),
+        len(lines),
+    )
 
 
 def _is_of_another(line: LogLine, topic: UUID | None) -> bool:
@@ -203,7 +218,7 @@ class _LineTranslator:
             return
         offset = line.value("offset")
         length = None if offset is None or not meant.length else self._length(offset)
-        if line.says is Says.TRUNCATED and length is not None and self._is_between(length):
+        if line.says is Says.TRUNCATED and length is not None and self._is_cut_since(length, offset):
             yield LineObservation(broker, None, length=(length[0] + 1, len(self._intervals)))
         yield LineObservation(
             broker,
@@ -218,6 +233,11 @@ class _LineTranslator:
             meant.actions,
             meant.ahead,
         )
+
+    def _is_cut_since(self, length: tuple[int, int], offset: int | None) -> bool:
+        """Whether a cut shows that the log was longer before; not if that may be of before its beginning."""
+        begins = self._spine.begins
+        return self._is_between(length) and (begins is None or (offset or 0) > begins.offset)
 
     def _is_between(self, length: tuple[int, int]) -> bool:
         """Whether a length is exact: the log ends at a boundary between records of the model."""

@@ -61,13 +61,29 @@ class TopicSettings:
 
 
 @frozen
+class Beginning:
+    """A state from which on a timeline can be explained alone, by the index of its observation.
+
+    `epoch` is Kafka's leader epoch there, whose records begin at `offset`; all records below `promised` are
+    taken as acknowledged.
+    """
+
+    index: int
+    epoch: int
+    offset: int
+    promised: int
+    evidence: Evidence
+
+
+@frozen
 class Spine:
     """The timeline of a partition in the metadata log: decisions, sessions and settings.
 
     `epochs` has for each leader epoch of Kafka's in which a broker was made the leader the model's
     number for it, `last` is the last of all; `whole` is whether the log has the partition's beginning;
     `image` is the final state.  `versions` has for each partition epoch how many observations there
-    are by then, and `topic` the topic's id, where there are ids.  `first` are the settings at its beginning.
+    are by then, and `topic` the topic's id, where there are ids.  `first` are the settings at its beginning,
+    and `begins` is the state from which on it is explained, if not all of it is.
     """
 
     brokers: tuple[int, ...]
@@ -82,6 +98,7 @@ class Spine:
     topic: UUID | None = None
     sessions: bool = True
     first: TopicSettings = TopicSettings()
+    begins: Beginning | None = None
 
     def epoch_of(self, epoch: int) -> int:
         """The model's number for a leader epoch; one not in the log comes after all others."""

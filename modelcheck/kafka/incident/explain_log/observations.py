@@ -123,8 +123,9 @@ class LineObservation:
     """What a log line implies about a state, in the order of its log.
 
     None and 0 are not known.  `length` is of the broker's log, at least and at most, and `mark` what
-    its high watermark has reached; `epoch` is what the controller's had come to, and `position` how many
-    observations of the metadata log were made by then.  `actions` are steps of the broker that such a line
+    its high watermark has reached; `epoch` is what the controller's had come to, so that no record in a
+    log of that length is of a later one, and `position` how many observations of the metadata log were
+    made by then.  `actions` are steps of the broker that such a line
     is usually written of, behind it or, with `ahead`, before it: they decide only where it is
     shown.  Without `evidence` it is the first half of the next one.
     """
@@ -181,7 +182,8 @@ class Observed:
     `whole` is whether the spine begins with the partition itself.  `intervals` are the offsets of the
     records at each place of a log.  `logs` are the lines of each log, in its order; without `sessions`
     it is not known when a broker came back, so that it may at any time.  `starts` has, for a broker, the
-    number of the log that has all of its starts.
+    number of the log that has all of its starts.  The first `promised` records of the first epoch count as
+    acknowledged and as committed.
     """
 
     brokers: tuple[str, ...]
@@ -192,6 +194,7 @@ class Observed:
     logs: tuple[tuple[LineObservation, ...], ...] = ()
     sessions: bool = True
     starts: Mapping[int, int] = field(default_factory=dict)
+    promised: int = 0
 
     @property
     def shown(self) -> frozenset[tuple[int, int | None]]:

@@ -26,7 +26,8 @@ def observed(
     are gone for good.
     """
     here = {node: replica for node, replica in replicas.items() if node in spine.brokers and node not in lost}
-    intervals = _intervals(list(here.values()), offsets(logs))
+    begins = 0 if spine.begins is None else spine.begins.offset
+    intervals = _intervals(list(here.values()), offsets(logs), begins)
     ends = {
         spine.brokers.index(node): _ended(spine, replica, intervals, copies=copies)
         for node, replica in sorted(here.items())
@@ -42,17 +43,25 @@ def observed(
         if log.starts and log.node in spine.brokers
     }
     said = tuple(each for _, each in lines)
-    return Observed(names, spine.events, ends, intervals, spine.whole, said, spine.sessions, starts)
+    promised = 0 if spine.begins is None else sum(each.start < spine.begins.promised for each in intervals)
+    return Observed(names, spine.events, ends, intervals, spine.whole, said, spine.sessions, starts, promised)
 
 
-def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int]) -> tuple[Interval, ...]:
-    """The offset intervals that become records: cut at log ends, epochs, high watermarks, and in lines."""
+def _intervals(replicas: Sequence[ReplicaLog], said: Sequence[int], begins: int) -> tuple[Interval, ...]:
+    """The offset intervals that become records: cut at log ends, epochs, high watermarks, and in lines.
+
+    Epochs and lines from `begins` on alone: what was before is one history.
+    """
     present = [each.log for each in replicas if not each.absent]
     first = min((log.start for log in present), default=0)
-    places = {first, *said}
+    places = {first, *(each for each in said if each >= begins)}
     for replica in replicas:
         log = replica.log
-        places |= {log.start, log.end, *(each.start for each in log.epochs)} if not replica.absent else set()
+        places |= (
+            {log.start, log.end, *(each.start for each in log.epochs if each.start >= begins)}
+            if not replica.absent
+            else set()
+        )
         places |= {replica.high_watermark} if replica.high_watermark is not None else set()
     return tuple(Interval(*each) for each in pairwise(sorted(place for place in places if place >= first)))
 

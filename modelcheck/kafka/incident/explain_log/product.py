@@ -10,8 +10,10 @@ NOTE(sound): what is left out of the search costs no run that explains the files
   a follower is cut by epochs (from KIP-279 on) and a higher mark only makes joining the ISR harder;
 * a broker that goes down for good keeps its log, so that must be what its directory has;
 * a power loss that loses nothing is a crash, after which as much is possible;
-* a broker whose registration and return are next to each other is registered and unfenced in one step: what
-  lies between can come after it;
+* a broker whose registration and return are next to each other is registered and unfenced in one step, if
+  both are of one process: what lies between can come after it;
+* a broker without a session that it needs before its next return is left out: NOTE(sessions); so is one
+  that is down before lines of its log are true that come before its next start;
 * a fault or a step that must still come is counted at once (see `due` and `ahead`), so a run that would
   need more of them than another one is looked at later.
 """
@@ -21,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from modelcheck.kafka.incident.explain_log.later_lines import last_up, later_falls, later_truncations
+from modelcheck.kafka.incident.explain_log.needed_sessions import NeededSessions
 from modelcheck.kafka.incident.explain_log.observations import (
     SETTING,
     Back,
@@ -28,13 +32,14 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Control,
     Decided,
     Ended,
-    Event,
     Gone,
     Left,
     LineObservation,
     Observed,
     Registered,
 )
+from modelcheck.kafka.incident.explain_log.proven_faults import CUTS, LOST_SESSIONS, ProvenFaults
+from modelcheck.kafka.incident.explain_log.timeline_steps import are_at_once, leads_on, steps_needed
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Model, Scope
@@ -48,7 +53,6 @@ CHANGES = frozenset(SETTING)
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
 NONE = -1
-MOST_ALONG = 100  # records before one in which those are looked for that it may go with
 
 
 @frozen
@@ -65,18 +69,21 @@ class Point:
 
 
 class ObservationProduct:
-    """The product of a model and its observations: the points, their successors, and bounds."""
+    """The product of a model and its observations: the points, their successors, and bounds.
 
-    def __init__(self, model: Model, scope: Scope, observed: Observed) -> None:
+    Unless it is to `look_ahead`, points that can explain no later observation are there too.
+    """
+
+    def __init__(self, model: Model, scope: Scope, observed: Observed, *, look_ahead: bool = True) -> None:
         self.machine = Machine(model, scope)
         self.observed = observed
         self.events = observed.events
         self._at = {variable.name: index for index, variable in enumerate(model.variables)}
         self._shown = observed.shown
         self._highest = observed.highest
-        self._needed = _needed(observed.events)
+        self._needed = steps_needed(observed.events)
         self._at_once = frozenset(
-            number for number, (one, other) in enumerate(pairwise(self.events)) if _returns_with(one, other)
+            number for number, (one, other) in enumerate(pairwise(self.events)) if are_at_once(one, other)
         )
         self._last_back = {
             each.broker: position
@@ -84,10 +91,13 @@ class ObservationProduct:
             if isinstance(each, Registered | Back)
         }
         self._lines = observed.logs
-        self._last_up = [_last_up(log) for log in observed.logs]
-        self._cuts = [_cuts(log) for log in observed.logs]
-        self._falls = [_falls(log) for log in observed.logs]
+        self._last_up = [last_up(log) for log in observed.logs]
+        self._truncations = [later_truncations(log) for log in observed.logs]
+        self._falls = [later_falls(log) for log in observed.logs]
         self._starting = [_starting(log) for log in observed.logs]
+        proves = observed.sessions and bool(scope.config["fenced_kept_out"])
+        self._proven = ProvenFaults(self.events if proves else ())
+        self._sessions = NeededSessions(self.events, len(observed.brokers)) if proves and look_ahead else None
         self.free = frozenset(model.free)
         self.faults = frozenset(model.faults)
 
@@ -119,7 +129,7 @@ class ObservationProduct:
         first = next((each for each in self.events if isinstance(each, Decided)), None)
         if first is None or first.control == self.control(state):
             yield self._skip(0 if first is None else 1, state)
-        elif _leads_on(self.control(state), first.control, self.control(state)):
+        elif leads_on(self.control(state), first.control, self.control(state)):
             yield 0
 
     def next(self, point: Point, actions: frozenset[str]) -> Iterator[tuple[Step, Point]]:
@@ -140,11 +150,36 @@ class ObservationProduct:
             for position in self._positions(point, found.step, found.state):
                 lines = self._lines_explained(found.state, position, point.lines)
                 after = Point(found.state, position, self._marks(found.state, point.marked), lines)
-                if self._is_final(point, found.step, after):
+                if not self._is_final(point, found.step, after):
+                    continue
+                if not (self._lacks_session(after) or self._is_down_early(after)):
                     yield found.step, after
 
     def due(self, point: Point) -> int:
-        """A lower bound on the faults still to come, from brokers with unclean shutdowns.
+        """A lower bound on the faults still to come: unclean shutdowns, and what the timeline proves."""
+        return self._falls_due(point) + self._cuts_due(point) + self._losses_due(point)
+
+    def reducing(self, point: Point) -> frozenset[str]:
+        """The faults by which fewer may be due."""
+        return frozenset().union(
+            FALLS & self.faults if self._falls_due(point) else (),
+            CUTS if self._cuts_due(point) else (),
+            LOST_SESSIONS if self._losses_due(point) else (),
+        )
+
+    def _cuts_due(self, point: Point) -> int:
+        """A lower bound on the cuts still to come."""
+        state, at = point.state, self._at
+        return self._proven.cuts(point.position, state[at["Broker.linked"]], state[at["isr"]])
+
+    def _losses_due(self, point: Point) -> int:
+        """A lower bound on the lost sessions still to come."""
+        up, session = (point.state[self._at[name]] for name in ("Broker.up", "Broker.session"))
+        out = [runs and not has for runs, has in zip(up, session, strict=True)]
+        return self._proven.lost_sessions(point.position, out)
+
+    def _falls_due(self, point: Point) -> int:
+        """A lower bound on the unclean shutdowns still to come.
 
         So does a broker whose log shows that it found its directory unclean at a start.
         """
@@ -166,8 +201,9 @@ class ObservationProduct:
         """A lower bound on the steps still to come: NOTE(ahead).
 
         One for each record that a log still lacks, for each commit, for each broker that must go down, for
-        each return, for the controller's decisions (see `_needed`), and for each time that a line
-        reports a cut log.  No step does two of these, so no step makes it smaller by more than one.
+        each return, for the controller's decisions (see `steps_needed`), for each cut of the network that
+        must be healed, and for each time that a line reports a cut log.  No step does two of these, so no
+        step makes it smaller by more than one.
         """
         state, at = point.state, self._at
         logs, highs = state[at["Broker.log"]], state[at["Broker.hw"]]
@@ -185,7 +221,8 @@ class ObservationProduct:
                 steps += broker not in stopped
             elif end.left is Left.UNCLEAN:
                 steps += up[broker] or broker in stopped
-        return steps + sum(cuts[count] for cuts, count in zip(self._cuts, point.lines, strict=True))
+        steps += self._proven.heals(point.position, state[at["Broker.linked"]], state[at["isr"]])
+        return steps + sum(later[count] for later, count in zip(self._truncations, point.lines, strict=True))
 
     def is_end(self, point: Point) -> bool:
         """Whether a point explains all observations."""
@@ -240,6 +277,39 @@ class ObservationProduct:
         following = (each for each in self.events[point.position :] if not isinstance(each, Gone))
         return isinstance(next(following, None), Changed)
 
+    def _lacks_session(self, point: Point) -> bool:
+        """Whether a broker lacks a session that it needs: NOTE(sessions)."""
+        if self._sessions is None:
+            return False
+        state, at = point.state, self._at
+        return self._sessions.is_lacking(
+            point.position, state[at["Broker.session"]], state[at["epoch"]], state[at["isr"]]
+        )
+
+    def _is_down_early(self, point: Point) -> bool:
+        """Whether a broker is down, and its log has a line before its next start that is not true of it.
+
+        Its log and its high watermark stay as they are while it is down, so that it never starts again.
+        """
+        if not self.observed.starts:
+            return False
+        runs, logs, highs = (
+            self._runs(point.state),
+            self.logs(point.state),
+            point.state[self._at["Broker.hw"]],
+        )
+        for broker, number in self.observed.starts.items():
+            log, count = self._lines[number], point.lines[number]
+            if runs[broker] or count == len(log) or self._starting[number][count]:
+                continue
+            seen = log[count]
+            least, most = seen.length or (0, len(logs[broker]))
+            if seen.broker == broker and not (
+                least <= len(logs[broker]) <= most and seen.mark <= highs[broker]
+            ):
+                return True
+        return False
+
     def _is_needed(self, before: State, step: Step, after: State) -> bool:
         """Whether the record that a step sends or commits is found in the files."""
         if step.action in SENDS:
@@ -268,7 +338,7 @@ class ObservationProduct:
         yield from self._matched(point.position, was, now, step, after)
         if was != now and not is_seen:
             target = next((e for e in self.events[point.position :] if isinstance(e, Decided)), None)
-            if target is not None and target.control != now and _leads_on(was, target.control, now):
+            if target is not None and target.control != now and leads_on(was, target.control, now):
                 yield self._skip(point.position, after)
 
     def _matched(self, position: int, was: Control, now: Control, step: Step, after: State) -> Iterator[int]:
@@ -291,7 +361,7 @@ class ObservationProduct:
                     sets = False
                 case Decided() if not decided and event.control == now:
                     decided = True
-                case Decided() if not decided and jumps and _leads_on(was, now, event.control):
+                case Decided() if not decided and jumps and leads_on(was, now, event.control):
                     continue
                 case _:
                     return
@@ -393,37 +463,11 @@ class ObservationProduct:
         return marked
 
 
-def _last_up(log: Sequence[LineObservation]) -> dict[int, int]:
-    """For each broker the index of the last line that shows it up."""
-    return {seen.broker: number for number, seen in enumerate(log) if seen.up}
-
-
-def _cuts(log: Sequence[LineObservation]) -> tuple[int, ...]:
-    """For each position in a log the number of later lines that report a truncation."""
-    found = [0]
-    for seen in reversed(log):
-        found.append(
-            found[-1] + (seen.length is not None and "become_follower" in seen.actions and not seen.ahead)
-        )
-    return tuple(reversed(found))
-
-
-def _falls(log: Sequence[LineObservation]) -> tuple[dict[int, tuple[bool, int, bool]], ...]:
-    """For each position in a log the brokers with unclean shutdowns in later lines.
-
-    For each broker: whether it has gone down so before it is next up, how often it does so after that, and
-    whether it comes back after the last time.
-    """
-    found: list[dict[int, tuple[bool, int, bool]]] = [{}]
-    for seen in reversed(log):
-        now = dict(found[-1])
-        first, rest, back = now.get(seen.broker, (False, 0, False))
-        if seen.up is False and seen.stopped is False:
-            now[seen.broker] = (True, rest, back)
-        elif seen.up:
-            now[seen.broker] = (False, rest + first, back or not (first or rest))
-        found.append(now)
-    return tuple(reversed(found))
+def _is_by(step: Step, back: Back, starts: int | None) -> bool:
+    """Whether a step may be a return; `starts` is the broker that starts, until its registration is found."""
+    if step.action == "reconnect":
+        return back.restarted is not True
+    return back.restarted is None or (back.restarted and starts is None)
 
 
 def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
@@ -433,61 +477,3 @@ def _starting(log: Sequence[LineObservation]) -> tuple[bool, ...]:
         begins = seen.up is False and seen.ahead and not STARTS.isdisjoint(seen.actions)
         found.append(begins or (found[-1] and not seen.up))
     return tuple(found)
-
-
-def _needed(events: Sequence[Event]) -> tuple[int, ...]:
-    """For each position in the timeline a lower bound on the steps for its remaining events.
-
-    A registration, a return and a change of a setting are each a step, and so is a decision, but for those
-    that go with another: members that leave the ISR one after the other, one that stops to be eligible as it
-    is registered, a registration just before its return, and those that are eligible no more as a setting
-    is changed.
-    """
-    found = [0]
-    for number in reversed(range(len(events))):
-        found.append(found[-1] + (not isinstance(events[number], Gone) and not _goes_along(events, number)))
-    return tuple(reversed(found))
-
-
-def _is_by(step: Step, back: Back, starts: int | None) -> bool:
-    """Whether a step may be a return; `starts` is the broker that starts, until its registration is found."""
-    if step.action == "reconnect":
-        return back.restarted is not True
-    return back.restarted is None or (back.restarted and starts is None)
-
-
-def _goes_along(events: Sequence[Event], number: int) -> bool:
-    """Whether one step may explain a decision together with an adjacent event."""
-    event = events[number]
-    if not isinstance(event, Decided):
-        return _returns_with(event, _behind(events, number))
-    before = [each for each in events[max(0, number - MOST_ALONG) : number] if isinstance(each, Decided)][-2:]
-    same = bool(before) and before[-1].control[:3] == event.control[:3]
-    if same and isinstance(events[number - 1], Changed):
-        return True
-    if len(before) == 2 and _shrinks(before[0], before[1]) and _shrinks(before[1], event):
-        return True
-    return same and isinstance(_behind(events, number), Registered | Back)
-
-
-def _returns_with(event: Event, behind: Event | None) -> bool:
-    """Whether an event is a registration, and the one behind it the return of that broker."""
-    return isinstance(event, Registered) and isinstance(behind, Back) and behind.broker == event.broker
-
-
-def _behind(events: Sequence[Event], number: int) -> Event | None:
-    """The event after this one, lost sessions aside."""
-    return next((each for each in events[number + 1 :] if not isinstance(each, Gone)), None)
-
-
-def _shrinks(before: Decided, after: Decided) -> bool:
-    """Whether a decision only removes members from the ISR."""
-    return before.leader == after.leader and before.epoch == after.epoch and before.isr > after.isr
-
-
-def _leads_on(was: Control, to: Control, now: Control) -> bool:
-    """Whether a decided state may lie, unlogged, between two that the files show."""
-    leader, epoch, isr, _ = now
-    if epoch not in {was[1], to[1]} or leader not in {was[0], to[0]}:
-        return False
-    return was[2] >= isr >= to[2] or was[2] <= isr <= to[2]

@@ -11,9 +11,11 @@ from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.explain_log.configuration import Setting
 from modelcheck.kafka.incident.explain_log.explanation import Loss, Story
 from modelcheck.kafka.incident.explain_log.logs import Written
+from modelcheck.kafka.incident.explain_log.metadata_timeline import Beginning
 from modelcheck.kafka.incident.explain_log.observations import Coverage, Interval, Observed
 from modelcheck.kafka.incident.explain_log.preventing_settings import RunRefusal
 from modelcheck.kafka.incident.explain_log.run_search import ExplanationResult
+from modelcheck.kafka.incident.explain_log.stuck import Stuck
 from modelcheck.kafka.incident.explain_log.unexplained import Unexplained
 from modelcheck.kafka.report.run_text import sentences
 from spec.frozen import frozen
@@ -39,7 +41,8 @@ class PartitionAnswer:
     `likelier` has kills in place of clean stops that the files speak against.
 
     `judged` is what an election can do to the copies that are here, None where no metadata log is; `faults`
-    were looked for at most.
+    were looked for at most; `stuck` is where a limit ended the search without an answer, and
+    `begins` with what the part begins that is explained, if not all is.
     """
 
     place: TopicPartition
@@ -55,6 +58,8 @@ class PartitionAnswer:
     coverage: Coverage
     written: Written
     notes: tuple[str, ...]
+    stuck: Stuck | None = None
+    begins: Beginning | None = None
 
 
 def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
@@ -70,17 +75,19 @@ def lines(answer: PartitionAnswer, width: int) -> Iterator[Line]:
 
 def headline(answer: PartitionAnswer) -> str:
     """The answer in one sentence."""
-    story = answer.story
+    story, what = answer.story, str(answer.place)
+    if answer.begins is not None:
+        what = f"{what} from leader epoch {answer.begins.epoch} on"
     if story is None:
         if answer.result.complete:
             most = count(answer.faults, "fault")
-            return f"{answer.place}: no run of the model with up to {most} explains these files"
-        return f"{answer.place}: not known ({answer.result.end.value})"
+            return f"{what}: no run of the model with up to {most} explains these files"
+        return f"{what}: not known ({answer.result.end.value})"
     counts = story.trace.fault_counts()
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
     faults = f"{count(story.trace.faults, 'fault')}{f' ({kinds})' if kinds else ''}"
     return (
-        f"{answer.place}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')};"
+        f"{what}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')};"
         " no run of the model with fewer faults explains it"
     )
 
@@ -229,10 +236,25 @@ def _refusal(refusal: RunRefusal) -> str:
 def _unexplained(answer: PartitionAnswer, width: int) -> Iterator[Line]:
     """The report on what no run explains."""
     yield from wrapped((), f"{headline(answer)}.", width, Role.UNSURE)
+    if answer.stuck is not None:
+        yield from _stuck(answer.stuck, width)
     found = answer.unexplained
     if found is None:
         return
     yield from wrapped((), "The first observation that none explains, with those before it:", width)
     yield from wrapped((Piece("  ‣ ", Role.DIM),), str(found.evidence), width, Role.BAD)
     for text in found.nearest:
+        yield from wrapped((Piece("  • ", Role.DIM),), f"{text}.", width)
+
+
+def _stuck(stuck: Stuck, width: int) -> Iterator[Line]:
+    """Where the search got stuck, and what would narrow it."""
+    got = f"The search explained {stuck.explained:,} of {stuck.of:,} observations of the metadata log"
+    if stuck.evidence is None:
+        yield from wrapped((), f"{got}.", width)
+    else:
+        yield from wrapped((), f"{got}, and no run yet that explains this one too:", width)
+        yield from wrapped((Piece("  ‣ ", Role.DIM),), str(stuck.evidence), width, Role.UNSURE)
+    yield line(Piece("What to try:", Role.STRONG))
+    for text in stuck.narrower:
         yield from wrapped((Piece("  • ", Role.DIM),), f"{text}.", width)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
 from modelcheck.kafka.incident.explain_log.guidance import Guidance
-from modelcheck.kafka.incident.explain_log.product import FALLS, NONE, ObservationProduct, Point
+from modelcheck.kafka.incident.explain_log.product import NONE, ObservationProduct, Point
 from modelcheck.processes.memory import resident
 from spec.frozen import frozen
 from spec.meaning.semantics import Step
@@ -95,7 +95,7 @@ class ExplanationSearch:
     ) -> None:
         self.product = product
         self._eager = eager
-        self._guidance = Guidance(product.observed, product.at)
+        self._guidance = Guidance(product.observed, product.at) if eager > EXACT else None
         self._limits = limits
         self._on_progress = on_progress
         self._seen = self._faults = self._reached = 0
@@ -124,7 +124,6 @@ class ExplanationSearch:
         product = self.product
         for point in product.starts():
             self._add(point, NONE, None, (0, 0), 0)
-        reducing = product.faults & FALLS
         while self._waiting:
             faults, whole, grave, ahead, paid, number = heapq.heappop(self._waiting)
             if self._limits.faults is not None and faults > self._limits.faults:
@@ -143,7 +142,7 @@ class ExplanationSearch:
                 return number
             for step, after in product.next(point, product.free):
                 self._add(after, number, step, spent, steps + 1)
-            for step, after in product.next(point, reducing) if due else ():
+            for step, after in product.next(point, product.reducing(point)) if due else ():
                 if product.due(after) < due:
                     self._add(after, number, step, _with(spent, step), steps + 1)
             heapq.heappush(self._waiting, (faults + 1, whole, grave, ahead, 1, number))
@@ -165,8 +164,8 @@ class ExplanationSearch:
         self._steps.append(steps)
         ahead = self.product.ahead(point)
         whole = steps + self._eager * ahead
-        if self._eager > EXACT:
-            whole += self._guidance.penalty(point.state, point.position)
+        if self._guidance is not None:
+            whole += self._guidance.penalty(point.state, point.position, point.lines)
         heapq.heappush(self._waiting, (faults, whole, grave, ahead, 0, len(self._points) - 1))
 
     def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:

@@ -62,7 +62,7 @@ def first_unexplained(
     None where a search did not finish, so that the answer is not known.
     """
     if alone.run is None:
-        return _in_spine(_product(setting, _of_spine(observed)), alone)
+        return _in_spine(setting, _of_spine(observed), limits, on_progress)
     for part, evidence in _parts(_of_spine(observed), observed.ends):
         result = ExplanationSearch(_product(setting, part), limits, on_progress).run()
         if result.run is None:
@@ -123,16 +123,20 @@ def _parts(spine: Observed, all_ends: Mapping[int, Ended]) -> Iterator[tuple[Obs
             yield replace(spine, ends=dict(ends)), evidence
 
 
-def _in_spine(product: ObservationProduct, result: ExplanationResult) -> Unexplained | None:
+def _in_spine(
+    setting: Setting, spine: Observed, limits: ExplanationLimits, on_progress: OnProgress
+) -> Unexplained | None:
     """The first unexplained event of the metadata log, by the points that got furthest."""
+    product = ObservationProduct(setting.model, setting.scope, spine, look_ahead=False)
+    result = ExplanationSearch(product, limits, on_progress).run()
     if not result.furthest or not result.complete:
         return None
     position = result.furthest[0].position
     event = product.events[position]
-    on_progress = dict.fromkeys(
+    nearest = dict.fromkeys(
         sentence for point in result.furthest[:POINTS] for sentence in _nearest(product, point, event)
     )
-    return Unexplained(event.evidence, tuple(on_progress)[:MOST_NAMED])
+    return Unexplained(event.evidence, tuple(nearest)[:MOST_NAMED])
 
 
 def _nearest(product: ObservationProduct, point: Point, event: Event) -> Iterator[str]:

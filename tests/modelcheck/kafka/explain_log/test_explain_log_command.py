@@ -225,6 +225,77 @@ def test_a_limit_is_not_known(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert found["answer"] == "orders-0: not known (the limit of states is reached)"
 
 
+def test_without_a_limit_a_partition_has_a_budget_of_cpu_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modelcheck.kafka.incident.explain_log.run_search.EVERY", 1)
+    monkeypatch.setattr("modelcheck.commands.kafka.explain_log.CPU", 1e-9)
+    code, found = asked(capsys, CLUSTERS / "leader_ahead")
+    longer, _ = asked(capsys, CLUSTERS / "leader_ahead", "--max-time", "1h")
+
+    assert code == Exit.UNKNOWN
+    assert found["answer"] == "orders-0: not known (the limit of time is reached)"
+    assert longer == Exit.EXPECTED
+
+
+def test_where_a_search_got_stuck_is_said_and_what_would_narrow_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modelcheck.kafka.incident.explain_log.run_search.EVERY", 1)
+    here = CLUSTERS / "leader_ahead"
+    code, found = asked(capsys, here / "broker2", here / "broker3", here / "controller", "--max-states", "5")
+    stuck = found["stuck"]
+
+    assert code == Exit.UNKNOWN
+    assert found["explained"] is found["unexplained"] is None
+    assert 0 < stuck["explained"] < stuck["of"]
+    assert "__cluster_metadata-0 at offset" in stuck["place"]
+    assert any("broker1 is not here" in each for each in stuck["narrower"])
+    assert stuck["narrower"][-1] == "`--max-states 50` looks for longer"
+
+
+def test_what_got_stuck_is_told(
+    golden: Callable[[str, str], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("modelcheck.kafka.incident.explain_log.run_search.EVERY", 1)
+    here = str(CLUSTERS / "leader_ahead")
+    main(["kafka", "explain-log", here, "--partition", "orders-0", "--max-states", "20"])
+    golden("explain_log/stuck.txt", capsys.readouterr().out)
+
+
+def test_an_answer_has_no_place_where_it_got_stuck(capsys: pytest.CaptureFixture[str]) -> None:
+    _, found = asked(capsys, CLUSTERS / "leader_ahead")
+
+    assert found["stuck"] is None
+
+
+# ------------------------------------------------------------------ the newest part
+
+
+def test_an_offset_that_no_log_has_begins_no_part(capsys: pytest.CaptureFixture[str]) -> None:
+    here = str(CLUSTERS / "leader_ahead")
+
+    assert (
+        main(["kafka", "explain-log", here, "--partition", "orders-0", "--from-offset", "99"]) == Exit.WRONG
+    )
+    said = capsys.readouterr().err
+    assert "error[R0903]: no log of orders-0 here has the record at this offset" in said
+    assert "the longest one ends at 30" in said
+
+
+def test_without_a_state_to_begin_with_all_is_explained_and_this_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, found = asked(capsys, CLUSTERS / "leader_ahead", "--from-epoch", "0")
+
+    assert code == Exit.EXPECTED
+    assert found["from_epoch"] is None
+    assert any(each.startswith("All is explained: there is no later state") for each in found["basis"])
+
+
 def test_too_few_faults_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     code, found = asked(capsys, CLUSTERS / "ends_differ", "--faults", "2")
 

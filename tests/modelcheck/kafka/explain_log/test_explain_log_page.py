@@ -37,9 +37,9 @@ def test_the_example_is_what_the_command_says(
     run_example: RunExample, in_document: Callable[[Path, str, str], None]
 ) -> None:
     shown, code, out = run_example("logs")
-    cut = out.index("\n  11    broker1 follows broker2")
+    cut = out.index("\n  13    broker1 follows broker2")
     losses, basis = out[: out.index("\n\n") + 1], out[out.index("• Of ") : out.index("• Looked at")]
-    told = out[cut + 1 : out.index("\n  12 ", cut)]
+    told = out[cut + 1 : out.index("\n  14 ", cut)]
 
     in_document(PAGE, shown, f"```\n{losses}…\n{told}\n…\n{basis}```")
     assert code == Exit.VIOLATED
@@ -60,6 +60,17 @@ def test_the_example_of_settings_is_what_the_command_says(
     text = "…\n".join([*told, refused])
     in_document(PAGE, shown, f"```\n{text}```")
     assert code == Exit.VIOLATED
+
+
+def test_the_example_of_the_newest_part_is_what_the_command_says(
+    run_example: RunExample, in_document: Callable[[Path, str, str], None]
+) -> None:
+    shown, code, out = run_example("newest")
+    answer, basis = out[: out.index("\n\n") + 1], out[out.index("• Explained from") :]
+    basis = basis[: basis.index("\n• ") + 1] if "\n• " in basis else basis
+
+    in_document(PAGE, shown, f"```\n{answer}…\n{basis}```")
+    assert code == Exit.EXPECTED
 
 
 def example(name: str) -> tuple[str, str]:

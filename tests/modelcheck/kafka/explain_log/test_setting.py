@@ -9,9 +9,7 @@ from modelcheck.kafka.files.metadata.records import FeatureLevel
 from modelcheck.kafka.incident.explain_log.configuration import Setting, setting
 from modelcheck.kafka.incident.explain_log.metadata_timeline import TopicSettings
 from modelcheck.kafka.incident.explain_log.observations import Back, Decided, Gone, Observed
-from modelcheck.kafka.incident.explain_log.product import ObservationProduct
-from modelcheck.kafka.incident.explain_log.run_search import ExplanationLimits, ExplanationSearch
-from tests.modelcheck.kafka.explain_log.walks import SAID, walk
+from tests.modelcheck.kafka.explain_log.walks import SAID, searched, walk
 
 MIN_ISR = TopicSettings(min_isr=1)
 NOBODY: frozenset[int] = frozenset()
@@ -64,13 +62,9 @@ def test_a_level_that_is_newer_than_known_is_told() -> None:
 
 @pytest.mark.parametrize(("level", "is_explained"), [(26, True), (29, True), (30, False), (33, False)])
 def test_a_new_directory_empties_the_elr_up_to_4_2(level: int, *, is_explained: bool) -> None:
-    image = MetadataImage()
-    image.apply(FeatureLevel("metadata.version", level))
-    image.apply(FeatureLevel("eligible.leader.replicas.version", 1))
+    features = {"metadata.version": level, "eligible.leader.replicas.version": 1}
     seen = Observed(("b1", "b2"), FORGOTTEN, {}, (), whole=True)
-    made = setting(seen, image, TopicSettings(min_isr=2), "all")
-    product = ObservationProduct(made.model, made.scope, seen)
-    found = ExplanationSearch(product, ExplanationLimits(states=4_000), lambda *_: None).run()
+    _, found = searched(seen, TopicSettings(min_isr=2), features)
 
     assert (found.run is not None) is is_explained
     assert is_explained or found.complete

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from modelcheck.asking.overrides import Overrides, free_check
-from modelcheck.kafka.incident.explain_log.configuration import model
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.records import FeatureLevel
+from modelcheck.kafka.incident.explain_log.configuration import model, setting
+from modelcheck.kafka.incident.explain_log.metadata_timeline import TopicSettings
 from modelcheck.kafka.incident.explain_log.observations import (
     SETTING,
     Back,
@@ -24,7 +27,12 @@ from modelcheck.kafka.incident.explain_log.observations import (
     Observed,
     Registered,
 )
-from modelcheck.kafka.incident.explain_log.product import REGISTERS, RETURNS, STARTS
+from modelcheck.kafka.incident.explain_log.product import REGISTERS, RETURNS, STARTS, ObservationProduct
+from modelcheck.kafka.incident.explain_log.run_search import (
+    ExplanationLimits,
+    ExplanationResult,
+    ExplanationSearch,
+)
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Scope
 
@@ -161,12 +169,11 @@ def _lines(random: Random, broker: int, taken: Walk) -> Iterator[LineObservation
             )
         elif random.random() < 0.2:
             known = random.random() < 0.5
+            mark, epoch = random.randint(0, mark), random.randint(0, state[NAMES["epoch"]])
+            if known and epoch:  # no record in the log is of a later epoch
+                epoch = max(epoch, *(entry[0] for entry in state[NAMES["Broker.log"]][broker]), 0)
             yield LineObservation(
-                broker,
-                SAID,
-                length=(length, length) if known else None,
-                mark=random.randint(0, mark),
-                epoch=random.randint(0, state[NAMES["epoch"]]),
+                broker, SAID, length=(length, length) if known else None, mark=mark, epoch=epoch
             )
 
 
@@ -218,26 +225,52 @@ def long_history(rounds: int) -> Observed:
     return Observed(("b1", "b2", "b3"), tuple(events), ends, (Interval(0, 1), Interval(1, 2)), whole=True)
 
 
+LIMIT = 4_000  # points of a search; some runs need more, and say nothing here
+OF_4_1 = {"metadata.version": 27}
+
+
+def silent(*_: int) -> None:
+    """No progress is shown."""
+
+
+def searched(
+    taken: Observed,
+    first: TopicSettings = TopicSettings(),  # noqa: B008 - it is frozen
+    features: Mapping[str, int] = OF_4_1,
+) -> tuple[ObservationProduct, ExplanationResult]:
+    """The product of what files of a cluster with such features show, and what a search of it finds."""
+    image = MetadataImage()
+    for name, level in features.items():
+        image.apply(FeatureLevel(name, level))
+    made = setting(taken, image, first, "all")
+    product = ObservationProduct(made.model, made.scope, taken)
+    return product, ExplanationSearch(product, ExplanationLimits(states=LIMIT), silent).run()
+
+
 SETTLING = (
     "become_leader", "become_follower", "learn", "commit", "fetch", "expand", "elect", "fence",
 )  # fmt: skip
 
 
 class AsItEnds(Random):
-    """Chooses what files show of an orderly cluster: each lost session, and the last of each."""
+    """Chooses what files show of an orderly cluster: each lost session and start, and the last of each."""
 
     def random(self) -> float:
         return 0.0
 
     def choice(self, seq: Any) -> Any:  # noqa: ANN401 - as its base class has it
-        return seq[-1]
+        return True if True in seq else seq[-1]
+
+
+CUTS = {"cut": "isolate", "cut_off": "cut_off"}
 
 
 def aged(seed: int, rounds: int, kinds: Sequence[str]) -> Walk:
     """A cluster of three brokers after so many rounds: a record, then something of these kinds.
 
     `restart` shuts the leader down and starts it again, `follower` does so with a follower while a record
-    is sent, `crash` takes any broker, `move` moves the leadership.
+    is sent, `crash` takes any broker, `move` moves the leadership, `cut` cuts off a follower that stays
+    registered while a record is sent, and `cut_off` one that loses its session.
     """
     random = Random(seed)  # noqa: S311 - no secret
     bounds = ("Broker=3", f"Epoch={2 * rounds + 2}", f"Offset={2 * rounds}", f"Record={2 * rounds}")
@@ -271,6 +304,13 @@ def aged(seed: int, rounds: int, kinds: Sequence[str]) -> Walk:
         broker = {"restart": leader(), "crash": random.choice([leader(), follower])}.get(kind, follower)
         if kind == "move":
             take("move", broker)
+        elif kind in CUTS:
+            take(CUTS[kind], broker)
+            settle()
+            take("produce", leader())
+            settle()
+            take("heal", broker)
+            take("reconnect", broker)
         else:
             take("crash" if kind == "crash" else "shut_down", broker)
             settle()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import struct
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
@@ -29,52 +27,13 @@ from modelcheck.kafka.files.metadata.records import (
     UnknownRecord,
     decode,
 )
-from tests.modelcheck.kafka.files.written import batch, uvarint
+from tests.modelcheck.kafka.files.metadata_written import encoded, framed
+from tests.modelcheck.kafka.files.written import batch
 
 CLUSTERS = Path(__file__).parent / "clusters"
 TOPIC = UUID(int=7)
 BROKERS = st.lists(st.integers(0, 9), max_size=4, unique=True).map(tuple)
 MAYBE = st.none() | BROKERS
-
-
-def text(value: str) -> bytes:
-    return uvarint(len(value.encode()) + 1) + value.encode()
-
-
-def numbers(values: Sequence[int]) -> bytes:
-    return uvarint(len(values) + 1) + struct.pack(f">{len(values)}i", *values)
-
-
-def tags(found: dict[int, bytes]) -> bytes:
-    parts = (uvarint(tag) + uvarint(len(data)) + data for tag, data in sorted(found.items()))
-    return uvarint(len(found)) + b"".join(parts)
-
-
-def framed(kind: int, version: int, body: bytes) -> bytes:
-    return uvarint(1) + uvarint(kind) + uvarint(version) + body
-
-
-def encoded(record: MetadataRecord) -> bytes:
-    match record:
-        case TopicCreated(name, topic):
-            return framed(2, 0, text(name) + topic.bytes + b"\0")
-        case PartitionCreated():
-            lists = numbers(record.replicas) + numbers(record.isr) + numbers(()) * 2
-            fixed = struct.pack(">iii", record.leader, record.leader_epoch, record.partition_epoch)
-            tagged = {0: b"\1"} if record.recovering else {}
-            tagged |= {1: numbers(record.elr), 2: numbers(record.last_known_elr)}
-            body = struct.pack(">i", record.partition) + record.topic.bytes + lists + fixed
-            return framed(3, 2, body + uvarint(1) + tags(tagged))
-        case PartitionChanged():
-            changed = {0: record.isr, 2: record.replicas, 6: record.elr, 7: record.last_known_elr}
-            found = {tag: numbers(each) for tag, each in changed.items() if each is not None}
-            found |= {1: struct.pack(">i", record.leader)} if record.leader != -2 else {}
-            found |= {5: bytes([record.recovering])} if record.recovering is not None else {}
-            return framed(5, 2, struct.pack(">i", record.partition) + record.topic.bytes + tags(found))
-        case TransactionMark(mark):
-            return framed({"begin": 23, "end": 24, "abort": 25}[mark], 0, b"\0")
-        case _:
-            raise NotImplementedError
 
 
 PARTITIONS = st.builds(

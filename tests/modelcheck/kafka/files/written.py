@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from modelcheck.kafka.files.crc32c import crc32c
+
+GZIP = 1  # among the attributes of a batch
 
 
 def uvarint(value: int) -> bytes:
@@ -29,7 +33,21 @@ def record(delta: int, value: bytes, key: bytes | None = None) -> bytes:
 
 def batch(base: int, values: Sequence[bytes], epoch: int = 0, attributes: int = 0) -> bytes:
     records = b"".join(record(n, value) for n, value in enumerate(values))
-    rest = struct.pack(">hiqqqhii", attributes, len(values) - 1, 0, 0, -1, -1, -1, len(values)) + records
+    return _headed(base, len(values), epoch, attributes, records)
+
+
+def packed_batch(base: int, count: int, epoch: int) -> bytes:
+    """A batch of so many small records, packed by gzip."""
+    return _headed(base, count, epoch, GZIP, _packed(count))
+
+
+@cache
+def _packed(count: int) -> bytes:
+    return gzip.compress(b"".join(record(n, b"v") for n in range(count)), mtime=0)
+
+
+def _headed(base: int, count: int, epoch: int, attributes: int, records: bytes) -> bytes:
+    rest = struct.pack(">hiqqqhii", attributes, count - 1, 0, 0, -1, -1, -1, count) + records
     head = struct.Struct(">ibI")  # epoch, version, checksum
     return struct.pack(">qi", base, head.size + len(rest)) + head.pack(epoch, 2, crc32c(rest)) + rest
 
