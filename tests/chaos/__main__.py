@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,43 +19,68 @@ from random import Random
 from time import monotonic
 
 from modelcheck.kafka.reproduce import client
-from modelcheck.kafka.reproduce.cluster import NotStarted
 from modelcheck.kafka.reproduce.installation import Home, find
 from modelcheck.kafka.reproduce.settings import ELR_SINCE
-from tests.chaos import asking, judges
-from tests.chaos.cluster import ChaosCluster
+from spec.diagnostics import SpecError
+from tests.chaos import asking, figures, shrink
 from tests.chaos.figures import Line, table, wrong
-from tests.chaos.judges import Judgement
-from tests.chaos.plan import TOPICS, Plan, drawn
-from tests.chaos.rounds import NotBegun, Round
+from tests.chaos.judges import Judgement, Verdict
+from tests.chaos.plan import TOPICS, Plan, as_json, drawn, from_json
+from tests.chaos.playing import judgements, played
 
 LIFE = 6  # rounds of one cluster: old topics and a long metadata log are part of the trial, within limits
 RESULTS = "results.jsonl"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 1 where an answer was wrong."""
-    args = _parser().parse_args(argv)
+    """The exit code: 1 where an answer was wrong, 2 where there is nothing to play."""
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if not (args.kafka_home or args.judge or args.figures):
+        parser.error("--kafka-home has to name a release of Kafka")
+    for folder in [*(args.judge or ()), *([args.shrink] if args.shrink else ())]:
+        if not (folder / "truth.json").exists():
+            parser.error(f"{folder} is no round that --out has kept: there is no truth.json in it")
+    if args.figures:
+        figures.publish(args.figures)
+        return 0
     client.begin()
-    home = find(args.kafka_home)
+    try:
+        return _shrink(find(args.kafka_home), args.shrink) if args.shrink else _compare(args)
+    except SpecError as error:
+        _say(str(error))
+        return 2
+
+
+def _compare(args: argparse.Namespace) -> int:
+    """Play rounds, or take kept ones, and show what was wrong."""
     with tempfile.TemporaryDirectory() as scratch:
         out = args.out or Path(scratch)
         out.mkdir(parents=True, exist_ok=True)
+        lines = _judged_again(args.judge) if args.judge else _rounds(find(args.kafka_home), args, out)
         found: list[Line] = []
-        try:
-            found.extend(_rounds(home, args, out))
-        except KeyboardInterrupt:
-            _say("interrupted; what was found so far:")
-        for text in table(found):
-            print(text)  # noqa: T201
-        for each in wrong(found):
-            print(f"{each['seed']} {each['topic']}: {each['judge']}: {each['reason']}")  # noqa: T201
+        with (out / RESULTS).open("a") as file:
+            try:
+                for line in lines:
+                    found.append(line)
+                    file.write(json.dumps(line) + "\n")
+                    file.flush()
+            except KeyboardInterrupt:
+                _say("interrupted; what was found so far:")
+    for text in table(found):
+        print(text)  # noqa: T201
+    for each in wrong(found):
+        print(f"{each['seed']} {each['topic']}: {each['judge']}: {each['reason']}")  # noqa: T201
     return 1 if wrong(found) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--kafka-home", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--kafka-home", type=Path, metavar="DIR", help="a release of Kafka to play rounds on")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--shrink", type=Path, metavar="ROUND", help="make the plan of this kept round smaller")
+    what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
+    what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of the first round; the next has S+1"
@@ -78,59 +104,52 @@ def _rounds(home: Home, args: argparse.Namespace, out: Path) -> Iterator[Line]:
         elr = home.release >= ELR_SINCE and (elr if args.elr is None else args.elr == "on")
         last = min(first + LIFE, args.seed + args.rounds)
         plans = [drawn(seed, brokers=brokers, elr=elr, topics=args.topics) for seed in range(first, last)]
-        for plan, found in played(home, plans, out):
+        for plan, found in played(home, plans, out, _say):
             for each in found:
-                yield _written(out / RESULTS, home, plan, each)
+                yield _line(home.version, plan, each)
             done += 1
-            wrongs += sum(each.right is False for each in found)
+            wrongs += sum(each.verdict is Verdict.WRONG for each in found)
             rate = done / (monotonic() - began) * 60
             _say(f"{done} of {args.rounds} rounds, {wrongs} wrong answers, {rate:.2f} rounds a minute")
 
 
-def played(home: Home, plans: Sequence[Plan], out: Path) -> Iterator[tuple[Plan, list[Judgement]]]:
-    """Rounds on one cluster, each with its judgements; a cluster in trouble is replaced by a new one."""
-    waiting = list(plans)
-    while waiting:
-        with tempfile.TemporaryDirectory() as folder:
-            first = waiting[0]
-            with ChaosCluster(home, Path(folder), first.brokers, elr=first.elr) as cluster:
-                cluster.format()
-                cluster.start(*cluster.nodes)
-                while waiting:
-                    plan = waiting.pop(0)
-                    try:
-                        yield plan, judged(cluster, plan, out / f"r{plan.seed}")
-                    except (NotBegun, NotStarted) as error:
-                        _say(f"round {plan.seed} is left out: {error}")
-                        break
+def _judged_again(folders: Sequence[Path]) -> Iterator[Line]:
+    """The judgements of kept rounds, of what is said of them today."""
+    for number, folder in enumerate(folders, 1):
+        truth = json.loads((folder / "truth.json").read_text())
+        for each in judgements(folder, asking.inspect(folder)):
+            yield _line(truth["kafka"], from_json(truth["plan"]), each)
+        _say(f"{number} of {len(folders)} rounds")
 
 
-def judged(cluster: ChaosCluster, plan: Plan, folder: Path) -> list[Judgement]:
-    """One round on a cluster that runs, and whether the answers about it were right."""
-    played = Round(cluster, plan, folder, lambda text: _say(f"  {plan.seed}: {text}"))
-    played.begin()
-    played.carry_out()
-    truth = played.keep()
-    foretold = asking.inspect(folder)
-    seen = played.start_again(foretold)
-    found: list[Judgement] = []
-    for topic in plan.topics:
-        true = judges.truth(truth, topic.name)
-        found += judges.inspected(topic.name, true, foretold, seen)
-        lost = truth["topics"][topic.name]["missing"]
-        for with_logs in (False, True):
-            answer = asking.explain(folder, topic.name, topic.acks, lost, with_logs=with_logs)
-            found += judges.explained(topic.name, true, answer, with_logs=with_logs)
-    return found
+def _shrink(home: Home, folder: Path) -> int:
+    """Make the plan of a round that failed smaller; the last failure is kept beside it."""
+    plan = from_json(json.loads((folder / "truth.json").read_text())["plan"])
+    tried = 0
+
+    def fails(smaller: Plan) -> bool:
+        nonlocal tried
+        tried += 1
+        to = folder.with_name(f"{folder.name}-try")
+        found = [each for _, result in played(home, [smaller], to, _say) for each in result]
+        bad = [each for each in found if each.verdict is Verdict.WRONG]
+        size = f"{len(smaller.topics)} topics, {len(smaller.events) + len(smaller.end)} events"
+        _say(f"attempt {tried}: {size}: {'still wrong' if bad else 'right'}")
+        if bad:
+            kept = folder.with_name(f"{folder.name}-small")
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.move(to / f"r{smaller.seed}", kept)
+        return bool(bad)
+
+    small = shrink.shrunk(plan, fails)
+    print(json.dumps(as_json(small), indent=1))  # noqa: T201
+    return 0
 
 
-def _written(path: Path, home: Home, plan: Plan, judgement: Judgement) -> Line:
-    """A judgement as a line of the results, which are added to."""
-    line = {"seed": plan.seed, "kafka": home.version, "elr": plan.elr, "brokers": plan.brokers}
-    line |= judgement.told()
-    with path.open("a") as file:
-        file.write(json.dumps(line) + "\n")
-    return line
+def _line(kafka: str, plan: Plan, judgement: Judgement) -> Line:
+    """A judgement as a line of the results."""
+    line = {"seed": plan.seed, "kafka": kafka, "elr": plan.elr, "brokers": plan.brokers}
+    return line | judgement.told()
 
 
 def _say(text: str) -> None:

@@ -6,11 +6,14 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-MOST = 120  # seconds for an answer about one partition
+from tests.chaos.plan import Plan, TopicPlan
+
+FAULTS = 2  # that a review is asked about: with more it takes minutes
+MOST = 25  # seconds for an answer about one partition
 
 
 def inspect(folder: Path) -> dict[str, Any]:
@@ -27,6 +30,32 @@ def explain(folder: Path, topic: str, acks: str, lost: Sequence[int], *, with_lo
     return _answered(kept, [*given, "--json", "--max-time", str(MOST)])
 
 
+def review(folder: Path, topic: TopicPlan, plan: Plan, kafka: str, faults: int) -> dict[str, Any]:
+    """What `review` says of a topic's settings, of as many faults as befell it, or of two."""
+    settings = {
+        **topic.settings(),
+        "default.replication.factor": len(topic.replicas),
+        "eligible.leader.replicas.version": int(plan.elr),
+        "auto.leader.rebalance.enable": "false",
+    }
+    files: dict[str, Mapping[str, object]] = {
+        "server.properties": settings,
+        "producer.properties": {"acks": topic.acks},
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+    given = [
+        "review",
+        *(str(folder / name) for name in files),
+        "--kafka",
+        kafka,
+        "--brokers",
+        str(plan.brokers),
+    ]
+    kept = folder / f"review-{topic.name}.json"
+    return _answered(kept, [*given, "--json", "--faults", str(min(faults, FAULTS))])
+
+
 def _directories(folder: Path) -> list[str]:
     """The directories of all nodes that have one."""
     return [str(each) for each in sorted((folder / "data").iterdir())]
@@ -36,12 +65,12 @@ def _answered(kept: Path, given: list[str]) -> dict[str, Any]:
     """The JSON that a command prints, with its CPU seconds; what went wrong, if it prints none."""
     command = [sys.executable, "-m", "modelcheck", "kafka", *given]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=4 * MOST)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20 * MOST)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     try:
         answer = json.loads(done.stdout)
     except ValueError:
-        answer = {"problem": (done.stderr or done.stdout)[-500:]}
+        answer = {"problem": done.stderr[-500:]}
     answer["seconds"] = round(seconds, 1)
     kept.write_text(json.dumps(answer, indent=1) + "\n")
     return dict(answer)

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from modelcheck.contract.result import End
+
 Json = Mapping[str, Any]
 FOR_GOOD = "acknowledged_kept"  # explain-log's name for: acknowledged, and in nobody's log
+SEARCHED = End.COMPLETE.value  # no run explains them; else nobody knows
 NOT_BY_ITSELF = {"by-hand", "unknown"}
 
 
@@ -24,23 +27,36 @@ class Judge(StrEnum):
     REVIEW = "review"  # `review`: no loss with fewer faults than it says
 
 
+class Verdict(StrEnum):
+    """What a judge finds; an answer that is not known is none, and is not wrong."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "not known"
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """Whether an answer was right; `reason` says why not, or why nobody can tell where `right` is None."""
+    """What a judge finds of an answer about a topic; `reason` says why it is not right."""
 
     topic: str
     judge: Judge
-    right: bool | None
+    verdict: Verdict
     reason: str = ""
 
-    def told(self) -> dict[str, object]:
+    def told(self) -> dict[str, str]:
         """As JSON data."""
-        return {"topic": self.topic, "judge": str(self.judge), "right": self.right, "reason": self.reason}
+        return {
+            "topic": self.topic,
+            "judge": str(self.judge),
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+        }
 
 
 def judged(topic: str, judge: Judge, wrong: Sequence[str]) -> Judgement:
     """The judgement that finds this wrong."""
-    return Judgement(topic, judge, not wrong, "; ".join(wrong))
+    return Judgement(topic, judge, Verdict.WRONG if wrong else Verdict.RIGHT, "; ".join(wrong))
 
 
 # ------------------------------------------------------------------ what is true
@@ -93,9 +109,9 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
     first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
     yield judged(topic, Judge.LEADER, list(_wrong_leader(topic, said, rows, seen, first)))
     if first not in rows:
-        yield Judgement(topic, Judge.AFTERMATH, None, f"nothing was foretold of a leader {first}")
+        yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
     elif seen["values"][topic] is None:
-        yield Judgement(topic, Judge.AFTERMATH, None, "nobody could read the partition")
+        yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, "nobody could read the partition")
     else:
         yield judged(topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen)))
 
@@ -107,7 +123,9 @@ def _wrong_leader(
     starter = next((node for node in seen["order"] if node in rows), None)
     way = "unknown" if starter is None else rows[starter]["how"]
     by_hand = topic in seen["by_hand"]
-    if way not in NOT_BY_ITSELF and first != starter:
+    staying = said.get("controllers_first")  # the ISR, where controllers ran for long before the first broker
+    may_wait = staying is not None and starter not in staying
+    if way not in NOT_BY_ITSELF and first != starter and not may_wait:
         yield f"{starter}, started first, should lead by itself ({way}), but the first leader is {first}"
     elif first is None:
         yield "nobody ever led"
@@ -115,7 +133,7 @@ def _wrong_leader(
         yield f"{first} leads, of which nothing was foretold"
     elif rows[first]["how"] in NOT_BY_ITSELF and not by_hand:
         yield f"{first} leads by itself, foretold {rows[first]['how']}"
-    elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand:
+    elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand and not may_wait:
         yield f"{first} leads only by hand, foretold {rows[first]['how']}"
     if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
         wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
@@ -156,11 +174,12 @@ def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Ite
     said = answer["partitions"][0]
     if said["explained"] is None:
         place = said["unexplained"] or {"place": "", "says": said["answer"]}
-        yield judged(topic, is_explained, [f"{said['end']}: {place['place']} {place['says']}".strip()])
+        verdict = Verdict.WRONG if said["end"] == SEARCHED else Verdict.UNKNOWN
+        reason = f"{said['end']}: {place['place']} {place['says']}"
+        yield Judgement(topic, is_explained, verdict, reason)
         return
     yield judged(topic, is_explained, [])
-    if found.acks == "0":
-        yield Judgement(topic, is_right, None, "with acks=0 nothing is acknowledged")
+    if found.acks == "0":  # nobody is told anything
         return
     gone = set(found.gone.values())
     lost = {
@@ -170,16 +189,29 @@ def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Ite
         for span in loss["offsets"]
         for offset in range(span["start"], span["end"])
     }
-    yield judged(topic, is_right, list(_wrong_loss(gone, lost)))
+    since = said.get("unknown_from")
+    yield judged(topic, is_right, list(_wrong_loss(gone, lost, since)))
 
 
-def _wrong_loss(gone: set[int | None], lost: set[int]) -> Iterator[str]:
-    """What is wrong about the acknowledged records that are in no copy."""
-    if gone != lost:
+def _wrong_loss(gone: set[int | None], lost: set[int], since: int | None) -> Iterator[str]:
+    """What is wrong about the acknowledged records that are in no copy.
+
+    Where the answer says that an unknown number is lost from an offset on, any number from there on is right.
+    """
+    untold = {at for at in gone - lost if since is None or at is None or at < since}
+    if untold or lost - gone:
         how = "missed" if not lost else "false alarm" if not gone else "partly"
         yield f"{how}: {_offsets(gone)} in no copy, told {_offsets(lost)}"
 
 
 def _offsets(found: set[int | None] | set[int]) -> str:
-    """Offsets in words."""
-    return ", ".join(map(str, sorted(found, key=lambda each: -1 if each is None else each))) or "none"
+    """Offsets in words, those in a row as the first and the last."""
+    known = sorted(at for at in found if at is not None)
+    rows: list[list[int]] = []
+    for at in known:
+        if rows and rows[-1][-1] == at - 1:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    words = [str(row[0]) if len(row) == 1 else f"{row[0]} to {row[-1]}" for row in rows]
+    return ", ".join([*words, *(["some"] if None in found else [])]) or "none"

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 EVENTS = 3, 8  # the fewest and the most before the end
-TOPICS = 4  # of a round
+TOPICS = 3  # of a round
 NAMES = "abcdefgh"
 WAITS = 0.2, 1.0, 4.0, 9.0  # seconds after an event: within a session, about as long, and longer
 
@@ -248,21 +248,21 @@ def described(event: Event) -> str:
 # ------------------------------------------------------------------ as JSON
 
 
-def written(plan: Plan) -> dict[str, Any]:
+def as_json(plan: Plan) -> dict[str, Any]:
     """The plan as JSON data."""
     return asdict(plan)
 
 
-def read(data: Mapping[str, Any]) -> Plan:
+def from_json(data: Mapping[str, Any]) -> Plan:
     """The plan of JSON data."""
     found = json.loads(json.dumps(data))  # tuples as lists, however it was made
     topics = tuple(TopicPlan(**{**each, "replicas": tuple(each["replicas"])}) for each in found["topics"])
     given = {**found, "topics": topics, "again": tuple(found["again"])}
     for part in ("events", "end"):
-        given[part] = tuple(_event(each) for each in found[part])
+        given[part] = tuple(event_from_json(each) for each in found[part])
     return Plan(**given)
 
 
-def _event(data: Mapping[str, Any]) -> Event:
+def event_from_json(data: Mapping[str, Any]) -> Event:
     """The event of JSON data."""
     return Event(**{**data, "kind": Kind(data["kind"]), "others": tuple(data["others"])})

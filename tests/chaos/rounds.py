@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -21,10 +22,10 @@ from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.reproduce import client
 from modelcheck.kafka.reproduce.client import UNCLEAN, Unanswered
 from modelcheck.kafka.reproduce.cluster import CONTROLLER, name, until
-from modelcheck.kafka.reproduce.observed_state import all_records, image, unfenced
+from modelcheck.kafka.reproduce.observed_state import all_records, image, registration, unfenced
 from tests.chaos.clients import Producers
 from tests.chaos.cluster import ChaosCluster
-from tests.chaos.plan import Event, Kind, Plan, TopicPlan, described, written
+from tests.chaos.plan import Event, Kind, Plan, TopicPlan, as_json, described
 
 DROPPED = "*.index", "*.timeindex", "*.txnindex", ".lock", "*.tmp"
 STARTED = "started (kafka.server.KafkaRaftServer)"
@@ -47,6 +48,7 @@ class Round:
         self._up, self._paused = set(cluster.brokers), set[int]()
         self._producers = Producers(cluster, self._rng)
         self._steps: list[str] = []
+        self.befallen: list[Event] = []
         self._began = time.monotonic()
 
     # ------------------------------------------------------------------ the plan
@@ -83,6 +85,7 @@ class Round:
         still = [node for node in self.cluster.nodes if self.cluster.is_up(node)]
         if still:
             self.cluster.kill_all(still)
+            self.befallen += [Event(Kind.KILL, node) for node in still if node != CONTROLLER]
             self._note(f"kill -9 {', '.join(map(name, still))}")
         self._up.clear()
         self._paused.clear()
@@ -103,24 +106,29 @@ class Round:
         if not self._can(event):
             return
         self._note(described(event))
+        befallen = event
         match event.kind:
             case Kind.KILL | Kind.STOP | Kind.START | Kind.PAUSE | Kind.RESUME:
-                self._befall_broker(event.kind, node)
+                befallen = replace(event, kind=self._befall_broker(event.kind, node))
             case Kind.WIPE:
                 if cluster.folder(node).exists():
                     cluster.erase(node)
             case Kind.POWER:
-                for each in cluster.lose_unflushed(node, self._rng):
+                lost = list(cluster.lose_unflushed(node, self._rng))
+                for each in lost:
                     self._note(f"broker {node}: {each}")
+                if not lost:
+                    return
             case Kind.KILL_ALL:
                 self._end()
             case _:
                 self._befall_links(event)
+        self.befallen.append(befallen)
         for _ in range(event.writes):
             self._write()
 
-    def _befall_broker(self, kind: Kind, node: int) -> None:
-        """What befalls the process of a broker."""
+    def _befall_broker(self, kind: Kind, node: int) -> Kind:
+        """What befalls the process of a broker: a stop may end in a kill."""
         cluster = self.cluster
         match kind:
             case Kind.KILL:
@@ -128,6 +136,7 @@ class Round:
             case Kind.STOP:
                 if not cluster.shut_down(node):
                     self._note(f"broker {node} did not come to its end, and was killed")
+                    kind = Kind.KILL
             case Kind.START:
                 self._start(node)
             case Kind.PAUSE:
@@ -139,6 +148,7 @@ class Round:
             self._up.discard(node)
         if kind is not Kind.PAUSE:
             self._paused.discard(node)
+        return kind
 
     def _befall_links(self, event: Event) -> None:
         """What befalls no process of a broker: links, the controller, and topics."""
@@ -194,9 +204,10 @@ class Round:
                 to.parent.mkdir(parents=True)
                 shutil.copy(cluster.output(node), to)
         truth = {
-            "plan": written(self.plan),
+            "plan": as_json(self.plan),
             "kafka": cluster.home.version,
             "steps": self._steps,
+            "befallen": [asdict(each) for each in self.befallen],
             "topics": {topic.name: self._truth(topic.name) for topic in self.plan.topics},
         }
         self._save("truth", truth)
@@ -210,9 +221,6 @@ class Round:
                 str(node): [[offset, value] for offset, value in self._copy(node, topic)]
                 for node in self.cluster.brokers
             },
-            "missing": [
-                node for node in self.cluster.brokers if not (self.folder / "data" / f"broker{node}").exists()
-            ],
         }
 
     def _copy(self, node: int, topic: str) -> Iterator[tuple[int, str]]:
@@ -290,20 +298,20 @@ class Restart:
         self._topics = [topic.name for topic in of.plan.topics]
         self._trail: dict[str, list[list[Any]]] = {topic: [] for topic in self._topics}
         self._elected: list[str] = []
-        self._alone: dict[str, int | None] = {}
+        self._before: dict[int, int | None] = {}  # registrations
 
     def run(self, order: list[int]) -> dict[str, Any]:
         """What the cluster did, as JSON data."""
         of, cluster = self._of, self._of.cluster
         before = {node: cluster.length(node) for node in cluster.brokers}
+        seen = of._image()
+        self._before = {node: registration(seen, node) for node in cluster.brokers}
         cluster.start(CONTROLLER)
         for node in order:
             of._start(node)
             if not until(partial(self._runs, node, before[node]), STARTING):
                 of._note(f"broker {node} did not come up")
             self._watch(ALONE if node == order[0] else 5.0)
-            if node == order[0]:
-                self._alone = {topic: self._leader(topic) for topic in self._topics}
             for topic in self._topics:
                 if self._by_hand.get(topic) == node and not self._first(topic):
                     self._elect(topic)
@@ -315,7 +323,6 @@ class Restart:
         outputs = {node: cluster.output_from(node, before[node]) for node in cluster.brokers}
         return {
             "order": order,
-            "alone": self._alone,
             "by_hand": self._elected,
             "trail": self._trail,
             "whole": is_whole,
@@ -329,7 +336,7 @@ class Restart:
         seen = self._of._image()
         return (
             seen is not None
-            and node in unfenced(seen)
+            and node in self._here(seen)
             and STARTED in self._of.cluster.output_from(node, since)
         )
 
@@ -340,26 +347,32 @@ class Restart:
             self._look()
             time.sleep(0.3)
 
+    def _here(self, seen: MetadataImage) -> set[int]:
+        """The brokers that have registered since and are unfenced: of others, what is written may be old."""
+        return {node for node in unfenced(seen) if registration(seen, node) != self._before.get(node)}
+
     def _look(self) -> bool:
-        """Note who leads, where that has changed; always True."""
+        """Note who leads, and who of the brokers is there, where that has changed; always True."""
         seen = self._of._image()
         for topic, trail in self._trail.items():
-            found = seen and seen.at(TopicPartition(topic, 0))
-            if not found:
+            found = None if seen is None else seen.at(TopicPartition(topic, 0))
+            if seen is None or found is None:
                 continue
-            now = [found.leader, list(found.isr), list(found.elr), found.leader_epoch]
-            if not trail or trail[-1][1:] != now:
-                trail.append([sorted(self._of._up), *now])
+            here = sorted(self._here(seen))
+            now = [here, found.leader, list(found.isr), list(found.elr), found.leader_epoch]
+            if not trail or trail[-1] != now:
+                trail.append(now)
         return True
 
     def _leader(self, topic: str) -> int | None:
-        """Who leads and runs."""
-        found = self._of._partition(topic)
-        return found.leader if found and found.leader in self._of._up else None
+        """Who leads now, and is there."""
+        self._look()
+        here, leader, *_ = self._trail[topic][-1] if self._trail[topic] else ((), None)
+        return leader if leader in here else None
 
     def _first(self, topic: str) -> int | None:
         """Who led first."""
-        return next((leader for up, leader, *_ in self._trail[topic] if leader in up), None)
+        return next((leader for here, leader, *_ in self._trail[topic] if leader in here), None)
 
     def _is_whole(self) -> bool:
         self._look()
@@ -370,7 +383,7 @@ class Restart:
         self._of._note(f"elect a leader of {topic} by hand")
         self._elected.append(topic)
         self._of._asked(lambda up: client.elect(up, kind=UNCLEAN, topic=topic), 30)
-        until(lambda: self._look() and self._leader(topic) is not None, 20)
+        until(lambda: self._leader(topic) is not None, 20)
 
     def _values(self, topic: str) -> list[str] | None:
         """All that a consumer reads; None where nobody lets it."""
