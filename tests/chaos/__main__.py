@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from modelcheck.kafka.reproduce.settings import ELR_SINCE
 from spec.diagnostics import SpecError
 from tests.chaos import asking, figures, shrink
 from tests.chaos.figures import Line, table, wrong
-from tests.chaos.judges import Judgement, Verdict
+from tests.chaos.judges import Judge, Judgement, Verdict
 from tests.chaos.plan import TOPICS, Plan, as_json, drawn, from_json
 from tests.chaos.playing import judgements, played
 
@@ -46,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     client.begin()
     try:
-        return _shrink(find(args.kafka_home), args.shrink) if args.shrink else _compare(args)
+        return _shrink(find(args.kafka_home), args.shrink, args.wrong) if args.shrink else _compare(args)
     except SpecError as error:
         _say(str(error))
         return 2
@@ -79,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kafka-home", type=Path, metavar="DIR", help="a release of Kafka to play rounds on")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--shrink", type=Path, metavar="ROUND", help="make the plan of this kept round smaller")
+    parser.add_argument(
+        "--wrong",
+        choices=[*map(str, Judge)],
+        metavar="JUDGEMENT",
+        help="which has to stay wrong, or not known (any wrong one)",
+    )
     what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
     what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
@@ -122,8 +127,12 @@ def _judged_again(folders: Sequence[Path]) -> Iterator[Line]:
         _say(f"{number} of {len(folders)} rounds")
 
 
-def _shrink(home: Home, folder: Path) -> int:
-    """Make the plan of a round that failed smaller; the last failure is kept beside it."""
+def _shrink(home: Home, folder: Path, judge: str | None) -> int:
+    """Make the plan of a round that failed smaller; the last failure is kept beside it.
+
+    Where a judgement is named, it has to be wrong, or not known, since a smaller plan may fail for another
+    reason, and a search that shows that there is no run may not end.
+    """
     plan = from_json(json.loads((folder / "truth.json").read_text())["plan"])
     tried = 0
 
@@ -132,15 +141,17 @@ def _shrink(home: Home, folder: Path) -> int:
         tried += 1
         to = folder.with_name(f"{folder.name}-try")
         found = [each for _, result in played(home, [smaller], to, _say) for each in result]
-        bad = [each for each in found if each.verdict is Verdict.WRONG]
+        named = [each for each in found if each.judge == judge and each.verdict is not Verdict.RIGHT]
+        bad = named if judge else [each for each in found if each.verdict is Verdict.WRONG]
         size = f"{len(smaller.topics)} topics, {len(smaller.events) + len(smaller.end)} events"
-        _say(f"attempt {tried}: {size}: {'still wrong' if bad else 'right'}")
+        _say(f"attempt {tried}: {size}: {'it fails still' if bad else 'it does not fail'}")
         if bad:
-            kept = folder.with_name(f"{folder.name}-small")
-            shutil.rmtree(kept, ignore_errors=True)
-            shutil.move(to / f"r{smaller.seed}", kept)
+            shrink.slim(to / f"r{smaller.seed}", folder.with_name(f"{folder.name}-small"))
         return bool(bad)
 
+    if not fails(plan):
+        _say("played again, the round does not fail: that depends on the timing")
+        return 0
     small = shrink.shrunk(plan, fails)
     print(json.dumps(as_json(small), indent=1))  # noqa: T201
     return 0

@@ -202,7 +202,7 @@ class Round:
             if cluster.output(node).exists():
                 to = self.folder / "logs" / place.name / "server.log"
                 to.parent.mkdir(parents=True)
-                shutil.copy(cluster.output(node), to)
+                to.write_text(cluster.output_from(node, 0).replace(str(cluster.root), "DIR"))
         truth = {
             "plan": as_json(self.plan),
             "kafka": cluster.home.version,

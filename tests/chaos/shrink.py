@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tests.chaos.plan import Plan
+from tests.modelcheck.kafka.files.make_fixtures import DROPPED, cut_lines
 
 
 def shrunk(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
@@ -27,3 +30,17 @@ def smaller_plans(plan: Plan) -> Iterator[Plan]:
             yield plan.without_topic(topic.name)
     for at in reversed(range(len(plan.events) + len(plan.end))):
         yield plan.without_event(at)
+
+
+def slim(folder: Path, to: Path) -> None:
+    """Copy a kept round as a fixture: without answers, and without files and lines that no reader needs."""
+    shutil.rmtree(to, ignore_errors=True)
+    to.mkdir(parents=True)
+    shutil.copytree(folder / "data", to / "data", ignore=shutil.ignore_patterns(*DROPPED))
+    for log in sorted(folder.glob("logs/*/*.log")):
+        kept = to / log.relative_to(folder)
+        kept.parent.mkdir(parents=True)
+        with log.open() as lines:
+            kept.write_text("".join(cut_lines(lines, folder)))
+    for name in ("truth.json", "seen.json"):
+        shutil.copy(folder / name, to / name)

@@ -10,6 +10,8 @@ import pytest
 
 import tests.chaos.__main__ as command
 from tests.chaos.figures import Line
+from tests.chaos.judges import Judge, Judgement, Verdict
+from tests.chaos.plan import Plan, as_json, drawn, from_json
 
 pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
 
@@ -67,6 +69,27 @@ def test_what_is_missing_is_named(given: list[str], named: str, capsys: pytest.C
 
     assert ended.value.code == 2
     assert named in capsys.readouterr().err
+
+
+def test_a_round_shrinks_as_long_as_the_named_judgement_is_not_right(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = drawn(3, brokers=3, elr=False)
+    needed = plan.events[0]
+    (tmp_path / "truth.json").write_text(json.dumps({"plan": as_json(plan)}))
+
+    def played(_home: object, plans: list[Plan], *_: object) -> Iterator[tuple[Plan, list[Judgement]]]:
+        for each in plans:
+            verdict = Verdict.UNKNOWN if needed in each.events else Verdict.RIGHT
+            other = Judgement("a", Judge.LOSS, Verdict.WRONG)
+            yield each, [Judgement("a", Judge.EXPLAINED, verdict), other]
+
+    monkeypatch.setattr(command, "played", played)
+    monkeypatch.setattr("tests.chaos.shrink.slim", lambda *_: None)
+    command.main(["--kafka-home", "anywhere", "--shrink", str(tmp_path), "--wrong", "explained"])
+    small = from_json(json.loads(capsys.readouterr().out))
+
+    assert (small.events, small.end, len(small.topics)) == ((needed,), (), 1)
 
 
 def test_a_folder_without_a_kafka_is_refused(
