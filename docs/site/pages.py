@@ -68,6 +68,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
         "docs/reference/proofs.md": "Proofs for every scope",
         "docs/reference/any.md": "Nats without a bound",
         "docs/reference/traces.md": "Traces in ITF",
+        "docs/reference/chaos.md": "Chaos on real clusters",
         "docs/reference/log-lines.md": "Log lines",
         "docs/reference/glossary.md": "Glossary",
     },

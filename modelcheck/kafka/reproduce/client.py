@@ -14,7 +14,7 @@ from typing import Any
 
 TOPIC = "orders"
 PARTITION = 0
-PREFERRED = 0  # kind of an election
+PREFERRED, UNCLEAN = 0, 1  # kinds of elections
 PRODUCE = 7  # version of the request, which releases from 2.1 to 4.4 know
 SIZE = struct.Struct(">i")  # of what follows
 CONNECTING = 20.0  # seconds
@@ -26,10 +26,11 @@ class Unanswered(Exception):  # noqa: N818 - often no failure: a cluster in trou
 
 
 class Sent:
-    """A record sent over its own connection, and its answer."""
+    """Records sent in one batch over their own connection, and the answer."""
 
     def __init__(self, connection: socket.socket, *, is_answered: bool) -> None:
-        """A record just sent; `is_answered` is True if no answer is requested, so it counts as answered."""
+        """A batch just sent; `is_answered` is True if no answer is requested, so it counts as answered."""
+        self.offset: int | None = None  # of the first record, where the broker has named it
         self._connection = connection
         self._refusal: str | None = "" if is_answered else None
         if not is_answered:
@@ -61,7 +62,9 @@ class Sent:
         with suppress(OSError), self._connection.makefile("rb") as file:
             size = file.read(SIZE.size)
             answer = file.read(*SIZE.unpack(size)) if len(size) == SIZE.size else b""
-            self._refusal = _refusal(answer) if answer else "the connection ended"
+            refusal, offset = _read_answer(answer) if answer else ("the connection ended", None)
+            self.offset = offset
+            self._refusal = refusal  # the last one: it says that there is an answer
 
 
 def begin() -> None:
@@ -73,8 +76,8 @@ def begin() -> None:
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 
-def send(broker: str, text: str, acks: int | str) -> Sent:
-    """Send one record to one broker once, without waiting for the answer. Raises Unanswered.
+def send(broker: str, texts: Sequence[str], acks: int | str, *, topic: str = TOPIC) -> Sent:
+    """Send one batch of records to one broker once, without waiting for the answer. Raises Unanswered.
 
     It goes to this broker whoever leads: a producer of the library would ask any broker who that is, and
     a leader that is deposed without knowing it would get no record.
@@ -83,20 +86,21 @@ def send(broker: str, text: str, acks: int | str) -> Sent:
     try:
         connection = socket.create_connection((host, int(port)), timeout=CONNECTING)
         connection.settimeout(None)
-        connection.sendall(_produce_request(text, acks))
+        connection.sendall(_produce_request(texts, acks, topic))
     except OSError as error:
         raise Unanswered(str(error)) from error
     return Sent(connection, is_answered=acks == 0)
 
 
-def _produce_request(text: str, acks: int | str) -> bytes:
+def _produce_request(texts: Sequence[str], acks: int | str, topic: str) -> bytes:
     """The bytes of a Produce request."""
     _library()
     from kafka.protocol.producer import ProduceRequest  # noqa: PLC0415 - as in `_library`
     from kafka.record.memory_records import MemoryRecordsBuilder  # noqa: PLC0415 - as above
 
     records = MemoryRecordsBuilder(magic=2, compression_type=0, batch_size=1 << 14)
-    records.append(int(time.time() * 1000), None, text.encode(), [])
+    for text in texts:
+        records.append(int(time.time() * 1000), None, text.encode(), [])
     records.close()
     of_topic = ProduceRequest.TopicProduceData
     partition = of_topic.PartitionProduceData(index=PARTITION, records=records.buffer())
@@ -105,22 +109,24 @@ def _produce_request(text: str, acks: int | str) -> bytes:
         transactional_id=None,
         acks=-1 if acks == "all" else acks,
         timeout_ms=COMMITTING,
-        topic_data=[of_topic(name=TOPIC, partition_data=[partition])],
+        topic_data=[of_topic(name=topic, partition_data=[partition])],
     )
     request.with_header(client_id="modelcheck")
     return bytes(request.encode(header=True, framed=True))
 
 
-def _refusal(answer: bytes) -> str:
-    """The name of the error in a Produce response; empty if there is none."""
+def _read_answer(answer: bytes) -> tuple[str, int | None]:
+    """A Produce response: the name of its error, empty if there is none, and the first record's offset."""
     from kafka.protocol.producer import ProduceResponse  # noqa: PLC0415 - as in `_library`
 
     found = ProduceResponse.decode(answer, version=PRODUCE, header=True)
-    code = found.responses[0].partition_responses[0].error_code
-    return _library().errors.for_code(code).__name__ if code else ""
+    partition = found.responses[0].partition_responses[0]
+    if partition.error_code:
+        return _library().errors.for_code(partition.error_code).__name__, None
+    return "", partition.base_offset
 
 
-def read(broker: str) -> list[str]:
+def read(broker: str, *, topic: str = TOPIC) -> list[str]:
     """All records up to the high watermark, as a consumer gets them. Raises Unanswered."""
     library = _library()
     with _answered():
@@ -128,7 +134,7 @@ def read(broker: str) -> list[str]:
             bootstrap_servers=[broker], group_id=None, enable_auto_commit=False, auto_offset_reset="earliest"
         )
         try:
-            place = library.TopicPartition(TOPIC, PARTITION)
+            place = library.TopicPartition(topic, PARTITION)
             consumer.assign([place])
             end = consumer.end_offsets([place])[place]
             consumer.seek(place, 0)
@@ -141,22 +147,35 @@ def read(broker: str) -> list[str]:
             consumer.close()
 
 
-def create(brokers: Sequence[str], replicas: Sequence[int], settings: Mapping[str, str]) -> None:
+def create(
+    brokers: Sequence[str], replicas: Sequence[int], settings: Mapping[str, str], *, topic: str = TOPIC
+) -> None:
     """Create the topic with one partition, whose first replica leads. Raises Unanswered."""
-    topic = {"assignments": {PARTITION: list(replicas)}, "configs": dict(settings)}
-    _asked(brokers, lambda admin: admin.create_topics({TOPIC: topic}))
+    given = {"assignments": {PARTITION: list(replicas)}, "configs": dict(settings)}
+    _asked(brokers, lambda admin: admin.create_topics({topic: given}))
+
+
+def reassign(brokers: Sequence[str], replicas: Sequence[int], *, topic: str = TOPIC) -> None:
+    """Have these brokers be the replicas, the first of them the preferred leader. Raises Unanswered."""
+    place = _library().TopicPartition(topic, PARTITION)
+    _asked(brokers, lambda admin: admin.alter_partition_reassignments({place: list(replicas)}))
 
 
 def move(brokers: Sequence[str], replicas: Sequence[int]) -> None:
     """Make the first replica the preferred leader, and have it elected. Raises Unanswered."""
-    place = _library().TopicPartition(TOPIC, PARTITION)
-    _asked(brokers, lambda admin: admin.alter_partition_reassignments({place: list(replicas)}))
+    reassign(brokers, replicas)
     elect(brokers)
 
 
-def elect(brokers: Sequence[str]) -> None:
+def elect(brokers: Sequence[str], *, kind: int = PREFERRED, topic: str = TOPIC) -> None:
     """Have the controller elect a leader, as `kafka-leader-election.sh` does. Raises Unanswered."""
-    _asked(brokers, lambda admin: admin.elect_leaders(PREFERRED, {TOPIC: [PARTITION]}))
+    _asked(brokers, lambda admin: admin.elect_leaders(kind, {topic: [PARTITION]}))
+
+
+def change(brokers: Sequence[str], setting: str, value: str, *, topic: str = TOPIC) -> None:
+    """Change a setting of the topic. Raises Unanswered."""
+    resource = _library().admin.ConfigResource("TOPIC", topic, configs={setting: value})
+    _asked(brokers, lambda admin: admin.alter_configs([resource], incremental=True))
 
 
 def _asked(brokers: Sequence[str], what: Callable[[Any], object]) -> None:

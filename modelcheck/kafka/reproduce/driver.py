@@ -194,7 +194,7 @@ class Driver:
     def _writes(self, node: int) -> bool:
         """Whether a record unrelated to the run is replicated everywhere."""
         try:
-            sent = client.send(self._cluster.client(node), OTHER, "all")
+            sent = client.send(self._cluster.client(node), [OTHER], "all")
         except client.Unanswered:
             return False
         until(lambda: sent.is_answered, ANSWERED)
@@ -463,7 +463,7 @@ class Driver:
     def _produce(self, broker: int, notes: list[str], *, expects_refusal: bool) -> None:
         """Send the next record to a broker."""
         name = 1 + (self._predicted.sent if self._predicted.is_known else max(self._sent, default=0))
-        sent = client.send(self._cluster.client(broker), f"{RECORD}{name}", self._settings.acks)
+        sent = client.send(self._cluster.client(broker), [f"{RECORD}{name}"], self._settings.acks)
         if expects_refusal:
             until(lambda: sent.is_answered, ANSWERED)
             answer = sent.refusal or ("acknowledged" if sent.is_acknowledged else "no answer")
@@ -476,7 +476,7 @@ class Driver:
         seen = self._seen()
         if seen is None or seen.leader is None or not self._cluster.is_up(seen.leader + NODES):
             return
-        sent = client.send(self._cluster.client(seen.leader + NODES), OTHER, 1)
+        sent = client.send(self._cluster.client(seen.leader + NODES), [OTHER], 1)
         until(lambda: sent.is_answered, ANSWERED)
         sent.close()
         notes.append("another record is written with acks=1: a leader drops no replica that lacks nothing")

@@ -25,7 +25,7 @@ def broker() -> Iterator[socket.socket]:
 
 def sent_to(server: socket.socket, acks: int | str) -> tuple[client.Sent, socket.socket, bytes]:
     """What is sent, the other end of its connection, and the request that came there."""
-    sent = client.send(f"127.0.0.1:{server.getsockname()[1]}", "record 7", acks)
+    sent = client.send(f"127.0.0.1:{server.getsockname()[1]}", ["record 7"], acks)
     taken, _ = server.accept()
     request = taken.recv(1 << 16)
     return sent, taken, request
@@ -57,6 +57,7 @@ def test_the_answer_says_whether_it_was_acknowledged(code: int, refusal: str, br
     assert until(lambda: sent.is_answered, 20)
     assert sent.is_acknowledged == (code == 0)
     assert sent.refusal == refusal
+    assert sent.offset == (None if code else 0)
     sent.close()
     taken.close()
 
@@ -84,4 +85,4 @@ def test_a_broker_that_is_not_there_is_told() -> None:
         port = server.getsockname()[1]
 
     with pytest.raises(client.Unanswered, match="refused"):
-        client.send(f"127.0.0.1:{port}", "record 1", 1)
+        client.send(f"127.0.0.1:{port}", ["record 1"], 1)

@@ -1,0 +1,76 @@
+"""What the commands say of a round's directories, asked as a user asks."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.chaos.plan import Plan, TopicPlan
+
+FAULTS = 2  # that a review is asked about: with more it takes minutes
+MOST = 25  # seconds for an answer about one partition
+
+
+def inspect(folder: Path) -> dict[str, Any]:
+    """What `inspect` says of a round's directories; kept beside them."""
+    return _answered(folder / "inspect.json", ["inspect", *_directories(folder), "--json"])
+
+
+def explain(folder: Path, topic: str, acks: str, lost: Sequence[int], *, with_logs: bool) -> dict[str, Any]:
+    """What `explain-log` says of a partition; kept beside the directories."""
+    logs = [str(folder / "logs")] if with_logs else []
+    given = ["explain-log", *_directories(folder), *logs, "--partition", f"{topic}-0", "--acks", acks]
+    given += [part for node in lost for part in ("--lost", str(node))]
+    kept = folder / f"explain-{topic}{'-logs' if with_logs else ''}.json"
+    return _answered(kept, [*given, "--json", "--max-time", str(MOST)])
+
+
+def review(folder: Path, topic: TopicPlan, plan: Plan, kafka: str, faults: int) -> dict[str, Any]:
+    """What `review` says of a topic's settings, of as many faults as befell it, or of two."""
+    settings = {
+        **topic.settings(),
+        "default.replication.factor": len(topic.replicas),
+        "eligible.leader.replicas.version": int(plan.elr),
+        "auto.leader.rebalance.enable": "false",
+    }
+    files: dict[str, Mapping[str, object]] = {
+        "server.properties": settings,
+        "producer.properties": {"acks": topic.acks},
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+    given = [
+        "review",
+        *(str(folder / name) for name in files),
+        "--kafka",
+        kafka,
+        "--brokers",
+        str(plan.brokers),
+    ]
+    kept = folder / f"review-{topic.name}.json"
+    return _answered(kept, [*given, "--json", "--faults", str(min(faults, FAULTS))])
+
+
+def _directories(folder: Path) -> list[str]:
+    """The directories of all nodes that have one."""
+    return [str(each) for each in sorted((folder / "data").iterdir())]
+
+
+def _answered(kept: Path, given: list[str]) -> dict[str, Any]:
+    """The JSON that a command prints, with its CPU seconds; what went wrong, if it prints none."""
+    command = [sys.executable, "-m", "modelcheck", "kafka", *given]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20 * MOST)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        answer = {"problem": done.stderr[-500:]}
+    answer["seconds"] = round(seconds, 1)
+    kept.write_text(json.dumps(answer, indent=1) + "\n")
+    return dict(answer)

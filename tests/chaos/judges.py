@@ -1,0 +1,217 @@
+"""Whether what was foretold of a round is what the cluster did, and what was reconstructed what befell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from modelcheck.contract.result import End
+
+Json = Mapping[str, Any]
+FOR_GOOD = "acknowledged_kept"  # explain-log's name for: acknowledged, and in nobody's log
+SEARCHED = End.COMPLETE.value  # no run explains them; else nobody knows
+NOT_BY_ITSELF = {"by-hand", "unknown"}
+
+
+class Judge(StrEnum):
+    """What is judged."""
+
+    LEADER = "leader"  # `inspect`: who leads first, and whether by itself
+    AFTERMATH = "aftermath"  # `inspect`, given who leads first: log end, records lost, who is cut back
+    EXPLAINED = "explained"  # `explain-log`: some run of the model explains the directories
+    LOSS = "loss"  # `explain-log`: the acknowledged records that are in no copy
+    EXPLAINED_LOGS = "explained with logs"
+    LOSS_LOGS = "loss with logs"
+    REVIEW = "review"  # `review`: no loss with fewer faults than it says
+
+
+class Verdict(StrEnum):
+    """What a judge finds; an answer that is not known is none, and is not wrong."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a judge finds of an answer about a topic; `reason` says why it is not right."""
+
+    topic: str
+    judge: Judge
+    verdict: Verdict
+    reason: str = ""
+
+    def told(self) -> dict[str, str]:
+        """As JSON data."""
+        return {
+            "topic": self.topic,
+            "judge": str(self.judge),
+            "verdict": str(self.verdict),
+            "reason": self.reason,
+        }
+
+
+def judged(topic: str, judge: Judge, wrong: Sequence[str]) -> Judgement:
+    """The judgement that finds this wrong."""
+    return Judgement(topic, judge, Verdict.WRONG if wrong else Verdict.RIGHT, "; ".join(wrong))
+
+
+# ------------------------------------------------------------------ what is true
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a topic when no node runs: who was told what, and who has what."""
+
+    acks: str
+    acknowledged: Mapping[str, int | None]  # offset of each, where the broker named it
+    copies: Mapping[int, Mapping[str, int]]  # values of each broker's copy, with their offsets
+
+    @property
+    def kept(self) -> set[str]:
+        """The values that some copy has."""
+        return {value for copy in self.copies.values() for value in copy}
+
+    @property
+    def gone(self) -> dict[str, int | None]:
+        """The acknowledged values that no copy has."""
+        kept = self.kept
+        return {value: at for value, at in self.acknowledged.items() if value not in kept}
+
+
+def truth(found: Json, topic: str) -> Truth:
+    """What `truth.json` has of a topic."""
+    acks = next(each["acks"] for each in found["plan"]["topics"] if each["name"] == topic)
+    of = found["topics"][topic]
+    acknowledged = {
+        text: None if each["offset"] is None else each["offset"] + number
+        for each in of["sent"]
+        if each["acknowledged"] and acks != "0"  # with 0 nobody is told anything
+        for number, text in enumerate(each["texts"])
+    }
+    copies = {int(node): {value: offset for offset, value in copy} for node, copy in of["copies"].items()}
+    return Truth(acks, acknowledged, copies)
+
+
+# ------------------------------------------------------------------ what `inspect` foretold
+
+
+def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[Judgement]:
+    """Who leads first, and what comes of it."""
+    said = next((each for each in foretold["partitions"] if each["topic"] == topic), None)
+    if said is None:
+        yield judged(topic, Judge.LEADER, ["inspect does not name the partition"])
+        return
+    rows = {each["leader"]: each for each in said["outcomes"]}
+    first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
+    yield judged(topic, Judge.LEADER, list(_wrong_leader(topic, said, rows, seen, first)))
+    if first not in rows:
+        yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
+    elif seen["values"][topic] is None:
+        yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, "nobody could read the partition")
+    else:
+        yield judged(topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen)))
+
+
+def _wrong_leader(
+    topic: str, said: Json, rows: Mapping[int, Json], seen: Json, first: int | None
+) -> Iterator[str]:
+    """What is wrong about who leads first."""
+    starter = next((node for node in seen["order"] if node in rows), None)
+    way = "unknown" if starter is None else rows[starter]["how"]
+    by_hand = topic in seen["by_hand"]
+    staying = said.get("controllers_first")  # the ISR, where controllers ran for long before the first broker
+    may_wait = staying is not None and starter not in staying
+    if way not in NOT_BY_ITSELF and first != starter and not may_wait:
+        yield f"{starter}, started first, should lead by itself ({way}), but the first leader is {first}"
+    elif first is None:
+        yield "nobody ever led"
+    elif first not in rows:
+        yield f"{first} leads, of which nothing was foretold"
+    elif rows[first]["how"] in NOT_BY_ITSELF and not by_hand:
+        yield f"{first} leads by itself, foretold {rows[first]['how']}"
+    elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand and not may_wait:
+        yield f"{first} leads only by hand, foretold {rows[first]['how']}"
+    if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
+        wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
+        if wanted < got:
+            yield f"the advice was for {said['wanted']} to lead, and {first} leads with more lost"
+
+
+def _badness(outcome: Json) -> tuple[int, int, int]:
+    """How bad an outcome is."""
+    return outcome["committed"], outcome["maybe_acknowledged"], outcome["lost"]
+
+
+def _wrong_aftermath(topic: str, found: Truth, row: Json, seen: Json) -> Iterator[str]:
+    """What is wrong about what comes of a leader."""
+    values = set(seen["values"][topic])
+    if len(seen["values"][topic]) != row["end"]:
+        yield f"{len(seen['values'][topic])} records are read, foretold an end of {row['end']}"
+    if (lost := len(found.kept - values)) != row["lost"]:
+        yield f"{lost} records are lost, foretold {row['lost']}"
+    if (cut := seen["cut_back"][topic]) != row["cut_back"]:
+        yield f"cut back {cut}, foretold {row['cut_back']}"
+    promised = sum(value in found.kept and value not in values for value in found.acknowledged)
+    foretold = row["committed"] + row["maybe_acknowledged"]
+    if found.acks == "all" and promised > foretold:
+        yield f"{promised} acknowledged records are lost, foretold at most {foretold}"
+
+
+# ------------------------------------------------------------------ what `explain-log` reconstructed
+
+
+def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Iterator[Judgement]:
+    """Whether a run explains the directories, and whether it loses what was lost."""
+    is_explained = Judge.EXPLAINED_LOGS if with_logs else Judge.EXPLAINED
+    is_right = Judge.LOSS_LOGS if with_logs else Judge.LOSS
+    if "partitions" not in answer:
+        yield judged(topic, is_explained, [f"no answer: {answer.get('problem', '')}"])
+        return
+    said = answer["partitions"][0]
+    if said["explained"] is None:
+        place = said["unexplained"] or {"place": "", "says": said["answer"]}
+        verdict = Verdict.WRONG if said["end"] == SEARCHED else Verdict.UNKNOWN
+        reason = f"{said['end']}: {place['place']} {place['says']}"
+        yield Judgement(topic, is_explained, verdict, reason)
+        return
+    yield judged(topic, is_explained, [])
+    if found.acks == "0":  # nobody is told anything
+        return
+    gone = set(found.gone.values())
+    lost = {
+        offset
+        for loss in said["explained"]["lost"]
+        if loss["property"] == FOR_GOOD
+        for span in loss["offsets"]
+        for offset in range(span["start"], span["end"])
+    }
+    since = said.get("unknown_from")
+    yield judged(topic, is_right, list(_wrong_loss(gone, lost, since)))
+
+
+def _wrong_loss(gone: set[int | None], lost: set[int], since: int | None) -> Iterator[str]:
+    """What is wrong about the acknowledged records that are in no copy.
+
+    Where the answer says that an unknown number is lost from an offset on, any number from there on is right.
+    """
+    untold = {at for at in gone - lost if since is None or at is None or at < since}
+    if untold or lost - gone:
+        how = "missed" if not lost else "false alarm" if not gone else "partly"
+        yield f"{how}: {_offsets(gone)} in no copy, told {_offsets(lost)}"
+
+
+def _offsets(found: set[int | None] | set[int]) -> str:
+    """Offsets in words, those in a row as the first and the last."""
+    known = sorted(at for at in found if at is not None)
+    rows: list[list[int]] = []
+    for at in known:
+        if rows and rows[-1][-1] == at - 1:
+            rows[-1].append(at)
+        else:
+            rows.append([at])
+    words = [str(row[0]) if len(row) == 1 else f"{row[0]} to {row[-1]}" for row in rows]
+    return ", ".join([*words, *(["some"] if None in found else [])]) or "none"

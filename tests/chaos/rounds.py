@@ -1,0 +1,413 @@
+"""A round on a real cluster: its plan carried out, what was foretold, and what it did once started again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from modelcheck.kafka.files.checkpoints import TopicPartition
+from modelcheck.kafka.files.damage import UnreadableError
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.records import PartitionCreated
+from modelcheck.kafka.reproduce import client
+from modelcheck.kafka.reproduce.client import UNCLEAN, Unanswered
+from modelcheck.kafka.reproduce.cluster import CONTROLLER, name, until
+from modelcheck.kafka.reproduce.observed_state import all_records, image, registration, unfenced
+from tests.chaos.clients import Producers
+from tests.chaos.cluster import ChaosCluster
+from tests.chaos.plan import Event, Kind, Plan, TopicPlan, as_json, described
+
+DROPPED = "*.index", "*.timeindex", "*.txnindex", ".lock", "*.tmp"
+STARTED = "started (kafka.server.KafkaRaftServer)"
+TRUNCATING = re.compile(r"partition=([\w.-]+)-0,.*Truncating to (?:offset )?(\d+)\b(?! has no effect)")
+STARTING = 150.0  # seconds, on a machine that does other work
+ALONE = 9.0  # seconds for which the first broker runs alone: longer than a session lasts
+
+
+class NotBegun(Exception):  # noqa: N818 - a cluster in trouble
+    """Raised if a cluster does not get as far as to a round."""
+
+
+class Round:
+    """Carries out a plan, and keeps in a folder what was written, the directories, and what came after."""
+
+    def __init__(self, cluster: ChaosCluster, plan: Plan, folder: Path, say: Callable[[str], None]) -> None:
+        self.cluster, self.plan, self.folder = cluster, plan, folder
+        self._say = say
+        self._rng = Random(f"{plan.seed} carried out")  # noqa: S311 - no secret
+        self._up, self._paused = set(cluster.brokers), set[int]()
+        self._producers = Producers(cluster, self._rng)
+        self._steps: list[str] = []
+        self.befallen: list[Event] = []
+        self._began = time.monotonic()
+
+    # ------------------------------------------------------------------ the plan
+
+    def begin(self) -> None:
+        """Create the topics, on a cluster whose brokers all run. Raises NotBegun."""
+        brokers = set(self.cluster.brokers)
+        if not until(lambda: (seen := self._image()) is not None and unfenced(seen) >= brokers, STARTING):
+            raise NotBegun("not all brokers got a session")
+        for topic in self.plan.topics:
+            if not self._asked(partial(_create, topic)):
+                raise NotBegun(f"topic {topic.name} was not created")
+        if not until(self._is_whole, 60):
+            raise NotBegun("not all replicas got in sync")
+
+    def carry_out(self) -> None:
+        """Let everything befall the cluster, until no node runs."""
+        for _ in range(3):
+            self._write()
+        for event in self.plan.events:
+            self._befall(event)
+            time.sleep(event.wait)
+            self._write()
+        for event in self.plan.end:
+            if event.kind in {Kind.POWER, Kind.WIPE} and self.cluster.is_up(CONTROLLER):
+                self._end()
+            self._befall(event)
+            time.sleep(event.wait)
+        self._end()
+        self._producers.close()
+
+    def _end(self) -> None:
+        """No node runs from here on."""
+        still = [node for node in self.cluster.nodes if self.cluster.is_up(node)]
+        if still:
+            self.cluster.kill_all(still)
+            self.befallen += [Event(Kind.KILL, node) for node in still if node != CONTROLLER]
+            self._note(f"kill -9 {', '.join(map(name, still))}")
+        self._up.clear()
+        self._paused.clear()
+        self.cluster.heal()
+
+    def _can(self, event: Event) -> bool:
+        """Whether an event makes sense now: a plan that was made smaller may start who runs."""
+        node, kind = event.node, event.kind
+        if kind in {Kind.START, Kind.WIPE, Kind.POWER}:
+            return node not in self._up
+        if kind in {Kind.STOP, Kind.PAUSE}:
+            return node in self._up - self._paused
+        return node in {Kind.KILL: self._up, Kind.RESUME: self._paused}.get(kind, {node})
+
+    def _befall(self, event: Event) -> None:
+        """One event, if it can be."""
+        cluster, node = self.cluster, event.node
+        if not self._can(event):
+            return
+        self._note(described(event))
+        befallen = event
+        match event.kind:
+            case Kind.KILL | Kind.STOP | Kind.START | Kind.PAUSE | Kind.RESUME:
+                befallen = replace(event, kind=self._befall_broker(event.kind, node))
+            case Kind.WIPE:
+                if cluster.folder(node).exists():
+                    cluster.erase(node)
+            case Kind.POWER:
+                lost = list(cluster.lose_unflushed(node, self._rng))
+                for each in lost:
+                    self._note(f"broker {node}: {each}")
+                if not lost:
+                    return
+            case Kind.KILL_ALL:
+                self._end()
+            case _:
+                self._befall_links(event)
+        self.befallen.append(befallen)
+        for _ in range(event.writes):
+            self._write()
+
+    def _befall_broker(self, kind: Kind, node: int) -> Kind:
+        """What befalls the process of a broker: a stop may end in a kill."""
+        cluster = self.cluster
+        match kind:
+            case Kind.KILL:
+                cluster.kill(node)
+            case Kind.STOP:
+                if not cluster.shut_down(node):
+                    self._note(f"broker {node} did not come to its end, and was killed")
+                    kind = Kind.KILL
+            case Kind.START:
+                self._start(node)
+            case Kind.PAUSE:
+                cluster.signal(node, signal.SIGSTOP)
+                self._paused.add(node)
+            case _:
+                cluster.signal(node, signal.SIGCONT)
+        if kind in {Kind.KILL, Kind.STOP}:
+            self._up.discard(node)
+        if kind is not Kind.PAUSE:
+            self._paused.discard(node)
+        return kind
+
+    def _befall_links(self, event: Event) -> None:
+        """What befalls no process of a broker: links, the controller, and topics."""
+        cluster, topic = self.cluster, event.topic
+        others = [each or CONTROLLER for each in event.others]
+        match event.kind:
+            case Kind.CUT:
+                for other in others:
+                    cluster.cut(event.node, other)
+            case Kind.HOLD:
+                for other in others:
+                    cluster.hold(event.node, other)
+            case Kind.HEAL:
+                cluster.heal()
+                for node in sorted(self._paused):
+                    cluster.signal(node, signal.SIGCONT)
+                self._paused.clear()
+            case Kind.CONTROLLER:
+                cluster.kill_all([CONTROLLER])
+                time.sleep(1)
+                cluster.start(CONTROLLER)
+            case Kind.REASSIGN:
+                self._asked(lambda up: client.reassign(up, event.others, topic=topic), 10)
+            case Kind.PREFER:
+                self._asked(lambda up: client.elect(up, topic=topic), 10)
+            case _:
+                self._asked(lambda up: client.change(up, event.setting, event.value, topic=topic), 10)
+
+    def _start(self, node: int) -> None:
+        """Start a broker."""
+        self.cluster.start(node)
+        self._up.add(node)
+
+    def _write(self) -> None:
+        """A batch to each topic."""
+        for topic in self.plan.topics:
+            seen = self._partition(topic.name)
+            self._producers.write(topic, seen.leader if seen else None, self._up)
+
+    # ------------------------------------------------------------------ what is kept
+
+    def keep(self) -> dict[str, Any]:
+        """Copy the directories and what the nodes wrote, and write down what is true of them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        cluster = self.cluster
+        for node in cluster.nodes:
+            place = cluster.folder(node)
+            if place.exists():
+                ignored = shutil.ignore_patterns(*DROPPED)
+                shutil.copytree(place, self.folder / "data" / place.name, ignore=ignored)
+            if cluster.output(node).exists():
+                to = self.folder / "logs" / place.name / "server.log"
+                to.parent.mkdir(parents=True)
+                to.write_text(cluster.output_from(node, 0).replace(str(cluster.root), "DIR"))
+        truth = {
+            "plan": as_json(self.plan),
+            "kafka": cluster.home.version,
+            "steps": self._steps,
+            "befallen": [asdict(each) for each in self.befallen],
+            "topics": {topic.name: self._truth(topic.name) for topic in self.plan.topics},
+        }
+        self._save("truth", truth)
+        return truth
+
+    def _truth(self, topic: str) -> dict[str, Any]:
+        """What was sent to a topic and answered, and what each copy has."""
+        return {
+            "sent": [each.told() for each in self._producers.of(topic)],
+            "copies": {
+                str(node): [[offset, value] for offset, value in self._copy(node, topic)]
+                for node in self.cluster.brokers
+            },
+        }
+
+    def _copy(self, node: int, topic: str) -> Iterator[tuple[int, str]]:
+        """The offset and the value of each record in a broker's copy."""
+        with suppress(UnreadableError):
+            for record in all_records(self.folder / "data" / f"broker{node}", TopicPartition(topic, 0)):
+                if record.value is not None:
+                    yield record.offset, record.value.decode()
+
+    def _save(self, what: str, data: object) -> None:
+        """Write JSON into the round's folder."""
+        (self.folder / f"{what}.json").write_text(json.dumps(data, indent=1) + "\n")
+
+    # ------------------------------------------------------------------ started again
+
+    def start_again(self, foretold: Mapping[str, Any]) -> dict[str, Any]:
+        """Start everything, as advised or in the plan's order, and say what the cluster did."""
+        advised = [*foretold["start"], *(b for b in self.cluster.brokers if b not in foretold["start"])]
+        order = list(self.plan.again) or advised
+        by_hand = {
+            each["topic"]: each["wanted"]
+            for each in foretold["partitions"]
+            if each["by_hand"] and not self.plan.again
+        }
+        watch = Restart(self, by_hand)
+        seen = watch.run(order)
+        seen["by_advice"] = not self.plan.again
+        self._save("seen", seen)
+        return seen
+
+    # ------------------------------------------------------------------ asking
+
+    def _image(self) -> MetadataImage | None:
+        return image(self.cluster.folder(CONTROLLER))
+
+    def _partition(self, topic: str) -> PartitionCreated | None:
+        seen = self._image()
+        return None if seen is None else seen.at(TopicPartition(topic, 0))
+
+    def _is_whole(self) -> bool:
+        """Whether all replicas are in sync."""
+        seen = [self._partition(topic.name) for topic in self.plan.topics]
+        return all(each is not None and set(each.isr) == set(each.replicas) for each in seen)
+
+    def _asked(self, ask: Callable[[list[str]], None], seconds: float = 60) -> bool:
+        """Whether the cluster did what an operator asked within some time."""
+        end = time.monotonic() + seconds
+        while True:
+            running = [self.cluster.client(each) for each in sorted(self._up - self._paused)]
+            try:
+                ask(running)
+            except Unanswered as error:
+                if "exist" in str(error).lower() or "not needed" in str(error).lower():
+                    return True
+                problem = str(error)
+            except Exception as error:  # noqa: BLE001 - the library's own, of a cluster in trouble
+                problem = repr(error)
+            else:
+                return True
+            if time.monotonic() > end:
+                self._note(f"refused: {problem}"[:120])
+                return False
+            time.sleep(1)
+
+    def _note(self, text: str) -> None:
+        self._steps.append(f"{time.monotonic() - self._began:.1f} s: {text}")
+        self._say(self._steps[-1])
+
+
+class Restart:
+    """Watches a cluster that starts again: who led each topic, in which order."""
+
+    def __init__(self, of: Round, by_hand: Mapping[str, int]) -> None:
+        self._of, self._by_hand = of, by_hand
+        self._topics = [topic.name for topic in of.plan.topics]
+        self._trail: dict[str, list[list[Any]]] = {topic: [] for topic in self._topics}
+        self._elected: list[str] = []
+        self._before: dict[int, int | None] = {}  # registrations
+
+    def run(self, order: list[int]) -> dict[str, Any]:
+        """What the cluster did, as JSON data."""
+        of, cluster = self._of, self._of.cluster
+        before = {node: cluster.length(node) for node in cluster.brokers}
+        seen = of._image()
+        self._before = {node: registration(seen, node) for node in cluster.brokers}
+        cluster.start(CONTROLLER)
+        for node in order:
+            of._start(node)
+            if not until(partial(self._runs, node, before[node]), STARTING):
+                of._note(f"broker {node} did not come up")
+            self._watch(ALONE if node == order[0] else 5.0)
+            for topic in self._topics:
+                if self._by_hand.get(topic) == node and not self._first(topic):
+                    self._elect(topic)
+        is_whole = until(self._is_whole, 45)
+        for topic in self._topics:
+            if self._leader(topic) is None:
+                self._elect(topic)
+        is_whole = is_whole or until(self._is_whole, 30)
+        outputs = {node: cluster.output_from(node, before[node]) for node in cluster.brokers}
+        return {
+            "order": order,
+            "by_hand": self._elected,
+            "trail": self._trail,
+            "whole": is_whole,
+            "values": {topic: self._values(topic) for topic in self._topics},
+            "cut_back": {topic: cuts(topic, outputs) for topic in self._topics},
+        }
+
+    def _runs(self, node: int, since: int) -> bool:
+        """Whether a broker has a session and has come up."""
+        self._look()
+        seen = self._of._image()
+        return (
+            seen is not None
+            and node in self._here(seen)
+            and STARTED in self._of.cluster.output_from(node, since)
+        )
+
+    def _watch(self, seconds: float) -> None:
+        """Look for some time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._look()
+            time.sleep(0.3)
+
+    def _here(self, seen: MetadataImage) -> set[int]:
+        """The brokers that have registered since and are unfenced: of others, what is written may be old."""
+        return {node for node in unfenced(seen) if registration(seen, node) != self._before.get(node)}
+
+    def _look(self) -> bool:
+        """Note who leads, and who of the brokers is there, where that has changed; always True."""
+        seen = self._of._image()
+        for topic, trail in self._trail.items():
+            found = None if seen is None else seen.at(TopicPartition(topic, 0))
+            if seen is None or found is None:
+                continue
+            here = sorted(self._here(seen))
+            now = [here, found.leader, list(found.isr), list(found.elr), found.leader_epoch]
+            if not trail or trail[-1] != now:
+                trail.append(now)
+        return True
+
+    def _leader(self, topic: str) -> int | None:
+        """Who leads now, and is there."""
+        self._look()
+        here, leader, *_ = self._trail[topic][-1] if self._trail[topic] else ((), None)
+        return leader if leader in here else None
+
+    def _first(self, topic: str) -> int | None:
+        """Who led first."""
+        return next((leader for here, leader, *_ in self._trail[topic] if leader in here), None)
+
+    def _is_whole(self) -> bool:
+        self._look()
+        return self._of._is_whole()
+
+    def _elect(self, topic: str) -> None:
+        """Elect by hand, uncleanly."""
+        self._of._note(f"elect a leader of {topic} by hand")
+        self._elected.append(topic)
+        self._of._asked(lambda up: client.elect(up, kind=UNCLEAN, topic=topic), 30)
+        until(lambda: self._leader(topic) is not None, 20)
+
+    def _values(self, topic: str) -> list[str] | None:
+        """All that a consumer reads; None where nobody lets it."""
+        for _ in range(4):
+            leader = self._leader(topic)
+            if leader is None:
+                return None
+            try:
+                return client.read(self._of.cluster.client(leader), topic=topic)
+            except Exception as error:  # noqa: BLE001 - as in `_asked`
+                self._of._note(f"{topic} was not read: {error!r}"[:120])
+        return None
+
+
+def _create(topic: TopicPlan, brokers: list[str]) -> None:
+    """Create a topic."""
+    client.create(brokers, topic.replicas, topic.settings(), topic=topic.name)
+
+
+def cuts(topic: str, outputs: Mapping[int, str]) -> dict[str, int]:
+    """Where each broker says that it cut its log of a topic back to."""
+    found: dict[str, int] = {}
+    for node, output in outputs.items():
+        ends = [int(each[2]) for each in TRUNCATING.finditer(output) if each[1] == topic]
+        if ends:
+            found[str(node)] = min(ends)
+    return found

@@ -1,0 +1,100 @@
+"""Plans of rounds: a seed fixes them, they make sense, and they can be made smaller."""
+
+from __future__ import annotations
+
+import json
+
+from tests.chaos.figures import MARK, MEASURED, figures, sentence, shown
+from tests.chaos.plan import Event, Kind, Plan, as_json, drawn, from_json
+from tests.chaos.shrink import shrunk, smaller_plans
+
+SEEDS = range(300)
+
+
+def test_a_seed_fixes_the_plan_with_eligible_replicas_and_without() -> None:
+    for seed in SEEDS:
+        plan, other = (drawn(seed, brokers=3, elr=elr) for elr in (True, False))
+
+        assert plan == drawn(seed, brokers=3, elr=True)
+        assert (plan.topics, plan.events, plan.end) == (other.topics, other.events, other.end)
+
+
+def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense() -> None:
+    kinds = set()
+    for seed in SEEDS:
+        plan = drawn(seed, brokers=4, elr=False)
+        up = {1, 2, 3, 4}
+        for event in plan.events:
+            kinds.add(event.kind)
+            if event.kind in {Kind.START, Kind.WIPE, Kind.POWER}:
+                assert event.node not in up
+            if event.kind in {Kind.KILL, Kind.STOP, Kind.PAUSE}:
+                assert event.node in up
+            up = up | {event.node} if event.kind is Kind.START else up
+            up = up - {event.node} if event.kind in {Kind.KILL, Kind.STOP} else up
+
+        assert all(len(set(topic.replicas)) >= topic.min_isr for topic in plan.topics)
+
+    assert kinds == set(Kind) - {Kind.KILL_ALL}
+
+
+def test_a_plan_is_the_same_after_it_was_written_down() -> None:
+    for seed in SEEDS:
+        plan = drawn(seed, brokers=3, elr=True)
+
+        assert from_json(as_json(plan)) == plan
+
+
+def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
+    plan = drawn(7, brokers=3, elr=False)
+    kill, wipe = Event(Kind.KILL, 2), Event(Kind.WIPE, 2)
+    plan = Plan(7, 3, False, plan.topics, (*plan.events, kill), (*plan.end, wipe))  # noqa: FBT003
+    kept = plan.topics[1].name
+
+    def fails(smaller: Plan) -> bool:
+        names = {topic.name for topic in smaller.topics}
+        return kept in names and kill in smaller.events and wipe in smaller.end
+
+    small = shrunk(plan, fails)
+
+    assert (small.topics, small.events, small.end) == ((plan.topics[1],), (kill,), (wipe,))
+
+
+def test_a_smaller_plan_has_no_event_of_a_topic_that_is_gone() -> None:
+    for seed in SEEDS:
+        for small in smaller_plans(drawn(seed, brokers=3, elr=False)):
+            names = {topic.name for topic in small.topics} | {""}
+
+            assert {event.topic for event in small.events} <= names
+
+
+# ------------------------------------------------------------------ figures
+
+
+def judgement(seed: int, topic: str, judge: str, verdict: str, **more: object) -> dict[str, object]:
+    line = {"seed": seed, "kafka": "4.1.0", "elr": False, "brokers": 3, "reason": "why"}
+    return {**line, "topic": topic, "judge": judge, "verdict": verdict, **more}
+
+
+def test_figures_count_each_kind_of_cluster_alone() -> None:
+    found = [
+        judgement(1, "a", "leader", "right"),
+        judgement(1, "b", "leader", "wrong"),
+        judgement(2, "a", "leader", "right"),
+        judgement(2, "a", "explained", "not known"),
+        judgement(3, "a", "leader", "right", elr=True),
+    ]
+    without, with_elr = figures(found, "2026-01-01")
+
+    assert (without["rounds"], without["partitions"], with_elr["partitions"]) == (2, 3, 1)
+    assert without["verdicts"]["leader"] == {"right": 2, "wrong": 1, "not known": 0}
+    assert without["wrong"] == ["b: leader: why"]
+    assert "foretold for 3 of 4 partitions, and 0 of 1 were explained" in sentence([without, with_elr])
+
+
+def test_what_documents_show_is_what_was_measured() -> None:
+    measured = json.loads(MEASURED.read_text(encoding="utf-8"))
+    for path, text, end in shown(measured):
+        after = path.read_text(encoding="utf-8").partition(f"{MARK}\n")[2]
+
+        assert after.startswith(text + end)
