@@ -122,8 +122,9 @@ def _judged_again(folders: Sequence[Path]) -> Iterator[Line]:
     """The judgements of kept rounds, of what is said of them today."""
     for number, folder in enumerate(folders, 1):
         truth = json.loads((folder / "truth.json").read_text())
-        for each in judgements(folder, asking.inspect(folder)):
-            yield _line(truth["kafka"], from_json(truth["plan"]), each)
+        plan = from_json(truth["plan"])
+        for each in judgements(folder, asking.inspect(folder, plan)):
+            yield _line(truth["kafka"], plan, each)
         _say(f"{number} of {len(folders)} rounds")
 
 

@@ -16,9 +16,17 @@ FAULTS = 2  # that a review is asked about: with more it takes minutes
 MOST = 25  # seconds for an answer about one partition
 
 
-def inspect(folder: Path) -> dict[str, Any]:
+def lost(folder: Path, plan: Plan) -> tuple[int, ...]:
+    """The brokers without a directory: a plan takes directories away, and loses none otherwise."""
+    return tuple(
+        node for node in range(1, plan.brokers + 1) if not (folder / "data" / f"broker{node}").exists()
+    )
+
+
+def inspect(folder: Path, plan: Plan) -> dict[str, Any]:
     """What `inspect` says of a round's directories; kept beside them."""
-    return _answered(folder / "inspect.json", ["inspect", *_directories(folder), "--json"])
+    gone = [part for node in lost(folder, plan) for part in ("--lost", str(node))]
+    return _answered(folder / "inspect.json", ["inspect", *_directories(folder), *gone, "--json"])
 
 
 def explain(folder: Path, topic: str, acks: str, lost: Sequence[int], *, with_logs: bool) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def _play(cluster: ChaosCluster, plan: Plan, folder: Path, say: Say) -> list[Jud
     played.begin()
     played.carry_out()
     played.keep()
-    foretold = asking.inspect(folder)
+    foretold = asking.inspect(folder, plan)
     played.start_again(foretold)
     return list(judgements(folder, foretold))
 
@@ -56,9 +56,9 @@ def judgements(folder: Path, foretold: Json) -> Iterator[Judgement]:
         name = topic.name
         true = judges.truth(truth, name)
         yield from judges.inspected(name, true, foretold, seen)
-        missing = next((each["missing"] for each in foretold["partitions"] if each["topic"] == name), ())
+        gone = [node for node in asking.lost(folder, plan) if node in topic.replicas]
         for with_logs in (False, True):
-            answer = asking.explain(folder, name, topic.acks, missing, with_logs=with_logs)
+            answer = asking.explain(folder, name, topic.acks, gone, with_logs=with_logs)
             yield from judges.explained(name, true, answer, with_logs=with_logs)
         lost, number = faults.lost(name, true, seen), faults.count(befallen)
         if lost and faults.is_reviewed(name, befallen):
