@@ -92,7 +92,7 @@ JOBS: Mapping[str, AgentJob] = {
     "explain_log": AgentJob(
         explain_log,
         "directories",
-        ("partition", "acks", "faults"),
+        ("partition", "acks", "faults", "from_epoch", "from_offset"),
         ("lost",),
         ("copy", "gaps"),
         "the files that were given, up to the faults that were tried",

@@ -275,6 +275,10 @@ class _Tools:
         partition: Annotated[str | None, Field(description="only this one, such as orders-0")] = None,
         lost: Annotated[list[int] | None, Field(description="brokers whose disk is lost for good")] = None,
         acks: Annotated[str | None, Field(description="of the producers: 0, 1 or all")] = None,
+        from_epoch: Annotated[int | None, Field(ge=0, description="explain only from this epoch on")] = None,
+        from_offset: Annotated[
+            int | None, Field(ge=0, description="explain only from this offset on")
+        ] = None,
         faults: Annotated[int | None, Field(ge=0, description="the most faults to allow")] = None,
         copy: Annotated[bool, Field(description="they are copies; look for no lock")] = False,  # noqa: FBT002 - asked by its name
         gaps: Annotated[bool, Field(description="brokers may have restarted without a line")] = False,  # noqa: FBT002 - asked by its name
@@ -283,6 +287,7 @@ class _Tools:
     ) -> ToolAnswer:
         """Find the sequence of failures that explains the directories and logs of brokers."""
         question: dict[str, Any] = {"partition": partition, "lost": lost, "acks": acks, "faults": faults}
+        question |= {"from_epoch": from_epoch, "from_offset": from_offset}
         question |= {"copy": copy, "gaps": gaps, "data": data}
         return await self._job("explain_log", question, seconds, "directories", directories, None)
 
