@@ -182,14 +182,15 @@ def legend(picture: Picture) -> list[str]:
     stands = [replica for row in picture.rows for replica in row.replicas.values()]
     boxes = [box for replica in stands for box in replica.log or ()]
     marks = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
+    to = f" to the {picture.client}" if picture.client else ""
     signs = (
         ("boxes: the log" + (", the epoch below" if any(b.under for b in boxes) else ""), bool(boxes)),
         ("dotted box: not on disk yet", any(box.is_volatile for box in boxes)),
-        ("✓ acknowledged to the client", any(box.acknowledged for box in boxes)),
+        (f"✓ {picture.told}{to}", any(box.acknowledged for box in boxes)),
         (f"green bar ({', '.join(marks)}), green boxes: known to be committed", bool(marks and boxes)),
         ("struck out: was there before this step", any(box.cut for box in boxes)),
         ("dashed red: is missing here", any(box.missing for box in boxes)),
-        ("★ chosen, unaware: the controller's leader, who has not heard of it yet", _has_unaware(stands)),
+        ("★ chosen, unaware: the leader, who has not heard of it yet", _has_unaware(stands)),
         ("★ leader, ☆ only in its own eyes", any(s.leads and s.chosen is False for s in stands)),
     )
     return [text for text, is_there in signs if is_there]

@@ -42,8 +42,10 @@ const Picture = (() => {
     const elementOf = (number) => (["set", "bag", "seq"].includes(types[number].is) ? types[number].of : number);
     const acknowledged = cast.whole.acknowledged;
     const membership = cast.whole.membership
-      ? cast.whole.membership.name === "isr" ? "the ISR" : `the ${cast.whole.membership.name.replaceAll("_", " ")}`
+      ? cast.words.set ? `the ${cast.words.set}` : cast.whole.membership.name
       : "";
+    const isTold = cast.words.client || acknowledged?.name.startsWith("ack");
+    const told = isTold ? "Acknowledged" : acknowledged?.name.replaceAll("_", " ");
 
     // ----------------------------------------------------------------- standings
 
@@ -232,7 +234,7 @@ const Picture = (() => {
       if (acknowledged) {
         const of = elementOf(acknowledged.type);
         const all = acknowledgedValues(state).map((value) => show(of, value)).join(", ") || "nothing yet";
-        made.push(element("p", {}, element("b", {}, "Acknowledged to clients: "), all));
+        made.push(element("p", {}, element("b", {}, `${told}: `), all));
       }
       variables.forEach((variable, i) => {
         if (variable.network) {
