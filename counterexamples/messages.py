@@ -107,8 +107,8 @@ class Needs:
         Those are the messages that make a difference to it, whatever others are there: without them, or
         without some others and them, it would be impossible or another.  So of a majority that
         is counted each vote is one, also where there are more votes than that.  Costs the step once for each
-        set of messages under way if these are few; of many it finds those of which there is a reason to think so,
-        and costs at most the square of their number.
+        set of messages under way if these are few; of many it may miss some, and costs at most the
+        square of their number.
         """
         if number not in self._found:
             self._found[number] = tuple(self._needed(number))

@@ -74,7 +74,7 @@ class _Drawing:
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
         loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
-        title, shows = said_by_check(trace), trace.headline()
+        title, shows = said_by_check(trace) or self._judgement.title(), trace.headline()
         return Picture(
             title or shows,
             plain(bounds(trace, 10_000, by_key=True)).strip(),

@@ -81,7 +81,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 BOX, TALL = 30, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
-SHORT = 8  # a name above a bar
+SHORT = 8  # the longest name above a bar
 WIDE = 78  # the widest an entry may be
 BOLD = 14.5  # what the width of 13 px text in bold comes to
 LINE = 16  # from one line of text to the next
@@ -262,7 +262,8 @@ def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
     """The SVG of a high watermark."""
     yield stroke(x, y - 3, x, y + TALL + 3, "bar")
     left = x - 2 if anchor == "start" else x
-    yield words(left, y - 5, name if len(name) <= SHORT else "hw", "small", "mended", anchor=anchor)
+    if len(name) <= SHORT:  # the legend names it too
+        yield words(left, y - 5, name, "small", "mended", anchor=anchor)
 
 
 def _wide(box: Box) -> float:

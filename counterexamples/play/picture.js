@@ -174,7 +174,7 @@ const Picture = (() => {
       const text = (x, y, said, kind, anchor = "") => made.append(shape("text", { x, y, class: kind, "text-anchor": anchor }, said));
       const bar = (x, anchor) => {
         made.append(shape("line", { x1: x, y1: ABOVE - 3, x2: x, y2: ABOVE + TALL + 3, class: "bar" }));
-        text(anchor === "start" ? x - 2 : x, ABOVE - 5, stands.mark.length <= SHORT ? stands.mark : "hw", "small mended", anchor);
+        if (stands.mark.length <= SHORT) text(anchor === "start" ? x - 2 : x, ABOVE - 5, stands.mark, "small mended", anchor);
       };
       if (leftOut) {
         text(x, ABOVE + TALL / 2 + 4, "…", "strong");
