@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from counterexamples.diff import Change, Exchanged, Spliced
+from counterexamples.messages import Channel, Message, Needs, channels
 from counterexamples.pictures.cast import EPOCHS, Cast, element
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, Arrow, ArrowKind, Box, ReplicaState
+from counterexamples.pictures.picture import Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
-from spec.model.types import Bag, Map, Nat, Record, Seq, Set, Type, Union
-from spec.model.values import show
+from spec.model.types import Bag, Nat, Record, Seq, Set, Type
+from spec.model.values import ordered, show
 
 LONG = 40  # characters of a message that are shown
 
@@ -21,8 +22,8 @@ class Arrows:
     def __init__(self, cast: Cast) -> None:
         self._cast = cast
         self._trace = cast.trace
-        self._sent: dict[tuple[int, Value], tuple[str, int]] = {}  # who and when, by network and message
-        self._taken = {key for step in self._trace.steps for key in self._messages(step)}
+        self._needs = Needs(cast.trace)
+        self._sent: dict[Message, list[tuple[str, int]]] = {}  # of each copy under way, who sent it and when
 
     def of_step(
         self,
@@ -36,64 +37,80 @@ class Arrows:
         """The arrows of a step: messages, copies, decisions and answers; none for a fault."""
         if self._cast.actions[step.action].is_fault:
             return
-        yield from self._received(number, step, actors)
+        yield from self._received(number, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
         for name, replica in new.items():
             boxes = [box for box in replica.log or () if box.fresh]
-            others = [other for other in actors if other != name]
-            if any((box.text, box.under) not in known for box in boxes):
-                yield Arrow(CLIENT, name, self._record(name, boxes), ArrowKind.RECORD)
-            elif boxes and others:
-                yield Arrow(others[0], name, ", ".join(map(_entry, boxes)), ArrowKind.COPY)
+            wanted = {(box.text, box.under) for box in boxes}
+            if wanted - known:
+                if self._cast.client:
+                    yield Arrow(self._cast.client, name, self._record(name, boxes), ArrowKind.RECORD)
+            elif boxes and (sources := [a for a in actors if a != name and _has(old[a], wanted)]):
+                yield Arrow(sources[0], name, ", ".join(map(_entry, boxes)), ArrowKind.COPY)
         decided = [c for c in found if c.place.member is None and not c.place.variable.ghost]
-        if any(self._cast.is_decided(self._index(c), c.path.rpartition(".")[2]) for c in decided):
+        is_decided = any(self._cast.is_decided(self._index(c), c.path.rpartition(".")[2]) for c in decided)
+        if is_decided and (controller := self._cast.controller):
             is_sent = any(
                 c.place.variable.network is not None for c in decided
             )  # so it is not known to others yet
             for name in actors[:1]:
-                yield Arrow(CONTROLLER, CONTROLLER if is_sent else name, step.action, ArrowKind.DECISION)
-        yield from self._answers(actors, found, new)
+                yield Arrow(controller, controller if is_sent else name, step.action, ArrowKind.DECISION)
+        if self._cast.client:
+            for who, told in self._answers(actors, found, new):
+                yield Arrow(who, self._cast.client, told, ArrowKind.ANSWER)
 
-    def posted(
-        self, number: int, sender: str, step: Step, found: tuple[Change, ...]
+    def told(
+        self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, ReplicaState]
     ) -> Iterator[tuple[str, str]]:
+        """What a step acknowledges, as notes by lane, where the model names no client."""
+        return iter(()) if self._cast.client else self._answers(actors, found, new)
+
+    def posted(self, number: int, sender: str) -> Iterator[tuple[str, str]]:
         """The messages a step sends, or a fault drops, as notes by lane."""
-        is_fault = self._cast.actions[step.action].is_fault
-        for change in found:
-            if change.place.variable.network is None or not isinstance(change.how, Exchanged | Spliced):
+        trace = self._trace
+        is_fault = self._cast.actions[trace.steps[number - 1].action].is_fault
+        was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
+        for before, after in zip(was, now, strict=True):
+            if before.content == after.content:
                 continue
-            of = change.type.of if isinstance(change.type, Set | Bag | Seq) else change.type
-            to = change.path.partition("[")[2].rstrip("]")
-            for message in dict.fromkeys(change.how.added):
-                text = self._brief(of, message)
+            had, has = before.counted, after.counted
+            to = next((lane for lane in reversed(self._lanes(after)) if lane != sender), None)
+            beside = to or sender
+            for value in ordered(set(had - has)):
+                sent = self._sent.get(Message(after.network, after.place, value), [])
+                del sent[: had[value] - has[value]]
                 if is_fault:
-                    yield (to if to in self._cast.sort_of else sender), f"{text} once more"
+                    yield beside, f"✗ {self._brief(after.type.of, value)} is gone"
+            for value in ordered(set(has - had)):
+                message, text = Message(after.network, after.place, value), self._brief(after.type.of, value)
+                sent = self._sent.setdefault(message, [])
+                copies = has[value] - had[value]
+                sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(sender, number)] * copies
+                if is_fault:
+                    yield beside, f"{text} once more" if had[value] else f"{text} is there now"
                 else:
-                    self._sent[self._index(change), message] = sender, number
-                    never = "" if (self._index(change), message) in self._taken else ", never taken up"
-                    yield sender, (f"→ {to}: {text}" if to in self._cast.sort_of else f"sends {text}") + never
-            if is_fault and isinstance(change.how, Exchanged):
-                for message in dict.fromkeys(change.how.removed):
-                    yield (
-                        (to if to in self._cast.sort_of else sender),
-                        f"✗ {self._brief(of, message)} is lost",
-                    )
+                    use = ", which no step here needs" if self._needs.is_without_use(message, number) else ""
+                    yield sender, (f"sends {text}" if to is None else f"→ {to}: {text}") + use
 
-    def _messages(self, step: Step) -> Iterator[tuple[int, Value]]:
-        """The messages that a step can have received, by network."""
-        for of, value in self._cast.given(step):
-            for index, variable in enumerate(self._trace.model.variables):
-                if variable.network is not None and _may_hold(variable.type, of):
-                    yield index, value
+    def _lanes(self, channel: Channel) -> list[str]:
+        """The replicas that a channel belongs to."""
+        return [lane for lane in (self._cast.lane(*key) for key in channel.keys) if lane is not None]
 
-    def _received(self, number: int, step: Step, actors: list[str]) -> Iterator[Arrow]:
-        """The arrows of messages that a step receives, from their senders."""
-        for index, message in self._messages(step):
-            sender, sent = self._sent.get((index, message), ("", 0))
-            if sent and actors and sender != actors[0]:
-                of = _message(self._trace.model.variables[index].type)
+    def _received(self, number: int, actors: list[str]) -> Iterator[Arrow]:
+        """The arrows of the messages that a step needs, from their senders."""
+        trace = self._trace
+        for message in self._needs.of_step(number):
+            sender, sent = next(iter(self._sent.get(message, ())), ("", 0))
+            if sent:
+                channel = next(
+                    each
+                    for each in channels(trace.model, trace.scope, trace.states[number - 1])
+                    if (each.network, each.place) == (message.network, message.channel)
+                )
+                to = [lane for lane in self._lanes(channel) if lane in actors and lane != sender]
                 when = "" if sent == number - 1 else f", sent in {sent}"
-                yield Arrow(sender, actors[0], self._brief(of, message) + when, ArrowKind.MESSAGE)
+                text = self._brief(channel.type.of, message.value) + when
+                yield Arrow(sender, [*to, *actors, self._cast.common][0], text, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
         """The label of a record that a client sends."""
@@ -107,8 +124,8 @@ class Arrows:
 
     def _answers(
         self, actors: list[str], found: tuple[Change, ...], new: Mapping[str, ReplicaState]
-    ) -> Iterator[Arrow]:
-        """The arrows of acknowledgements to clients."""
+    ) -> Iterator[tuple[str, str]]:
+        """Who acknowledges something in a step, and what."""
         acknowledged = self._cast.roles.whole.get("acknowledged")
         for change in found:
             if acknowledged is None or self._index(change) != acknowledged.variable:
@@ -118,7 +135,7 @@ class Arrows:
                 told_ = ", ".join(show(change.type.of, value, self._trace.scope) for value in added)
                 word = "ack" if acknowledged.name.startswith("ack") else acknowledged.name
                 who = next((a for a in actors if new[a].leads), actors[0] if actors else self._cast.common)
-                yield Arrow(who, CLIENT, f"{word} {told_}", ArrowKind.ANSWER)
+                yield who, f"{word} {told_}"
 
     def _brief(self, of: Type, value: Value) -> str:
         """A value in a few words."""
@@ -146,12 +163,6 @@ def _entry(box: Box) -> str:
     return f"{box.text} ({box.under})" if box.under else box.text
 
 
-def _message(network: Type) -> Type:
-    """The type of a network's messages."""
-    return element(network.value if isinstance(network, Map) else network)
-
-
-def _may_hold(network: Type, of: Type) -> bool:
-    """Whether a network can contain messages of a type."""
-    message = _message(network)
-    return message == of or (isinstance(message, Union) and of in message.cases)
+def _has(replica: ReplicaState, wanted: set[tuple[str, str]]) -> bool:
+    """Whether a replica's log has certain entries."""
+    return wanted <= {(box.text, box.under) for box in replica.log or ()}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from counterexamples.pictures.picture import CONTROLLER, SHARED, Box, ReplicaState
+from counterexamples.pictures.picture import SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Value
+from spec.model.roles import CLIENT, CONTROLLER, SET
 from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
 from spec.model.values import ordered, show
 
@@ -50,15 +51,32 @@ class Cast:
     @property
     def membership(self) -> str:
         """The word for the set that replicas join and leave, such as ISR."""
-        part = self.roles.whole.get("membership")
+        part, word = self.roles.whole.get("membership"), self.roles.words.get(SET)
         if part is None:
             return ""
-        return "the ISR" if part.name == "isr" else f"the {part.name.replace('_', ' ')}"
+        return part.name if word is None else f"the {word}"
+
+    @property
+    def controller(self) -> str:
+        """Who decides what no replica owns; empty if the model names no one."""
+        return self.roles.words.get(CONTROLLER, "")
+
+    @property
+    def client(self) -> str:
+        """Who sends records and gets acknowledgements; empty if the model names no one."""
+        return self.roles.words.get(CLIENT, "")
 
     @property
     def common(self) -> str:
-        """The name of the lane for what belongs to no replica, such as the controller's."""
-        return CONTROLLER if any(role in self.roles.whole for role in DECIDED) else SHARED
+        """The name of the lane for what belongs to no replica: of who decides it, or of no one."""
+        return self.controller or SHARED
+
+    @property
+    def told(self) -> str:
+        """The word for what must not be lost: acknowledged, or as the model calls it."""
+        part = self.roles.whole.get("acknowledged")
+        is_told = part is None or self.client or part.name.startswith("ack")
+        return "acknowledged" if is_told or part is None else part.name.replace("_", " ")
 
     def lane(self, of: Type, value: Value) -> str | None:
         """The replica that a value names; None if it names none."""

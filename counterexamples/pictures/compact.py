@@ -109,7 +109,7 @@ class _Compact:
             cell = self._cell(row.replicas[lane]) if self._is_news(index, lane) else ()
             cell = cell if "".join(piece.text for piece in cell).strip() else ()
             name = line(Piece(f"{self._safe(lane)} ", Role.PLACE), *cell)
-            notes = () if self._has_logs else events_in(row, lane)
+            notes = () if self._has_logs else events_in(self._picture, row, lane)
             if notes:
                 label = (Piece(margin), *name, Piece(" " if cell else ""))
                 yield from wrapped(label, self._safe(", ".join(notes)), self._width)
@@ -189,7 +189,7 @@ class _Compact:
             f"[ ] in {self._picture.membership}, ( ) not": any(s.member is False for s in stands),
             "| how much is committed": any(s.high_watermark is not None for s in stands),
             f"{self._entry(Box('1', 'e2'))} record 1 of epoch 2": any(box.under for box in boxes),
-            "✓ acknowledged": any(box.acknowledged for box in boxes),
+            f"✓ {self._picture.told}": any(box.acknowledged for box in boxes),
             "− removed": any(box.cut for box in boxes),
             "✗ lost": any(box.missing for box in boxes),
             UNNEEDED: not all(row.is_needed for row in self._picture.rows),

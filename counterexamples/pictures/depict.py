@@ -15,7 +15,7 @@ from counterexamples.lines import plain
 from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
-from counterexamples.pictures.picture import CLIENT, CONTROLLER, ArrowKind, Picture, PictureRow, ReplicaState
+from counterexamples.pictures.picture import Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind, Storage, Var
@@ -69,12 +69,12 @@ class _Drawing:
             rows = [_without_logs(row) for row in rows]
         used = {name for row in rows for arrow in row.arrows for name in (arrow.start, arrow.end)}
         used |= {name for row in rows for name in (*row.notes, *row.events)}
-        used |= {CONTROLLER for row in rows if row.control}
-        lanes = [name for name in (CLIENT, self._cast.common) if name in used]
+        used |= {self._cast.common for row in rows if row.control}
+        lanes = [name for name in (self._cast.client, self._cast.common) if name in used]
         replicas = [*self._cast.replicas]
         lanes[len(lanes) and 1 :] = [*lanes[len(lanes) and 1 :], *replicas]
         loop = trace.ending.loop if isinstance(trace.ending, Lasso) else None
-        title, shows = said_by_check(trace), trace.headline()
+        title, shows = said_by_check(trace) or self._judgement.title(), trace.headline()
         return Picture(
             title or shows,
             plain(bounds(trace, 10_000, by_key=True)).strip(),
@@ -88,6 +88,9 @@ class _Drawing:
             self._judgement.lost,
             self._cast.record,
             self._cast.membership,
+            self._cast.common,
+            self._cast.client,
+            self._cast.told,
             loop,
             claim=shows if title else "",
         )
@@ -153,13 +156,13 @@ class _Drawing:
         touched = {name for name in old if not _alike(old[name], new[name])} | {*actors}
         touched |= {change.place.member for change in found if change.place.member is not None}
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
-        is_decided = any(arrow.mark is ArrowKind.DECISION for arrow in arrows)
+        is_decided = any(arrow.start == self._cast.controller for arrow in arrows)
         sender = actors[0] if actors and not is_decided else self._cast.common
-        posted = self._arrows.posted(number, sender, step, found)
+        posted = self._arrows.posted(number, sender)
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         down = {name for name in old if old[name].up and not new[name].up}
         events.extend(self._forgotten(found, down))
-        notes = [*self._notes(found, down, sender)]
+        notes = [*self._notes(found, down, sender), *self._arrows.told(actors, found, new)]
         (events if action.is_fault else notes).extend(posted)
         return PictureRow(
             number,
@@ -179,9 +182,9 @@ class _Drawing:
     def _notes(self, found: tuple[Change, ...], down: set[str], who: str) -> Iterator[tuple[str, str]]:
         """The changes by a step that nothing else shows, as notes by lane.
 
-        What no replica owns is next to the controller, or else next to the replica that changed it.
+        What no replica owns is next to who decides it, or else next to the replica that changed it.
         """
-        common = CONTROLLER if self._cast.common == CONTROLLER else who
+        common = self._cast.controller or who
         for change in found:
             if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or common, self._note(change)
@@ -242,21 +245,20 @@ class _Drawing:
         faults = {number for number, kind in enumerate(kinds, 1) if kind is Kind.FAULT}
         answered = self._judgement.answered()
         sentences = []
-        turns = {row.number for row in rows if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows)}
+        turns = {row.number for row in rows if row.control and row.number}
         turns = turns if len({*faults, *answered, *turns}) <= MOST_SENTENCES else set()
         for number in sorted({*faults, *answered, *turns} - {last})[:MOST_SENTENCES]:
             if number in faults or number in turns:
                 sentences.append(f"In step {number}, {self._cast.says(number)}.")
             if number in answered:
                 sentences.append(
-                    f"In step {number}, {_are(self._cast.record, answered[number])} acknowledged."
+                    f"In step {number}, {_are(self._cast.record, answered[number])} {self._cast.told}."
                 )
         sentences.append(f"At the end, {self._cast.says(last)}.")
         if self._judgement.lost:
             who = " and ".join(self._judgement.broken)
-            sentences.append(
-                f"Acknowledged {_are(self._cast.record, self._judgement.lost)} missing from the log of {who}."
-            )
+            lost = _are(self._cast.record, self._judgement.lost)
+            sentences.append(f"{self._cast.told.capitalize()} {lost} missing from the log of {who}.")
         return " ".join(sentences)
 
 

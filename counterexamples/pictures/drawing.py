@@ -81,7 +81,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 BOX, TALL = 30, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
-SHORT = 8  # a name above a bar
+SHORT = 8  # the longest name above a bar
 WIDE = 78  # the widest an entry may be
 BOLD = 14.5  # what the width of 13 px text in bold comes to
 LINE = 16  # from one line of text to the next
@@ -182,14 +182,15 @@ def legend(picture: Picture) -> list[str]:
     stands = [replica for row in picture.rows for replica in row.replicas.values()]
     boxes = [box for replica in stands for box in replica.log or ()]
     marks = dict.fromkeys(s.mark for s in stands if s.high_watermark is not None)
+    to = f" to the {picture.client}" if picture.client else ""
     signs = (
         ("boxes: the log" + (", the epoch below" if any(b.under for b in boxes) else ""), bool(boxes)),
         ("dotted box: not on disk yet", any(box.is_volatile for box in boxes)),
-        ("✓ acknowledged to the client", any(box.acknowledged for box in boxes)),
+        (f"✓ {picture.told}{to}", any(box.acknowledged for box in boxes)),
         (f"green bar ({', '.join(marks)}), green boxes: known to be committed", bool(marks and boxes)),
         ("struck out: was there before this step", any(box.cut for box in boxes)),
         ("dashed red: is missing here", any(box.missing for box in boxes)),
-        ("★ chosen, unaware: the controller's leader, who has not heard of it yet", _has_unaware(stands)),
+        ("★ chosen, unaware: the leader, who has not heard of it yet", _has_unaware(stands)),
         ("★ leader, ☆ only in its own eyes", any(s.leads and s.chosen is False for s in stands)),
     )
     return [text for text, is_there in signs if is_there]
@@ -261,7 +262,8 @@ def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
     """The SVG of a high watermark."""
     yield stroke(x, y - 3, x, y + TALL + 3, "bar")
     left = x - 2 if anchor == "start" else x
-    yield words(left, y - 5, name if len(name) <= SHORT else "hw", "small", "mended", anchor=anchor)
+    if len(name) <= SHORT:  # the legend names it too
+        yield words(left, y - 5, name, "small", "mended", anchor=anchor)
 
 
 def _wide(box: Box) -> float:

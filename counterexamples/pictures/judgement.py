@@ -9,7 +9,7 @@ from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.picture import Box, PictureRow
-from counterexamples.trace import BadAssert, BadState, BadStep, Example, Trace
+from counterexamples.trace import BadAssert, BadState, BadStep, Erred, Example, Stops, Trace
 from spec.meaning.blame import Failure
 from spec.model.ir import Value
 from spec.model.types import Int, Nat, Range, Seq
@@ -56,6 +56,15 @@ class Judgement:
         yield (f"{_where(trace)}: {says} ({trace.property})" if says else f"{trace.property} is violated")
         for failure in self._failures[:MOST_FAILURES]:
             yield self._part(failure)
+
+    def title(self) -> str:
+        """What the run shows of its property, in the model's words; empty if it has none."""
+        trace = self._trace
+        if trace.property is None or not trace.is_run or isinstance(trace.ending, Erred | Stops):
+            return ""
+        prop = trace.model.property(trace.property)
+        says = property_says(self._cast.machine, prop, trace.states[-1]).rstrip(".")
+        return says and f"{'Reached' if isinstance(trace.ending, Example) else 'Not true'}: {says}"
 
     def _part(self, failure: Failure) -> str:
         """A false part with its members and values, in words."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, ArrowKind, Picture, PictureRow
+from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
@@ -62,7 +62,7 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield f"    accDescr: {escaped(picture.caption or picture.title)}"
     yield f"    title {escaped(picture.title)}"
     for lane, name in names.items():
-        kind = "actor" if lane == CLIENT else "participant"
+        kind = "actor" if lane == picture.client else "participant"
         yield f"    {kind} {name} as {escaped(lane)}"
     yield f"    %% {escaped(picture.bounds)}"
     if about := picture.about:

@@ -14,7 +14,7 @@ from spec.model.ir import Kind
 
 CONTROLLER = "controller"
 CLIENT = "client"
-SHARED = "shared state"  # what no replica owns, where there is no controller
+SHARED = "shared state"  # what no replica owns, where the model names no one who decides it
 
 
 class ArrowKind(PyEnum):
@@ -22,7 +22,7 @@ class ArrowKind(PyEnum):
 
     MESSAGE = "message"
     COPY = "copy"  # one member's log becomes more like another's
-    DECISION = "decision"  # of the controller
+    DECISION = "decision"  # of who decides what no replica owns
     RECORD = "record"  # a client's
     ANSWER = "answer"  # to a client
     FAULT = "fault"
@@ -38,7 +38,7 @@ class Box:
     cut: bool = False  # the step removed it
     bad: bool = False  # what is wrong at the end is about it
     missing: bool = False  # it was acknowledged and is not there
-    acknowledged: bool = False  # a client got an acknowledgement for it
+    acknowledged: bool = False  # it is among what was acknowledged
     is_volatile: bool = False  # it is not on disk yet, and a loss of power may take it
 
 
@@ -48,7 +48,7 @@ class ReplicaState:
 
     up: bool = True
     leads: bool = False  # takes itself for the leader
-    chosen: bool | None = None  # the controller takes it for the leader
+    chosen: bool | None = None  # the state has it as the leader
     is_aware: bool = True  # if it is chosen, it knows, and for which epoch
     follows: str = ""  # the replica that it takes for the leader
     member: bool | None = None
@@ -74,7 +74,7 @@ class PictureRow:
     """A row of a picture: a step, and the state of each lane that it touched.
 
     By lane, `events` are what happened there in words, `notes` the changes that nothing
-    else shows.  `acknowledged` is what was acknowledged to clients.  Row 0 is the start; a row
+    else shows.  `acknowledged` is what was acknowledged.  Row 0 is the start; a row
     with `skipped` replaces that many steps, up to its own, which are not drawn.
     """
 
@@ -88,7 +88,7 @@ class PictureRow:
     events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     acknowledged: tuple[str, ...] = ()
-    control: tuple[str, ...] = ()  # what the controller has decided: "leader: B", where the step changed it
+    control: tuple[str, ...] = ()  # what is decided for all: "leader: B", where the step changed it
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless by an explanation all goes wrong without it too
@@ -111,6 +111,9 @@ class Picture:
     lost: tuple[str, ...] = ()
     record: str = ""  # the word before the names of records: "record ", or nothing
     membership: str = ""  # what the parts are called that make a replica a member
+    common: str = CONTROLLER  # the lane of what no replica owns
+    client: str = CLIENT  # the lane of who sends records and gets acknowledgements, if the model names one
+    told: str = "acknowledged"  # the word for what must not be lost
     loop: int | None = None  # the row after which the run repeats
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from counterexamples.lines import clean
-from counterexamples.pictures.picture import CLIENT, ArrowKind, Picture, PictureRow
+from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
 from counterexamples.pictures.words import (
     NO_RETURN,
     UNNEEDED,
@@ -72,7 +72,7 @@ def _lines(picture: Picture) -> Iterator[str]:
     yield "skinparam ParticipantPadding 50"
     yield f"title {escaped(picture.title)}"
     for lane, name in names.items():
-        kind = "actor" if lane == CLIENT else "participant"
+        kind = "actor" if lane == picture.client else "participant"
         yield f'{kind} "{escaped(lane)}" as {name}'
     if about := picture.about:
         yield across("note", "", *about)

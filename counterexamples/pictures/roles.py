@@ -6,12 +6,13 @@ names that protocols use.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 from spec.frozen import frozen
 from spec.meaning.semantics import State
 from spec.model.ir import Model, Value
-from spec.model.roles import HIDDEN, LABEL, ROLES, Shown
+from spec.model.roles import HIDDEN, LABEL, ROLES, WORDS, Shown
 from spec.model.types import Bool, Enum, Map, Record, Type
 
 
@@ -55,6 +56,7 @@ class Roles:
     hidden: frozenset[tuple[int, str]] = (
         frozenset()
     )  # variables, and fields of them or "", that are not drawn
+    words: Mapping[str, str] = dataclasses.field(default_factory=dict)  # those of `WORDS`, by role
 
     def field(self, sort: str, role: str) -> NamedPart | None:
         """The process field of a sort with a role."""
@@ -94,7 +96,8 @@ def roles(model: Model) -> Roles:
             fields.setdefault((sort, "flushed"), synced)
     whole = {role: part for (owner, role), part in played.items() if owner is None}
     label = next((shown.field for shown in model.display if shown.role == LABEL), None)
-    return Roles(sorts, fields, whole, label, hidden)
+    words = {shown.role: shown.field or "" for shown in model.display if shown.role in WORDS}
+    return Roles(sorts, fields, whole, label, hidden, words)
 
 
 def _is_displayed_by(part: NamedPart, shown: Shown) -> bool:

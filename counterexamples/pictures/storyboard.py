@@ -30,7 +30,7 @@ from counterexamples.pictures.drawing import (
     width_of_bold,
     words,
 )
-from counterexamples.pictures.picture import ArrowKind, Picture, PictureRow
+from counterexamples.pictures.picture import Picture, PictureRow
 from counterexamples.pictures.words import badge, is_turn
 from spec.frozen import frozen
 from spec.model.ir import Kind
@@ -78,7 +78,7 @@ def _weight(picture: Picture, index: int) -> int:
         return 0  # what happens before anything is stored can be shown in the next frame
     if any(row.replicas[name].leads > replica.leads for name, replica in before.replicas.items()):
         return 6
-    if any(arrow.mark is ArrowKind.DECISION for arrow in row.arrows):
+    if row.control:
         return 6
     if any(box.cut for replica in row.replicas.values() for box in replica.log or ()):
         return 5
@@ -270,10 +270,10 @@ class _Board:
         lost = set(self._picture.lost) if row.is_last else set()
         kept = [record for record in row.acknowledged if record not in lost]
         word = self._picture.record
-        found = [(f"✓ acknowledged: {word}{', '.join(kept)}", "mended")] if kept else []
+        found = [(f"✓ {self._picture.told}: {word}{', '.join(kept)}", "mended")] if kept else []
         if lost:
             found.append((f"✗ missing: {word}{', '.join(self._picture.lost)}", "flash"))
-        return found or [("nothing acknowledged yet", "dim")]
+        return found or [(f"nothing {self._picture.told} yet", "dim")]
 
     def _foot(self, frame: StoryFrame) -> float:
         """The height of the client's line."""

@@ -27,8 +27,6 @@ from counterexamples.pictures.drawing import (
     words,
 )
 from counterexamples.pictures.picture import (
-    CLIENT,
-    CONTROLLER,
     Arrow,
     ArrowKind,
     Picture,
@@ -74,7 +72,8 @@ class _Diagram:
         if name not in self._picture.replicas:
             beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
             longest = max((len(word) for each in beside for word in each.split()), default=0)
-            return NARROW if name == CLIENT else min(max(NARROW, SIDE + 14 + 7.2 * longest), WIDE)
+            wanted = NARROW if name == self._picture.client else SIDE + 14 + 7.2 * longest
+            return min(max(NARROW, wanted), WIDE)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
         return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
 
@@ -185,7 +184,7 @@ class _Diagram:
                 beside.say(oddity, "small", "flash")
         for event in row.events.get(lane, ()):
             beside.say(event, "small", "strong")
-        for decided in row.control if lane == CONTROLLER else ():
+        for decided in row.control if lane == self._picture.common else ():
             beside.say(decided, "small", "strong")
         if replica is not None and replica.log is not None:
             beside.log(replica)
@@ -193,9 +192,9 @@ class _Diagram:
             beside.frame()
         for note in row.notes.get(lane, ()):
             beside.say(note, "mono", "dim")
-        if row.is_last and lane == CLIENT and self._picture.lost:
+        if row.is_last and lane == self._picture.client and self._picture.lost:
             record = f"{self._picture.record}{', '.join(self._picture.lost)}"
-            beside.say(f"✗ {record}: acknowledged, and missing", "small", "flash")
+            beside.say(f"✗ {record}: {self._picture.told}, and missing", "small", "flash")
         return beside.height, beside.shapes
 
     # ------------------------------------------------------------------- arrows

@@ -9,8 +9,6 @@ from textwrap import wrap
 
 from counterexamples.lines import clean
 from counterexamples.pictures.picture import (
-    CLIENT,
-    CONTROLLER,
     SHARED,
     Box,
     Picture,
@@ -80,7 +78,7 @@ def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], 
     group: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     for lane in (*picture.lanes, ""):
-        own = events_in(row, lane)
+        own = events_in(picture, row, lane)
         stands = _stands(picture, index, lane)
         if group and (own or not stands or (*stands, *own) != before):
             yield group, before
@@ -89,9 +87,9 @@ def lane_notes(picture: Picture, index: int) -> Iterator[tuple[tuple[str, ...], 
         group = (*group, lane) if before else ()
 
 
-def events_in(row: PictureRow, lane: str) -> tuple[str, ...]:
+def events_in(picture: Picture, row: PictureRow, lane: str) -> tuple[str, ...]:
     """The events in a lane that its replica's state does not show."""
-    decided = row.control if lane == CONTROLLER else ()
+    decided = row.control if lane == picture.common else ()
     return (*decided, *row.events.get(lane, ()), *row.notes.get(lane, ()))
 
 
@@ -150,8 +148,8 @@ def folded(lines: Sequence[str], width: int) -> Iterator[str]:
 
 def ids(picture: Picture) -> dict[str, str]:
     """An identifier for each lane in a diagram's source: its name if that is safe."""
-    plain = {CLIENT, CONTROLLER}
+    known = {picture.client: "client", picture.common: "controller"}
     return {
-        lane: lane if lane in plain or _IS_PLAIN(lane) else f"lane{number}"
+        lane: known.get(lane) or (lane if _IS_PLAIN(lane) else f"lane{number}")
         for number, lane in enumerate(picture.lanes or (SHARED,))
     }

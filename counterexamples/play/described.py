@@ -162,6 +162,7 @@ def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
         ],
         "whole": {role: _part(part, types) for role, part in found.whole.items()},
         "label": found.label,
+        "words": dict(found.words),
         "epochs": EPOCHS,
         "hidden": [[index, name] for index, name in sorted(found.hidden)],
     }

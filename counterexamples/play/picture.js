@@ -42,8 +42,10 @@ const Picture = (() => {
     const elementOf = (number) => (["set", "bag", "seq"].includes(types[number].is) ? types[number].of : number);
     const acknowledged = cast.whole.acknowledged;
     const membership = cast.whole.membership
-      ? cast.whole.membership.name === "isr" ? "the ISR" : `the ${cast.whole.membership.name.replaceAll("_", " ")}`
+      ? cast.words.set ? `the ${cast.words.set}` : cast.whole.membership.name
       : "";
+    const isTold = cast.words.client || acknowledged?.name.startsWith("ack");
+    const told = isTold ? "Acknowledged" : acknowledged?.name.replaceAll("_", " ");
 
     // ----------------------------------------------------------------- standings
 
@@ -172,7 +174,7 @@ const Picture = (() => {
       const text = (x, y, said, kind, anchor = "") => made.append(shape("text", { x, y, class: kind, "text-anchor": anchor }, said));
       const bar = (x, anchor) => {
         made.append(shape("line", { x1: x, y1: ABOVE - 3, x2: x, y2: ABOVE + TALL + 3, class: "bar" }));
-        text(anchor === "start" ? x - 2 : x, ABOVE - 5, stands.mark.length <= SHORT ? stands.mark : "hw", "small mended", anchor);
+        if (stands.mark.length <= SHORT) text(anchor === "start" ? x - 2 : x, ABOVE - 5, stands.mark, "small mended", anchor);
       };
       if (leftOut) {
         text(x, ABOVE + TALL / 2 + 4, "…", "strong");
@@ -232,7 +234,7 @@ const Picture = (() => {
       if (acknowledged) {
         const of = elementOf(acknowledged.type);
         const all = acknowledgedValues(state).map((value) => show(of, value)).join(", ") || "nothing yet";
-        made.push(element("p", {}, element("b", {}, "Acknowledged to clients: "), all));
+        made.push(element("p", {}, element("b", {}, `${told}: `), all));
       }
       variables.forEach((variable, i) => {
         if (variable.network) {

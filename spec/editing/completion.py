@@ -15,7 +15,7 @@ from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
 from spec.model.op import FUNCTIONS
 from spec.model.rates import UNITS
-from spec.model.roles import HIDDEN, LABEL, ROLES
+from spec.model.roles import HIDDEN, LABEL, ROLES, WORDS
 from spec.source import Source, Span
 from spec.syntax.automaton import Begun
 from spec.syntax.items import item_at, without_item
@@ -249,7 +249,7 @@ def _by_word(before: Begun, known: Understood) -> Iterator[Suggestion]:
     elif word == "rates" and last == "/":
         yield from (Suggestion(unit, "word") for unit in UNITS)
     elif word == "display" and last in {"{", ",", "display"}:
-        yield from (Suggestion(role, "word") for role in (*ROLES, LABEL, HIDDEN))
+        yield from (Suggestion(role, "word") for role in (*ROLES, LABEL, *WORDS, HIDDEN))
     elif word == "display":
         yield from _from(scope.values(), (SymbolKind.VARIABLE, SymbolKind.SORT))
         yield from _from(symbol for own in names.fields.values() for symbol in own.values())

@@ -8,7 +8,7 @@ from functools import cache
 from spec.elaboration.names import COLLECTIONS, MODES, NETWORK_FAULTS
 from spec.frozen import frozen
 from spec.model.op import FUNCTIONS
-from spec.model.roles import HIDDEN, LABEL, ROLES
+from spec.model.roles import HIDDEN, LABEL, ROLES, WORDS
 from spec.reading import resource
 from spec.syntax.tables import tables
 
@@ -43,6 +43,7 @@ def words() -> frozenset[str]:
         *VERBS,
         *ROLES,
         LABEL,
+        *WORDS,
         HIDDEN,
         "bool",
         "int",

@@ -18,6 +18,7 @@ import spec.syntax.tree as s
 from spec.diagnostics import SpecError
 from spec.editing.symbols import Occurrence, Symbol, SymbolKind, SymbolTable
 from spec.elaboration.builtins import named_action
+from spec.model.roles import WORDS
 from spec.source import Node, Source, Span
 from spec.syntax.parser import parse_expression
 
@@ -249,7 +250,8 @@ class _ResolvingWalk:
                 self._expr(test, {})
             case s.DisplayDecl(parts):
                 for part in parts:
-                    self._shown(part.path)
+                    if part.role.text not in WORDS:
+                        self._shown(part.path)
             case s.Drop(name, guard):
                 self._named(name)
                 if guard is not None:

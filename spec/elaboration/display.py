@@ -14,7 +14,7 @@ import spec.syntax.tree as s
 from spec.diagnostics import suggest
 from spec.elaboration.names import Declarations, DeclaredVariable
 from spec.frozen import frozen
-from spec.model.roles import HIDDEN, LABEL, ROLES, RoleSpec, Shown
+from spec.model.roles import HIDDEN, LABEL, ROLES, WORDS, RoleSpec, Shown
 from spec.source import Span
 from spec.wording import an, listed
 
@@ -71,8 +71,10 @@ class _Display:
     def _role(self, node: s.ShownDecl) -> Shown | None:
         """An entry of the block; None if it is wrong (and reported)."""
         name = node.role.text
+        if name in WORDS:
+            return self._word(node)
         if name not in ROLES:
-            known = [*ROLES, LABEL]
+            known = [*ROLES, LABEL, *WORDS]
             help_ = suggest(name, known) or f"the roles: {listed(known)}"
             self.problems.add("R0411", node.role.span, f"there is no role `{name}`", help=help_)
             return None
@@ -85,6 +87,15 @@ class _Display:
         if name == "log" and isinstance(part.type, t.Seq):
             self.entries.append(part.type.of)
         return Shown(name, part.variable.index, part.field, span=node.span)
+
+    def _word(self, node: s.ShownDecl) -> Shown | None:
+        """An entry that gives a word; None if it is wrong (and reported)."""
+        if len(node.path) > 1:
+            what, help_ = f"`{node.role.text}` is one name", f"write `{node.path[-1].text}` alone"
+            self.problems.add("R0412", _span(node), what, help=help_)
+            return None
+        word = node.path[0].text
+        return Shown(node.role.text, None, word, span=node.span) if self._is_first(node, None) else None
 
     def _is_first(self, node: s.ShownDecl, owner: str | None) -> bool:
         """Whether the role is still free, in the process or in the state; reports otherwise."""

@@ -15,7 +15,8 @@ class Shown(Node):
 
     `variable` is its number in `Model.variables`, and `field` names a field of
     the record that it is; None when it is shown whole.  The role `label` has no
-    variable: its field is one of the entries of what plays `log`.
+    variable: its field is one of the entries of what plays `log`.  Those of `WORDS` have
+    none either: what they give is a word.
     """
 
     role: str
@@ -77,6 +78,13 @@ def _tells_who_leads(of: Type, owner: str | None) -> bool:
 
 HIDDEN = "hidden"  # is not drawn; the only role that several parts may have
 LABEL = "label"  # of a log: which field of its entries is shown
+CONTROLLER, CLIENT, SET = "controller", "client", "set"
+WORDS: Mapping[str, str] = {
+    CONTROLLER: "who decides what no member owns",
+    CLIENT: "who sends records and gets the acknowledgements",
+    SET: "what the `membership` is called",
+}
+"""The roles that give a word of the picture, not a part of the state."""
 ROLES: Mapping[str, RoleSpec] = {
     "log": RoleSpec("a sequence", _is_seq, of_process=True),
     "high_watermark": RoleSpec("a number", _is_number, of_process=True),

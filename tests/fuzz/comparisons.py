@@ -33,6 +33,7 @@ from tests.fuzz.findings import Differences
 from tests.fuzz.of_chains import chains
 from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
+from tests.fuzz.of_pictures import pictures
 from tests.fuzz.of_runs import reordered, shrunk, simulated, ways, written
 from tests.fuzz.of_sweeps import swept
 from tests.fuzz.of_the_manual import by_the_manual
@@ -358,6 +359,7 @@ COMPARISONS = (
     Comparison("core", 3, cores),
     Comparison("no return", 3, no_return),
     Comparison("explanation", 5, explained),
+    Comparison("pictures", 3, pictures),
     # questions
     Comparison("necessity", 37, parts_needed),
     Comparison("rates", 3, chains),

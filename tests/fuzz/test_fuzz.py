@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 SELDOM = [  # what is asked once in so many models, and of no engine
     *("other names", "other names, by an editor", "another order", "variant", "import", "settings"),
     *("trace files", "runs in another order", "shrink", "distinct", "simulate"),
-    *("core", "no return", "explanation", "necessity", "rates", "sweep", "play", "play, table"),
+    *("core", "no return", "explanation", "pictures", "necessity", "rates", "sweep", "play", "play, table"),
 ]
 
 
