@@ -19,6 +19,8 @@ from counterexamples.pictures.rendered import NoRenderer, png
 from counterexamples.pictures.storyboard import MOST_FRAMES, frames, storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.trace import Stops, Trace
+from modelcheck.api import check
+from modelcheck.contract.result import Violated
 from spec.diagnostics import SpecError
 from spec.load import loads
 from spec.meaning.semantics import Machine, Taken
@@ -26,7 +28,7 @@ from spec.model.ir import Kind
 from spec.model.values import ModelError
 from tests.counterexamples.runs import divergence
 from tests.model_texts import model_texts
-from tests.stories import STORIES, story, wandering
+from tests.stories import STORIES, named, story, wandering
 
 SPACE = "{http://www.w3.org/2000/svg}"
 DRAWN: dict[str, Callable[[Picture], str]] = {"svg": svg, "storyboard": storyboard}
@@ -101,6 +103,41 @@ def test_a_model_without_a_controller_has_no_lane_of_one() -> None:
     drawn = picture(story("two_leaders"))
 
     assert "controller" not in drawn.lanes
+
+
+def test_no_name_of_a_variable_conjures_up_anybody() -> None:
+    text = """
+        protocol p
+        sort Copy
+        state { leader: Copy? = none  in_sync: set[Copy] = Copy }
+        ghost { committed: set[Copy] = {} }
+        process Copy { durable log: seq[Copy; 2] = [] }
+        action elect(c: Copy) { leader := c  in_sync.remove(c)  committed.add(c)  c.log := [c] }
+        invariant none_yet: leader == none
+        check c { scope Copy = exactly 2 }
+    """
+    model = loads(text, "p.rsm")[0]
+    machine = Machine(model, model.checks[0].scope)
+    start = machine.initial()[0]
+    taken = next(each for each in machine.steps(start) if isinstance(each, Taken))
+    drawn = picture(Trace(model, machine.scope, (start, taken.state), (taken.step,), Stops()))
+
+    assert drawn.lanes == ("shared state", "copy1", "copy2")
+    assert drawn.rows[1].arrows == ()
+    assert drawn.rows[1].events == {"copy1": ("leaves in_sync",)}
+
+
+def test_messages_that_a_guard_counts_take_part() -> None:
+    shown = check(*named("viewstamped", "commit_number_goes_back")).verdict("executes_once")
+    assert isinstance(shown, Violated)
+    assert shown.trace is not None
+    rows = picture(shown.trace).rows
+    received = {
+        row.number: [arrow.start for arrow in row.arrows if arrow.mark is ArrowKind.MESSAGE] for row in rows
+    }
+
+    assert received[4] == ["replica2"]  # a PrepareOk
+    assert received[8] == ["replica2", "replica3"]  # two DoViewChange
 
 
 @pytest.mark.parametrize("form", DRAWN)

@@ -63,3 +63,13 @@ def test_a_block_changes_nothing_that_an_engine_sees() -> None:
 
     assert len(with_block.display) == 2
     assert replace(with_block, source=plain.source, display=()) == plain
+
+
+def test_words_of_a_picture_are_names_and_no_parts_of_the_state() -> None:
+    assert drawn("controller: leader  client: user  set: ISR") == [
+        ("controller", None, "leader"),
+        ("client", None, "user"),
+        ("set", None, "ISR"),
+    ]
+    assert codes(f"{BASE}display {{ client: a.b }}") == ["R0412"]
+    assert codes(f"{BASE}display {{ client: a  client: b }}") == ["R0201"]
