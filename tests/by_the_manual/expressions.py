@@ -138,18 +138,27 @@ class Expressions:
         of = some(of)
         return ("case", of, self.cases[told][1]) if told != "some" and of[0] == "union" else of
 
-    def after_a_change(self, scope: Scope) -> Scope:
-        """What is known of bound names and of their parts is kept when the state changes."""
-        known = {path: told for path, told in scope.known.items() if self._is_fixed(path, scope)}
+    def after_a_change(self, scope: Scope, changed: Collection[str] | None = None) -> Scope:
+        """What is known of paths that read none of the changed variables; nothing of the state if None."""
+        known = {}
+        for path, told in scope.known.items():
+            reads = self._reads(path, scope)
+            if not (reads if changed is None else reads.intersection(changed)):
+                known[path] = told
         return replace(scope, known=known)
 
-    def _is_fixed(self, path: Node, scope: Scope) -> bool:
-        """Whether a path reads nothing from the state, as a field of a member of a sort does."""
-        if path[0] == "name":
-            return path[1] in scope.names
-        if path[0] == "index" and not (path[2][0] == "number" or self._is_fixed(path[2], scope)):
-            return False
-        return self._is_fixed(path[1], scope) and some(self.expr(path[1], scope)[0])[0] != "sort"
+    def _reads(self, path: Node, scope: Scope) -> set[str]:
+        """The variables that a path reads; a field of a member of a sort is one, whichever member it is."""
+        match path:
+            case ("name", name):
+                return set() if name in scope.names else {name}
+            case ("index", whole, key):
+                return self._reads(whole, scope) | (set() if key[0] == "number" else self._reads(key, scope))
+            case ("get", whole, name):
+                of = some(self.expr(whole, scope)[0])
+                return self._reads(whole, scope) | ({f"{of[1]}.{name}"} if of[0] == "sort" else set())
+            case _:
+                raise Refused(f"no path: {path}")
 
     # -------------------------------------------------------------- operators and functions of the language
 

@@ -125,6 +125,7 @@ class Statements(Expressions):
         self.first: State = {}
         self.moves: dict[str, Moves] = {}
         self.asserts: list[str] = []
+        self.changed: set[str] = set()  # the variables that what was compiled last may change
 
     def taken(self, action: Action) -> Moves:
         """An action as what can be taken."""
@@ -199,13 +200,24 @@ class Statements(Expressions):
 
     def do_if(self, node: Node, scope: Scope) -> Behind:
         test = self.value(node[1], scope)
-        then = self.block(node[2], scope.knowing(node[1]))
-        other = self.block(node[3], scope.knowing(node[1], truth=False))
-        return self.after_a_change(scope), lambda branch: (then if test(branch.env) else other)(branch)
+        then, changed = self._noting(node[2], scope.knowing(node[1]))
+        other, more = self._noting(node[3], scope.knowing(node[1], truth=False))
+        behind = self.after_a_change(scope, changed | more)
+        return behind, lambda branch: (then if test(branch.env) else other)(branch)
+
+    def _noting(self, nodes: Block, scope: Scope) -> tuple[Run, set[str]]:
+        """A block, and the variables that it may change."""
+        before, self.changed = self.changed, set()
+        run = self.block(nodes, scope)
+        own, self.changed = self.changed, before | self.changed
+        return run, own
 
     def do_for(self, node: Node, scope: Scope) -> Behind:
         inner, name, through = self.binder(node[1], scope)
-        body = self.block(node[2], self.after_a_change(inner))
+        asserts = len(self.asserts)
+        _, changed = self._noting(node[2], inner)
+        del self.asserts[asserts:]
+        body = self.block(node[2], self.after_a_change(inner, changed))  # one round comes after another
 
         def run(branch: Branch) -> list[Branch]:
             branches = [branch]
@@ -215,7 +227,7 @@ class Statements(Expressions):
                 branches = [after for each in branches for after in _tried(body, each)]
             return branches
 
-        return self.after_a_change(scope), run
+        return self.after_a_change(scope, changed), run
 
     def do_choose(self, node: Node, scope: Scope) -> Behind:
         inner, each = self.each((node[1],), node[2], scope)
@@ -261,7 +273,12 @@ class Statements(Expressions):
             place.put(env, found, new)
             return [branch]
 
-        return self.after_a_change(scope), run
+        return self._behind(scope, place.variable, flushed.variable), run
+
+    def _behind(self, scope: Scope, *changed: str) -> Scope:
+        """What is known behind a statement that may change these variables."""
+        self.changed |= {*changed}
+        return self.after_a_change(scope, {*changed})
 
     def do_assign(self, node: Node, scope: Scope) -> Behind:
         value = self.value(node[2], scope, self.place(node[1], scope).type)
@@ -303,7 +320,7 @@ class Statements(Expressions):
             flushed.put(branch.env, found, len(log.get(branch.env, found)))
             return [branch]
 
-        return self.after_a_change(scope), run
+        return self._behind(scope, flushed.variable), run
 
     def do_wipe(self, node: Node, scope: Scope) -> Behind:
         of, value = self.expr(node[1], scope)
@@ -317,7 +334,7 @@ class Statements(Expressions):
             branch.env[STATE] = state
             return [branch]
 
-        return self.after_a_change(scope), run
+        return self._behind(scope, *(key for key, storage in fields.items() if storage == "volatile")), run
 
     def do_lose(self, node: Node, scope: Scope) -> Behind:
         of, value = self.expr(node[1], scope)
@@ -337,7 +354,7 @@ class Statements(Expressions):
                 branches.append(Branch({**branch.env, STATE: after}, branch.failed))
             return branches
 
-        return behind, run
+        return self._behind(behind, *cached, *(f"{key}#" for key in cached)), run
 
     def _fields(self, sort: str) -> dict[str, str]:
         return {key: storage for key, storage in self.storage.items() if key.startswith(f"{sort}.")}
