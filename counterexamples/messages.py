@@ -13,10 +13,10 @@ from itertools import combinations
 from counterexamples.trace import Trace
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State, Taken
-from spec.model.ir import Model, Scope, Value, Var
+from spec.model.ir import Model, Scope, Value
 from spec.model.types import Bag, Map, Seq, Set, Type
 from spec.model.values import ModelError, members, ordered
-from spec.model.walk import expressions, expressions_before, walk, walk_statements
+from spec.model.walk import expressions, expressions_before, variables_in, walk_statements
 
 FEW = 5  # messages of which all sets are looked at
 
@@ -171,8 +171,7 @@ class Needs:
         if name not in self._looked:
             action = self._trace.model.action(name)
             inside = (part for each in walk_statements(action.body) for part in expressions(each))
-            parts = (part for each in (*expressions_before(action), *inside) for part in walk(each))
-            named = {part.index for part in parts if isinstance(part, Var)}
+            named = {index for each in (*expressions_before(action), *inside) for index in variables_in(each)}
             networks = {i for i, each in enumerate(self._trace.model.variables) if each.network is not None}
             self._looked[name] = frozenset(named & networks)
         return self._looked[name]

@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
+from modelcheck.commands.limited import limited
 from modelcheck.commands.parsers import add_arguments
 from modelcheck.commands.registry import (
     ALIASES,
@@ -186,9 +187,14 @@ def _run(given: Sequence[str], output: Output) -> int:
 
 def _run_command(name: str, prog: str, command: Command, words: Sequence[str], output: Output) -> int:
     """The exit code of a command."""
+    from modelcheck.processes.signals import requests_to_end  # noqa: PLC0415 - `--help` answers at once
+
     parser = _Parser(prog=prog, description=f"{command.summary}.", epilog=EXITS)
     add_arguments(name, command, parser)
-    return _limited(import_module(command.module).run, parser.parse_args(words), output)
+    args = parser.parse_args(words)
+    run = import_module(command.module).run
+    with requests_to_end():
+        return limited(partial(run, args, output), getattr(args, "max_memory", None), output)
 
 
 def _top() -> _Parser:
@@ -230,29 +236,6 @@ def _chooser(
     parser.meant = meant
     parser.add_argument("command", choices=table, metavar="COMMAND", help=argparse.SUPPRESS)
     return parser
-
-
-def _limited(
-    run: Callable[[argparse.Namespace, Output], int], args: argparse.Namespace, output: Output
-) -> int:
-    """The exit code of a command run within limits of memory and time."""
-    from modelcheck.contract.report import Stopped  # noqa: PLC0415 - as above
-    from modelcheck.contract.result import End  # noqa: PLC0415 - as above
-    from modelcheck.processes.memory import memory_limit  # noqa: PLC0415 - `--help` answers at once
-    from modelcheck.processes.signals import requests_to_end  # noqa: PLC0415 - as above
-    from modelcheck.processes.watch import watched  # noqa: PLC0415 - as above
-    from spec.reading import OutOfTime  # noqa: PLC0415 - as above
-
-    limit = memory_limit(getattr(args, "max_memory", None))
-    try:
-        with requests_to_end(), watched(None, limit, output.give_up):
-            return int(run(args, output))
-    except Stopped as stopped:
-        output.tell(f"modelcheck: {stopped}; no verdict")
-        return Exit.UNKNOWN
-    except OutOfTime:
-        output.tell(f"modelcheck: {End.SECONDS.value}; no verdict")
-        return Exit.UNKNOWN
 
 
 def _tell_mistakes(error: SpecError, output: Output, *, as_data: bool) -> None:

@@ -18,10 +18,10 @@ from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import Picture, PictureRow, ReplicaState
 from counterexamples.text import bounds, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
-from spec.model.ir import Kind, Storage, Var
+from spec.model.ir import Kind, Storage
 from spec.model.types import Option
 from spec.model.values import show
-from spec.model.walk import walk
+from spec.model.walk import variables_in
 
 MOST_STEPS = 300  # drawn without being asked for
 MOST_SENTENCES = 8  # of a caption
@@ -285,7 +285,7 @@ def _recorded(trace: Trace) -> set[str]:
     if trace.property is None:
         return set()
     expr = trace.model.property(trace.property).expr
-    read = {part.index for part in walk(expr) if isinstance(part, Var)} if expr is not None else set()
+    read = variables_in(expr) if expr is not None else ()
     return {trace.model.variables[index].name for index in read if trace.model.variables[index].ghost}
 
 

@@ -23,7 +23,7 @@ from spec.elaboration.elaborator import retyped
 from spec.elaboration.names import Declarations
 from spec.elaboration.scopes import Facts, Narrowed, SlotFrame, TypeEnv
 from spec.model.op import Op
-from spec.model.walk import walk
+from spec.model.walk import variables_in
 from spec.source import Span
 from spec.wording import an
 
@@ -159,7 +159,7 @@ class ExpressionElaborator:
                 union, ordinal = self.declared.cases[case.text]
                 if truth or len(union.cases) == 2:
                     case_known = union.cases[ordinal if truth else 1 - ordinal]
-                    return {path: Narrowed(case_known, _reads(self._quietly(path, env)))}
+                    return {path: Narrowed(case_known, variables_in(self._quietly(path, env)))}
             case _:
                 pass
         return {}
@@ -167,7 +167,9 @@ class ExpressionElaborator:
     def _known_present(self, path: se.Expr, env: TypeEnv) -> Facts:
         """The fact that an option at a path has a value."""
         found = self._quietly(path, env)
-        return {path: Narrowed(found.type.of, _reads(found))} if isinstance(found.type, t.Option) else {}
+        return (
+            {path: Narrowed(found.type.of, variables_in(found))} if isinstance(found.type, t.Option) else {}
+        )
 
     def _quietly(self, node: se.Expr, env: TypeEnv) -> ir.Expr:
         """Elaborate for the type alone, without reports or slots."""
@@ -293,11 +295,6 @@ def _example(of: t.Type) -> str:
             return "0"
         case _:
             return "…"
-
-
-def _reads(found: ir.Expr) -> frozenset[int]:
-    """The state variables that an expression reads."""
-    return frozenset(each.index for each in walk(found) if isinstance(each, ir.Var))
 
 
 def _is_path(node: se.Expr) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec.model.ir import Assign, Expr, Model, Stmt, Var, Variable
-from spec.model.walk import expressions, expressions_before, walk, walk_statements
+from spec.model.ir import Assign, Expr, Model, Stmt, Variable
+from spec.model.walk import expressions, expressions_before, variables_in, walk_statements
 
 
 def unread(model: Model) -> tuple[Variable, ...]:
@@ -13,10 +13,10 @@ def unread(model: Model) -> tuple[Variable, ...]:
 
     A variable that is read for its own new value alone, as a counter is, has none.  Linear in the model.
     """
-    read = {number for expr in _looked_at(model) for number in _variables(expr)}
+    read = {number for expr in _looked_at(model) for number in variables_in(expr)}
     for statement in _statements(model):
         own = statement.var if isinstance(statement, Assign) else None
-        read |= {number for expr in expressions(statement) for number in _variables(expr)} - {own}
+        read |= {number for expr in expressions(statement) for number in variables_in(expr)} - {own}
     read |= {shown.variable for shown in model.display if shown.variable is not None}
     return tuple(
         variable
@@ -39,8 +39,3 @@ def _statements(model: Model) -> Iterator[Stmt]:
     yield from walk_statements(model.init)
     for action in model.actions:
         yield from walk_statements(action.body)
-
-
-def _variables(expr: Expr) -> Iterator[int]:
-    """The variables that an expression reads."""
-    return (part.index for part in walk(expr) if isinstance(part, Var))

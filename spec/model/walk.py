@@ -73,6 +73,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
         yield from walk(part)
 
 
+def variables_in(expr: Expr) -> frozenset[int]:
+    """The state variables that an expression reads, by their indexes in the model."""
+    return frozenset(part.index for part in walk(expr) if isinstance(part, Var))
+
+
 def with_parts(expr: Expr, other: Callable[[Expr], Expr]) -> Expr:
     """The expression with each direct subexpression mapped by `other`."""
     old = children(expr)

@@ -17,7 +17,7 @@ from spec.meaning.evaluate import FrameLayout, compiled
 from spec.meaning.semantics import State
 from spec.model.op import Op, Quantifier
 from spec.model.values import ModelError, members
-from spec.model.walk import children, walk, with_parts
+from spec.model.walk import children, variables_in, walk, with_parts
 
 SLOTS = 16  # more than a condition binds
 Truths = NDArray[np.bool_]
@@ -123,7 +123,7 @@ class Evaluation:
 
     def _as_a_whole(self, expr: ir.Expr) -> ManyValues:
         """The values of an expression that binds names of its own, by the variables and names in it."""
-        variables = sorted({each.index for each in walk(expr) if isinstance(each, ir.Var)})
+        variables = sorted(variables_in(expr))
         last = len(self._names) + bool(self._inner)
         slots = sorted({each.slot for each in walk(expr) if isinstance(each, ir.Local) and each.slot < last})
         count = len(self._states.model.variables)

@@ -10,6 +10,7 @@ from time import process_time
 import modelcheck.commands.options.amounts as amounts
 from counterexamples.lines import count
 from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.kafka.lost_option import add_lost
 from modelcheck.commands.options.draw_options import add_draw_options, draw_asked, refuse_unused
 from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.result import End
@@ -17,7 +18,6 @@ from modelcheck.kafka.files.checkpoints import TopicPartition
 from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.files.partition_log import PartitionLog
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_cluster
-from modelcheck.kafka.incident.at_rest.lost import lost_disk
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
@@ -69,15 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="treat the directories as copies, perhaps made while the brokers ran",
     )
-    add(
-        "--lost",
-        action="append",
-        type=lost_disk,
-        default=[],
-        metavar="NODE[:ID]",
-        help="mark the disk of this broker as lost for good: all of its log directories that are not given, "
-        "or the one with this directory.id; a directory that is only omitted counts as unknown",
-    )
+    add_lost(parser)
     add(
         "--acks",
         choices=sorted(ACKS),

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import modelcheck.commands.options.amounts as amounts
 from modelcheck.answers.progress import ProgressLine
+from modelcheck.commands.kafka.lost_option import add_lost
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.wording import memory_words
 from modelcheck.kafka.incident.at_rest.directories import read_cluster
 from modelcheck.kafka.incident.at_rest.json_report import as_json
-from modelcheck.kafka.incident.at_rest.lost import lost_disk, refuse_unknown
+from modelcheck.kafka.incident.at_rest.lost import refuse_unknown
 from modelcheck.kafka.incident.at_rest.report import lines, worst_first
 from modelcheck.kafka.incident.at_rest.start_order import Judged, judged, starting_order
 from modelcheck.processes.watch import watched
@@ -32,15 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--copy", action="store_true", help="treat the directories as copies, and skip the lock check"
     )
-    parser.add_argument(
-        "--lost",
-        action="append",
-        type=lost_disk,
-        default=[],
-        metavar="NODE[:ID]",
-        help="mark the disk of this broker as lost for good: all of its log directories that are not given, "
-        "or the one with this directory.id; a directory that is only omitted counts as unknown",
-    )
+    add_lost(parser)
     parser.add_argument(
         "--every-checksum",
         action="store_true",

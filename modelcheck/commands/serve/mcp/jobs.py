@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -20,16 +20,13 @@ import modelcheck.commands.kafka.review as review
 import modelcheck.commands.library.list as listing
 import modelcheck.commands.library.show as show
 import modelcheck.commands.necessity as necessity
+from modelcheck.commands.limited import limited
 from modelcheck.contract.exits import Exit
-from modelcheck.contract.report import Stopped
-from modelcheck.contract.result import End
-from modelcheck.processes.memory import memory_limit
-from modelcheck.processes.watch import watched
 from modelcheck.storage.output import Output
 from spec.diagnostics import Diagnostic, SpecError, mistyped
 from spec.frozen import frozen
 from spec.library import is_meant
-from spec.reading import OutOfTime, refuse_elsewhere
+from spec.reading import refuse_elsewhere
 from spec.source import Source
 
 Json = dict[str, Any]
@@ -116,18 +113,8 @@ def done(job: AgentJob, request: Mapping[str, Any]) -> Json:
     """The answer to a request: what the command prints, or its data where the request has `data`."""
     is_data = bool(request.get("data"))
     args = _parsed(job.command, [*(["--json"] if is_data else ()), *job.words(request)])
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    output = Output(out, err)
-    try:
-        with watched(None, memory_limit(request.get("memory")), output.give_up):
-            code = Exit(job.command.run(args, output))
-    except Stopped as stopped:
-        code = Exit.UNKNOWN
-        output.tell(f"{stopped}; no verdict")
-    except OutOfTime:
-        code = Exit.UNKNOWN
-        output.tell(f"{End.SECONDS.value}; no verdict")
-    printed, told = (_text(stream) for stream in (out, err))
+    memory = request.get("memory")
+    code, printed, told = captured(lambda to: limited(lambda: job.command.run(args, to), memory, to))
     data = json.loads(printed) if is_data and printed else {}
     says = "\n".join(text for text in (told, "" if is_data else printed) if text)
     return {
@@ -138,10 +125,13 @@ def done(job: AgentJob, request: Mapping[str, Any]) -> Json:
     }
 
 
-def _text(stream: io.TextIOWrapper) -> str:
-    """What was written to a stream."""
-    stream.seek(0)
-    return stream.read()
+def captured(run: Callable[[Output], int]) -> tuple[Exit, str, str]:
+    """The exit code of a command, what it printed, and what it told on standard error."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code = Exit(run(Output(out, err)))
+    out.seek(0)
+    err.seek(0)
+    return code, out.read(), err.read()
 
 
 def _option(name: str) -> str:

@@ -7,7 +7,6 @@ that of a bug goes to standard error.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import os
 import sys
@@ -27,13 +26,12 @@ from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unsupported, traces
 from modelcheck.commands.certify import run as run_certify
 from modelcheck.commands.check.files import certificate_of
-from modelcheck.commands.serve.mcp.jobs import JOBS, done
+from modelcheck.commands.serve.mcp.jobs import JOBS, captured, done
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome
 from modelcheck.contract.wording import scope_words
 from modelcheck.python_api import check, replay
-from modelcheck.storage.output import Output
 from spec.codes import codes, find
 from spec.diagnostics import SpecError, mistyped, suggest
 from spec.diagnostics import as_json as mistake_json
@@ -168,14 +166,9 @@ def _certificate(request: Mapping[str, Any]) -> Json:
 
 def _certify(request: Mapping[str, Any]) -> Json:
     """Answer a request to check a certificate."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     given = {key: request.get(key) for key in ("certificate", "file", "seconds")}
-    code = Exit(run_certify(argparse.Namespace(**given), Output(out, err)))
-    texts = []
-    for stream in (out, err):
-        stream.seek(0)
-        texts.append(stream.read())
-    return _answer(code, "".join(texts), "what the certificate is of; each line says how far", {})
+    code, printed, told = captured(lambda output: run_certify(argparse.Namespace(**given), output))
+    return _answer(code, f"{printed}{told}", "what the certificate is of; each line says how far", {})
 
 
 TOOLS: Mapping[str, Callable[[Mapping[str, Any]], Json]] = {
