@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import spec.model.ir as ir
@@ -57,7 +58,7 @@ def named(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir
         return _make_case(e, union, ordinal, (), node.span, env)
     if name in declared.types:
         return _type_as_set(e, node)
-    return _unknown_name(e, node, env, hint)
+    return unknown_name(e, node, [*env.names, *e.declared.known(), "true", "false", "none"], hint)
 
 
 def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
@@ -67,9 +68,8 @@ def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
     return ir.Var(found.index, type=of, span=span)
 
 
-def _unknown_name(e: Elaborator, node: se.Name, env: TypeEnv, hint: t.Type | None) -> ir.Expr:
-    """Report an unknown name."""
-    known = [*env.names, *e.declared.known(), "true", "false", "none"]
+def unknown_name(e: Elaborator, node: se.Name, known: Iterable[str], hint: t.Type | None = None) -> ir.Expr:
+    """Report an unknown name; those in `known` may have been meant."""
     help_ = suggest(node.name, known)
     owners = [sort for sort, fields in e.declared.fields.items() if node.name in fields]
     if not help_ and owners:

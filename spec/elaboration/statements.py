@@ -242,8 +242,10 @@ class StatementElaborator:
         elif name in self.declared.places:
             help_ = "assign to what is declared in `state`, or to a field of a process"
             self.problems.add("R0405", node.span, f"`{name}` is not a variable", help=help_)
-        else:
+        elif name in self.declared.members:
             references.named(self.expressions, node, env, None)
+        else:
+            references.unknown_name(self.expressions, node, self.declared.variables)
         return None
 
     # -------------------------------------------------------------- changes
