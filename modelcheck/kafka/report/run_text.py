@@ -83,7 +83,7 @@ def outcome(trace: Trace) -> str:
             was = "acknowledged" if ghost == "acked" else "committed"
             return f"no broker has {_records(lost)} any more, which was {was}"
         case "consumers_see_committed":
-            lost = sorted(_of(trace, "consumed", last) - _of(trace, "committed", last))
+            lost = sorted(_of(trace, "dirty", last))
             return f"a consumer has read {_records(lost)}, which not every in-sync replica had"
         case "leader_complete":
             return f"{leader} leads, and its log lacks records that were committed"
