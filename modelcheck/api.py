@@ -69,6 +69,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     beside_after: float | None = None,
     last_word: LastWord | None = None,
     with_witnesses: bool = False,
+    forgets: bool = False,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
@@ -82,9 +83,10 @@ def check(  # noqa: PLR0913 - each is given by its name
     less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  `with_witnesses` the statistics show which parts of
-    properties no state puts to the test (NOTE(witnesses)).  With `beside_after` and no engine given, a
-    second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops with a
-    partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
+    properties no state puts to the test (NOTE(witnesses)).  With `forgets` states count as one that
+    differ only in what no step can meet any more (NOTE(forgotten)).  With `beside_after` and no
+    engine given, a second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops
+    with a partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
     `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
@@ -92,7 +94,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     limits = limits or Limits()
     limits = replace(limits, memory=memory_limit(limits.memory))
     task = replace(
-        task_of(model, check, family, symmetry=symmetry, with_witnesses=with_witnesses),
+        task_of(model, check, family, symmetry=symmetry, with_witnesses=with_witnesses, forgets=forgets),
         limits=limits,
         threads=threads,
         keep=keep,
@@ -119,6 +121,7 @@ def task_of(
     *,
     symmetry: bool = False,
     with_witnesses: bool = False,
+    forgets: bool = False,
 ) -> Task:
     """The task of a check, without limits."""
     properties = looked_at(model, check)
@@ -137,6 +140,7 @@ def task_of(
         symmetry=symmetric_sorts(model) if symmetry else (),
         family=family,
         witnesses=found,
+        forgets=forgets,
     )
 
 

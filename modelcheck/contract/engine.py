@@ -77,7 +77,11 @@ class Task:
     does not have to remember how it came to each state, which saves memory: it searches
     again where there is a run to show.  `family` names other questions that may
     follow; findings do not depend on it.  `witnesses` are looked for in passing, by an
-    engine that lists all states: they neither end nor prolong a search.
+    engine that lists all states: they neither end nor prolong a search.  With `forgets`
+    states of the last layer of faults may count as one that differ only in what no
+    step can meet any more (NOTE(forgotten) in `modelcheck/search/forgotten.py`):
+    verdicts, faults and steps are the same, counts are not, and nothing is
+    concluded of more faults than the budget allows.
     """
 
     model: Model
@@ -94,6 +98,7 @@ class Task:
     family: Family | None = None
     at_first: bool = False
     witnesses: tuple[Witness, ...] = ()
+    forgets: bool = False
 
     @property
     def question(self) -> Task:

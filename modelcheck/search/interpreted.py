@@ -12,6 +12,7 @@ from modelcheck.contract.report import Reporter, RunFound
 from modelcheck.contract.result import End
 from modelcheck.search.bounded_run import bounded
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
+from modelcheck.search.forgotten import is_last
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from modelcheck.search.space import NONE, Space
 from spec.meaning.semantics import CutOff, Machine, State, Taken
@@ -83,7 +84,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     ) -> None:
         self.claims = claims or PropertyMonitor(machine, task.properties, self._report, task.witnesses)
         super().__init__(task, machine, reporter, self.claims)
-        self.space = Space(machine, self.budget, task.symmetry)
+        self.space = Space(machine, self.budget, task.symmetry, self.forgotten)
         self.tally = StepCounts()
         self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
         self._free = frozenset(task.model.free)
@@ -148,7 +149,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     def _free_steps(self, here: Place, spent: bytes, state: State, new: list[Waiting]) -> bool:
         """Take the actions and repairs from a state; return whether there is any."""
         faults, after, tally, index = here.faults, here.depth + 1, self.tally, self.space.index
-        edges, cut = self.edges, False
+        edges, cut, last = self.edges, False, is_last(self.task, here.faults)
         if edges:
             edges.starts.append(len(edges.targets))
         any_step = False
@@ -164,11 +165,12 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                     continue
                 tally.taken[step.step.action] += 1
                 tally.free += 1
-                key = self.space.key(spent, step.state)
+                key = self.space.key(spent, step.state, last=last)
                 number = index.get(key, NONE)
                 if number == NONE:
                     number = self._add(key, here.number, step.state, faults, after)
-                    new.append((number, spent, self.space.squeezed(step.state)))
+                    kept = self.space.remembered(step.state) if last else step.state
+                    new.append((number, spent, self.space.squeezed(kept)))
                 if edges:
                     edges.lead(number, self._places[step.step.action])
                 self.claims.see_step(state, step, Place(faults, after, here.number, step.step, step.state))
@@ -184,7 +186,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         if not self.may_pay(here.faults):
             return False
         faults, after, tally = here.faults, here.depth + 1, self.tally
-        any_step = False
+        any_step, last = False, is_last(self.task, here.faults + 1)
         try:
             for step in self.machine.steps(state, tally.refused, self.budget.affordable(spent)):
                 paid = self.budget.pay(spent, step.step.action)
@@ -195,7 +197,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                     continue
                 tally.taken[step.step.action] += 1
                 tally.paid += 1
-                key = self.space.key(paid, step.state)
+                key = self.space.key(paid, step.state, last=last)
                 if key not in self.space.index:
                     self._seeds.setdefault(key, here.number)
                 place = Place(faults + 1, after, here.number, step.step, step.state)
@@ -276,7 +278,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
     @property
     def _is_reduced(self) -> bool:
         """Whether a state represents others, so that steps have other names in a run."""
-        return bool(self.task.symmetry or self.task.scope.unbounded)
+        return bool(self.task.symmetry or self.task.scope.unbounded or self.forgotten)
 
     def _renamed_error(self, state: State, found: Discovery) -> Erred | None:
         """The error of the model, with the names that members have in this run."""

@@ -27,6 +27,7 @@ from modelcheck.contract.report import LayerDone, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Layer
 from modelcheck.processes.memory import resident
 from modelcheck.search.finds import Cost, Costly, Finds
+from modelcheck.search.forgotten import forgotten, is_last
 from modelcheck.search.space import FaultBudget
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
@@ -70,6 +71,7 @@ class LayeredSearch(ABC, Generic[E, F]):
         self.task = task
         self.machine = machine
         self.budget = FaultBudget(task.model, task.budget)
+        self.forgotten = forgotten(task)
         self.reporter = reporter
         self.finds = finds
         self.layers: list[Layer] = []
@@ -213,6 +215,8 @@ class LayeredSearch(ABC, Generic[E, F]):
 
     def _adds_nothing(self, faults: int) -> bool:
         """Whether one more fault reaches no new state and breaks nothing, at the end of the budget."""
+        if self.forgotten and is_last(self.task, faults):
+            return False
         return faults != self.budget.total or not self.task.faults or not self._leads_elsewhere()
 
     def may_pay(self, faults: int) -> bool:

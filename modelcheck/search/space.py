@@ -12,6 +12,7 @@ from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.bounds import of_runs
 from spec.model.ir import Budget, Model
+from spec.model.values import least
 
 NONE = -1
 
@@ -69,8 +70,15 @@ class Space:
     Costs the canonical bytes of each state, an entry of a dictionary and a number.
     """
 
-    def __init__(self, machine: Machine, budget: FaultBudget, symmetry: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        budget: FaultBudget,
+        symmetry: tuple[str, ...] = (),
+        forgotten: frozenset[int] = frozenset(),
+    ) -> None:
         self.machine = machine
+        self._forgotten = {n: least(machine.model.variables[n].type, machine.scope) for n in forgotten}
         self.squeezed = Ranks(machine.model, machine.scope).squeezed
         self._names = Orbits(machine, symmetry).key if symmetry else machine.encode
         self.of_runs = Machine(machine.model, of_runs(machine.scope)) if machine.scope.unbounded else machine
@@ -110,9 +118,17 @@ class Space:
         """The states in which runs start, with the values that the model gives them."""
         return self.of_runs.initial()
 
-    def key(self, spent: bytes, state: State) -> bytes:
-        """The key of a state: the counters of faults, and the canonical bytes (of its orbit)."""
-        return spent + self.identity(state)
+    def key(self, spent: bytes, state: State, *, last: bool = False) -> bytes:
+        """The key of a state: the counters of faults, and the canonical bytes (of its orbit).
+
+        Of the `last` layer it is without what that forgets.
+        """
+        return spent + self.identity(self.remembered(state) if last else state)
+
+    def remembered(self, state: State) -> State:
+        """The state as the last layer keeps it: NOTE(forgotten)."""
+        fixed = self._forgotten
+        return tuple(fixed.get(n, value) for n, value in enumerate(state)) if fixed else state
 
     def node(self, number: int) -> tuple[bytes, State]:
         """The counters of faults and the state with a number."""
@@ -143,12 +159,16 @@ class Space:
         It is a fault exactly when the other state has one more.
         """
         spent, _ = self.node(number)
-        fault = self.level(number).faults != self.level(after).faults
+        faults = self.level(after).faults
+        fault, last = (
+            self.level(number).faults != faults,
+            bool(self._forgotten) and 0 < faults == self._budget.total,
+        )
         for found in self.of_runs.steps(
             state, actions=self._budget.affordable(spent) if fault else self._free
         ):
             if isinstance(found, Taken):
                 paid = self._budget.pay(spent, found.step.action) if fault else spent
-                if self.key(paid, found.state) == self._keys[after]:
+                if self.key(paid, found.state, last=last) == self._keys[after]:
                     return found
         raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one

@@ -47,6 +47,7 @@ from spec.source import Span
 
 Encoder = Callable[[Value], bytes]
 Reader = Callable[[bytes, int], tuple[Value, int]]
+_ENOUGH = 1 << 16  # bytes for a value without members or entries
 
 
 class ModelError(Exception):
@@ -301,6 +302,12 @@ def decode(of: Type, scope: Scope) -> Callable[[bytes], Value]:
         return value
 
     return decoded
+
+
+def least(of: Type, scope: Scope) -> Value:
+    """The first value of a type in the canonical order, whose bytes are all 0."""
+    value, _ = reader(of, scope)(bytes(_ENOUGH), 0)
+    return value
 
 
 def reader(of: Type, scope: Scope) -> Reader:  # noqa: C901 - a dispatch over a union

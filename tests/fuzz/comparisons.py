@@ -18,6 +18,7 @@ from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.search.forgotten import OF_LAST_LAYER, forgettable
 from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
@@ -214,6 +215,40 @@ def explicit_symmetry(case: Case) -> Differences | None:
     return differences(a, b)
 
 
+def forgetting(case: Case) -> Differences | None:
+    """Verdicts and lengths where the last layer forgets as where it does not; both engines count the same."""
+    asked = replace(_of_states(case), budget=Budget(1 + case.seed % 2))
+    symmetric = bool(symmetric_sorts(case.model)) and case.seed // 2 % 2 == 0
+    if not forgettable(task_of(case.model, asked)):
+        return None
+    plain = case.by_reference(asked, symmetry=symmetric)
+    known = case.by_reference(asked, symmetry=symmetric, forgets=True)
+    found = _without_fixpoint(plain), _without_fixpoint(known)
+    if different := differences(*found):
+        return different
+    with _small_chunks():
+        options = {"symmetry": symmetric, "forgets": True, "threads": 1 + case.seed // 4 % 2}
+        fast = found_by(case.model, asked, case.explicit, **options)
+    if fast is None or known.findings is None or known.findings.error is not None:
+        return {}
+    return differences(known.facts, fast.facts)
+
+
+def _of_states(case: Case) -> Check:
+    """The check of a model with the properties that the last layer may be asked of when it forgets."""
+    named = [case.model.property(name) for name in case.asked.only or ()]
+    return replace(case.asked, only=tuple(each.name for each in named if each.kind in OF_LAST_LAYER))
+
+
+def _without_fixpoint(found: Found) -> Mapping[str, object]:
+    """What must be the same, whether or not more faults than the budget allows are known to add nothing."""
+    told = _told(found)
+    return {
+        name: (said[0], said[2]) if isinstance(said, tuple) and len(said) == 3 else said
+        for name, said in told.items()
+    }
+
+
 def orbits_counted(case: Case) -> Differences | None:
     """As many states up to symmetry as trying every renaming finds."""
     if not symmetric_sorts(case.model) or case.findings is None:
@@ -333,6 +368,7 @@ COMPARISONS = (
     Comparison("symmetry", 1, symmetry, of_tiny=1),
     Comparison("explicit, symmetry", 3, explicit_symmetry),
     Comparison("orbits", 11, orbits_counted),
+    Comparison("last layer", 3, forgetting),
     Comparison("family", 13, family),
     Comparison("tiers", 101, tiers),
     Comparison("search on files", 199, files),

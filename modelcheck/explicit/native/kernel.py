@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
-from modelcheck.explicit.codegen.search.context import CURSOR, context, of_fair_runs, recoverable
+from modelcheck.explicit.codegen.search.context import CURSOR, FORGETTING, context, of_fair_runs, recoverable
 from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARD_BITS
 from modelcheck.explicit.codegen.states.layout import Words, layout
 from modelcheck.explicit.native.compiling import Tier, environment
@@ -26,6 +26,7 @@ from modelcheck.explicit.native.functions import (
     Codes,
     MachineCode,
 )
+from modelcheck.search.forgotten import forgetting
 from modelcheck.storage.cache import sources
 from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import State
@@ -155,19 +156,25 @@ class Kernel:
         """The shard that a state belongs to."""
         return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
 
-    def represent(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
-        """The words of a state's representative; nothing has been spent unless given."""
+    def represent(self, state: State, spent: tuple[int, ...] | None = None, *, last: bool = False) -> Words:
+        """The words of a state's representative; nothing has been spent unless given.
+
+        Of the `last` layer of faults it is without what that forgets.
+        """
         words = self.layout.pack(self._ranks.squeezed(state), spent)
+        if last and self.context.forgotten:
+            kept = (self.layout.keeping(n, self.context.forgotten) for n in range(len(words)))
+            words = tuple(word & mask for word, mask in zip(words, kept, strict=True))
         found = _array((0,) * len(words))
         self.call["represent"](_array(words), found)
         return tuple(found)
 
-    def successors(self, words: Words) -> list[tuple[Words, bool]]:
-        """The successors of a state in order, each with whether it is by a fault."""
+    def successors(self, words: Words, faults: int) -> list[tuple[Words, bool]]:
+        """The successors of a state after so many faults, in order, each with whether it is by a fault."""
         entry = len(words) + 1
         own = _array(tuple(self.context.new()))
         buffer = _array((0,) * (entry * (self.most + 1)))
-        own[CURSOR] = ctypes.addressof(buffer)
+        own[CURSOR], own[FORGETTING] = ctypes.addressof(buffer), forgetting(self._task, faults)
         end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True
         self.call["expand"](own, _array(words), 0, 1, end, with_faults)
         count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
@@ -209,7 +216,7 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     own: tuple[object, ...] = _texts(task.properties), conditions, sorted(task.faults), caps
     if family is not None and of_family:
         own = (recoverable(task), of_fair_runs(task))  # for which a table has bits, and the code functions
-    parts = (shared, own, task.symmetry, sorted(task.counted.items()), sizes)
+    parts = (shared, own, task.symmetry, sorted(context(task).forgotten), sorted(task.counted.items()), sizes)
     return hashlib.sha256((_model_digest(_This(task.model)) + repr(parts)).encode()).hexdigest()
 
 

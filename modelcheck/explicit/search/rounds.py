@@ -15,6 +15,7 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Checkpointed, Reporter, Stopped
 from modelcheck.contract.result import End
+from modelcheck.explicit.codegen.search.context import FORGETTING
 from modelcheck.explicit.codegen.search.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
@@ -23,6 +24,7 @@ from modelcheck.explicit.search.space import LARGE, PackedSpace
 from modelcheck.explicit.search.tally import CountsAndFinds, Find
 from modelcheck.processes.signals import at_request
 from modelcheck.processes.watch import held
+from modelcheck.search.forgotten import forgetting
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spec.meaning.semantics import Machine
 
@@ -195,6 +197,8 @@ class PackedSearch(LayeredSearch[Part, Find]):
         """Expand the rest of the frontier, round by round."""
         at, parts = self.position, self.position.parts
         paid = self.may_pay(at.faults)
+        for worker in self.workers:
+            worker.context[FORGETTING] = forgetting(self.task, at.faults)
         waiting = sum(count for _, _, count in parts)
         while parts:
             taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]

@@ -11,6 +11,7 @@ from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.explicit.search.tally import Find, FindKind
 from modelcheck.search.bounded_run import bounded
+from modelcheck.search.forgotten import is_last
 from spec.meaning.semantics import CutOff, Machine, State, Step, Taken
 from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import ASKED_OF_STATES
@@ -84,24 +85,29 @@ class Replay:
 
     def _walk(self, begin: State, ways: Sequence[Leg]) -> tuple[list[State], list[Step]]:
         """The states and steps from a state through others."""
-        spent = (0,) * len(self._counters)
+        spent, faults = (0,) * len(self._counters), 0
         states: list[State] = [begin]
         steps: list[Step] = []
         for words, actions in ways:
-            taken, spent = self._taken(states[-1], spent, words, actions)
+            taken, spent = self._taken(states[-1], spent, faults, words, actions)
+            faults += taken.step.action in self.task.faults
             states.append(taken.state)
             steps.append(taken.step)
         return states, steps
 
     def _taken(
-        self, state: State, spent: tuple[int, ...], words: Words, actions: Collection[str]
+        self, state: State, spent: tuple[int, ...], faults: int, words: Words, actions: Collection[str]
     ) -> tuple[Taken, tuple[int, ...]]:
-        """The first step to a state (or its orbit) with these words, and the faults counted then."""
+        """The first step to a state (or its orbit) with these words, and the faults counted then.
+
+        `faults` are those before it, of any kind.
+        """
         for found in self.machine.steps(state, actions=actions):
             if isinstance(found, CutOff):
                 continue
             after = self._paid(spent, found.step.action)
-            if self.kernel.represent(found.state, after) == words:
+            last = is_last(self.task, faults + (found.step.action in self.task.faults))
+            if self.kernel.represent(found.state, after, last=last) == words:
                 return found, after
         raise AssertionError("no step leads there")  # the kernel found one
 
@@ -181,9 +187,10 @@ class PackedRuns(Replay):
         """The path to a state."""
         (_, root), *later = self.space.ancestry(number)
         words = self.kernel.represent(self.machine.initial()[root])
-        found = []
+        found, faults = [], 0
         for _, ordinal in later:
-            words, by_fault = self.kernel.successors(words)[ordinal]
+            words, by_fault = self.kernel.successors(words, faults)[ordinal]
+            faults += by_fault
             found.append((words, by_fault))
         return root, found
 

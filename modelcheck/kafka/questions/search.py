@@ -14,11 +14,13 @@ from modelcheck.contract.report import Event, Progress, Reporter, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.kafka.questions.answer_cache import Answers, Found, found, question
-from modelcheck.kafka.questions.question import Posed
+from modelcheck.kafka.questions.question import ANY, Posed
 from modelcheck.processes.signals import Interruptible
 from modelcheck.search.reference import ReferenceEngine
 from spec.frozen import frozen
 
+CLOSES = 100_000  # states, up to which a search is made again to see whether more faults would add anything
+FORGETS = 2  # faults, from which on it is worth it: with one the last layer is small
 SHARE = 3  # one search may have a third of what is left, so that a large one leaves something for others
 
 
@@ -106,20 +108,37 @@ class Asking(Interruptible):
             return None
         self._searches += 1
         self._watch.begin(f"search {self._searches}: {what or asked.question}")
-        outcome = self._checked(asked, limits, small=small)
+        outcome = self._counted(asked, limits, small=small)
         self._answers.keep(key, outcome)
         self.states += outcome.findings.stats.states
         return found(outcome)
 
-    def _checked(self, asked: Posed, limits: Limits, *, small: bool) -> Outcome:
+    def _counted(self, asked: Posed, limits: Limits, *, small: bool) -> Outcome:
+        """The outcome with as few states as it takes: NOTE(forgotten).
+
+        A search of any faults that finds few states is made again with all they have, which shows whether
+        it holds for any number of faults; of one that finds many that is not looked for.
+        """
+        faults = asked.question.budget.total if asked.question.kind == ANY else None
+        if faults is None or faults < FORGETS:
+            return self._checked(asked, limits, small=small, forgets=False)
+        outcome = self._checked(asked, limits, small=small, forgets=True)
+        found = outcome.findings
+        if found.end is not End.COMPLETE or found.stats.states > CLOSES:
+            return outcome
+        return self._checked(asked, limits, small=small, forgets=False)
+
+    def _checked(self, asked: Posed, limits: Limits, *, small: bool, forgets: bool) -> Outcome:
         """The outcome by the compiled engine and with symmetry, where they apply."""
         fast: Engine = ReferenceEngine() if small else self._engine
         for engine, symmetry in ((fast, True), (fast, False), (None, True)):
             with suppress(Unsupported):
-                return self._searched(asked, limits, engine, symmetry=symmetry)
-        return self._searched(asked, limits, None, symmetry=False)
+                return self._searched(asked, limits, engine, symmetry=symmetry, forgets=forgets)
+        return self._searched(asked, limits, None, symmetry=False, forgets=forgets)
 
-    def _searched(self, asked: Posed, limits: Limits, engine: Engine | None, *, symmetry: bool) -> Outcome:
+    def _searched(
+        self, asked: Posed, limits: Limits, engine: Engine | None, *, symmetry: bool, forgets: bool
+    ) -> Outcome:
         """The outcome by an engine."""
         return check(
             asked.model,
@@ -130,6 +149,7 @@ class Asking(Interruptible):
             symmetry=symmetry,
             threads=self._effort.threads,
             family=asked.family,
+            forgets=forgets,
         )
 
     def tell(self, event: Event) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family, Task
+from modelcheck.search.forgotten import forgettable
 from spec.frozen import frozen
 from spec.model.ir import Action, Guard, Property, PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STATES
 from spec.model.totality import Totality
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
-CURSOR, PARENT, ORDINAL, WENT, ERROR = range(5)  # the words that every step writes
+CURSOR, PARENT, ORDINAL, WENT, FORGETTING, ERROR = range(6)  # the words of every step
 
 
 @frozen
@@ -19,7 +20,8 @@ class Context:
     """Where each counter and each first find is in the memory of a search thread, by index of its word.
 
     The words before the first find: the address of the next successor, the number of the expanded state, how
-    many successors it has had, whether it has any step.  A first find is the least number of a state.
+    many successors it has had, whether it has any step, and what `forgetting` is in its layer.  A first
+    find is the least number of a state.
     """
 
     actions: tuple[Action, ...]
@@ -31,6 +33,7 @@ class Context:
     witnesses: tuple[Property, ...]  # conditions, until a state satisfies them
     of_steps: tuple[Property, ...]
     deadlock: Property | None
+    forgotten: frozenset[int]  # variables, by index, where steps lead to a last layer that forgets
 
     @property
     def asks_states(self) -> bool:
@@ -111,6 +114,7 @@ def context(task: Task) -> Context:
         tuple(each.condition for each in family.witnesses),
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
+        forgettable(task) if task.forgets or task.family is not None else frozenset(),
     )
 
 

@@ -8,10 +8,11 @@ from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.claims import MAY_END
-from modelcheck.explicit.codegen.search.context import CURSOR, ORDINAL, PARENT, WENT, Context
+from modelcheck.explicit.codegen.search.context import CURSOR, FORGETTING, ORDINAL, PARENT, WENT, Context
 from modelcheck.explicit.codegen.search.runtime import (
     CHUNK,
     CHUNK_SIZE,
+    FAULT,
     ROUND,
     SHARDS,
     Runtime,
@@ -51,6 +52,8 @@ class Expansion(Runtime):
         fn = Function(name, [("ptr noalias", "ctx"), ("i64", "flag"), *given], "void")
         out = fn.pointer(fn.read("%ctx", CURSOR))
         words = [V(64, f"%w{n}") if by_value else fn.read("%state", n) for n in range(self.words)]
+        if self.context.forgotten:
+            words = self._remembered(fn, words)
         if represent is not None:
             own = fn.array(self.words)
             for n, word in enumerate(words):
@@ -67,6 +70,13 @@ class Expansion(Runtime):
         fn.write("%ctx", fn.address(fn.at(out, self.entry)), CURSOR)
         fn.end("ret void")
         return fn
+
+    def _remembered(self, fn: Function, words: list[V]) -> list[V]:
+        """The words of a successor without what the last layer forgets, if it is of that: NOTE(forgotten)."""
+        before, by_fault = fn.read("%ctx", FORGETTING), fn.lshr(V(64, "%flag"), i64(FAULT))
+        is_last = fn.below(i64(1), fn.add(before, by_fault))
+        kept = [i64(self.layout.keeping(n, self.context.forgotten)) for n in range(self.words)]
+        return [fn.select(is_last, fn.and_(word, mask), word) for word, mask in zip(words, kept, strict=True)]
 
     def _expand(
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int

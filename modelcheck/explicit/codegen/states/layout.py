@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from modelcheck.explicit.codegen.values.codes import decode, encode
 from modelcheck.explicit.codegen.values.packing import WIDEST, Array, Packing, TooWide, number, packing
@@ -64,6 +64,12 @@ class PackedLayout:
         """The bits of a word that belong to the state: all but the marks of the table."""
         marks = (self.mark(number) for number in range(self.marks))
         return (1 << WORD) - 1 - sum(bit for place, bit in marks if place == word)
+
+    def keeping(self, word: int, forgotten: Collection[int]) -> int:
+        """The bits of a word that are of no forgotten variable: one without its bits has its least value."""
+        fields = [self.variables[number] for number in forgotten]
+        lost = sum(((1 << field.packing.width) - 1) << field.offset for field in fields)
+        return ~(lost >> WORD * word) & (1 << WORD) - 1
 
     def pack(self, state: State, spent: tuple[int, ...] | None = None) -> Words:
         """The words of a state; `spent` has the number of faults per counter, 0 by default."""
