@@ -223,8 +223,7 @@ def forgetting(case: Case) -> Differences | None:
         return None
     plain = case.by_reference(asked, symmetry=symmetric)
     known = case.by_reference(asked, symmetry=symmetric, forgets=True)
-    found = _without_fixpoint(plain), _without_fixpoint(known)
-    if different := differences(*found):
+    if different := differences(_within(asked.budget, plain, known), _told(known)):
         return different
     with _small_chunks():
         options = {"symmetry": symmetric, "forgets": True, "threads": 1 + case.seed // 4 % 2}
@@ -240,12 +239,14 @@ def _of_states(case: Case) -> Check:
     return replace(case.asked, only=tuple(each.name for each in named if each.kind in OF_LAST_LAYER))
 
 
-def _without_fixpoint(found: Found) -> Mapping[str, object]:
-    """What must be the same, whether or not more faults than the budget allows are known to add nothing."""
-    told = _told(found)
+def _within(budget: Budget, plain: Found, known: Found) -> Mapping[str, object]:
+    """What must be the same; what is not known to hold for any number of faults holds for the budget's."""
+    others = _told(known)
     return {
-        name: (said[0], said[2]) if isinstance(said, tuple) and len(said) == 3 else said
-        for name, said in told.items()
+        name: (said[0], budget.total, *said[2:])
+        if isinstance(said, tuple) and said[0] == "holds" and others.get(name) != said
+        else said
+        for name, said in _told(plain).items()
     }
 
 

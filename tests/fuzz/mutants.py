@@ -41,7 +41,7 @@ class Mutant:
 
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
-SYMMETRIC = "explicit, symmetry"
+SYMMETRIC, LAST = "explicit, symmetry", "last layer"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
@@ -339,6 +339,36 @@ MUTANTS = (
            "while not found.end.partial and not task", ORDINALS),
     Mutant("two more than a value is a new one too", "spec/model/ordinals.py",
            "len(ones) != 1 or not _is_one(ones[0])", "len(ones) != 1", ORDINALS),
+    Mutant("the last layer forgets what a guard reads", "spec/model/influence.py",
+           "read = [*asked, *(expr for action in actions for expr in expressions_before(action))]",
+           "read = [*asked]", LAST),
+    Mutant("the last layer forgets what is asked", "spec/model/influence.py",
+           "read = [*asked, *(expr", "read = [*(expr", LAST),
+    Mutant("the last layer forgets what conditions read", "spec/model/influence.py",
+           "read += [expr for each in statements for expr in _always_read(each)]", "read += []", LAST),
+    Mutant("the last layer forgets what becomes the value of what counts", "spec/model/influence.py",
+           "found |= more", "break", LAST),
+    Mutant("the last layer forgets what decides whether a step is cut", "spec/model/influence.py",
+           "if not (isinstance(statement, Assign) and _is_stored(last)):",
+           "if not isinstance(statement, Assign):", LAST),
+    Mutant("all layers after the first forget", "modelcheck/search/forgotten.py",
+           "return task.forgets and 0 < faults == task.budget.total",
+           "return task.forgets and 0 < faults", LAST),
+    Mutant("what a fault leads to forgets in every layer", f"{CODEGEN}/search/expansion.py",
+           "fn.below(i64(1), fn.add(before, by_fault))",
+           "fn.below(i64(0), fn.add(before, by_fault))", LAST),
+    Mutant("the code forgets nothing", f"{CODEGEN}/states/layout.py",
+           "return ~(lost >> WORD * word) & (1 << WORD) - 1",
+           "return (lost | ~lost) & (1 << WORD) - 1", LAST),
+    Mutant("a run looks for states with all they have", f"{EXPLICIT}/search/runs.py",
+           "last = is_last(self.task, faults + (found.step.action in self.task.faults))",
+           "last = False", LAST),
+    Mutant("a state that has forgotten says that more faults add nothing", "modelcheck/search/layers.py",
+           "if self.forgotten and is_last(self.task, faults):",
+           "if self.forgotten and not self.task:", LAST),
+    Mutant("a way back is asked of states that have forgotten", "modelcheck/search/forgotten.py",
+           "PropertyKind.STEP, PropertyKind.ASSERT}",
+           "PropertyKind.STEP, PropertyKind.ASSERT, PropertyKind.RECOVERABLE}", LAST),
 )  # fmt: skip
 
 
