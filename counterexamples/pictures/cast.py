@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from counterexamples.pictures.picture import SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
-from spec.model.ir import Value
+from spec.model.ir import Scope, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
 from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
-from spec.model.values import ordered, show
+from spec.model.values import members, ordered, show
 
 SEEN = (
     "log",
@@ -23,25 +24,30 @@ SEEN = (
     "leads",
 )  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
+LONG = 14  # characters of an entry in a box
 EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
 class Cast:
     """The replicas of a trace, each with a lane, and the state variables with a role in pictures."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, selection: Selection = ALL) -> None:
         self.trace = trace
+        self.selection = selection
         self.machine = Machine(trace.model, trace.scope)
         self.actions = {action.name: action for action in trace.model.actions}
-        self.roles = roles(trace.model)
+        self.roles = selection.of_roles(roles(trace.model), trace.model.variables)
         self._lane_of = {
             (sort, ordinal): name
             for sort in self.roles.sorts
             for ordinal, name in enumerate(trace.scope.sorts[sort])
+            if selection.has_member(name)
         }
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
+        self._ties = tuple(self._found_ties())
         self._boxed: dict[tuple[Type, Value], Box] = {}
+        self.short: dict[str, str] = {}  # by the text of a long entry, what a box has in its place
 
     @property
     def replicas(self) -> tuple[str, ...]:
@@ -114,7 +120,7 @@ class Cast:
             value = leader.of(state, member)
             found = replace(found, leads=found.up and leads(leader, value, member))
             if found.up and sort_of_type(leader.type) == sort and value not in {None, member}:
-                found = replace(found, follows=self._lane_of[sort, value])
+                found = replace(found, follows=self.trace.scope.sorts[sort][value])
         elif found.chosen:  # what the members themselves believe is not known
             found = replace(found, leads=found.up)
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
@@ -127,8 +133,13 @@ class Cast:
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
         found = replace(found, oddities=tuple(self._oddities(sort, member, state)) if found.up else ())
+        found = replace(found, ties=tuple(self._held(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
-            found = replace(found, high_watermark=int(mark.of(state, member)), mark=mark.name)
+            value = int(mark.of(state, member))
+            if log is None or isinstance(log.type, Seq):
+                found = replace(found, high_watermark=value, mark=mark.name)
+            else:  # there is no order of entries in which it could be a bar
+                found = replace(found, epoch=f"{found.epoch} · {mark.name} {value}".removeprefix(" · "))
         return found
 
     def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
@@ -140,14 +151,42 @@ class Cast:
                 if value != first[index][member]:
                     yield f"{name}: {'yes' if value else 'no'}"
 
+    def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
+        """The others of its sort that a replica's fields without another role hold, in words."""
+        for index, name in self._ties:
+            variable = self.trace.model.variables[index]
+            if variable.owner == sort and isinstance(variable.type, Map):
+                value = state[index][member]
+                if value is not None and value != frozenset():
+                    yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
+
+    def _found_ties(self) -> Iterator[tuple[int, str]]:
+        """The fields that hold members of their sort, or a set of them, and play no other role, by name."""
+        played = {part.variable for part in self.roles.fields.values()}
+        for index, variable in enumerate(self.trace.model.variables):
+            owner, of = variable.owner, variable.type
+            if owner is None or not isinstance(of, Map) or variable.ghost or variable.network is not None:
+                continue
+            holds = of.value.of if isinstance(of.value, Set | Option) else None
+            if holds == Sort(owner) and index not in played and self._is_open(index):
+                yield index, variable.name.removeprefix(f"{owner}.")
+
     def _found_switches(self) -> Iterator[tuple[int, str]]:
         """The Boolean fields without another role, with their names."""
         played = {part.variable for part in self.roles.fields.values()}
         for index, variable in enumerate(self.trace.model.variables):
             owner = variable.owner
             is_switch = owner is not None and variable.type == Map(Sort(owner), BOOL) and not variable.ghost
-            if is_switch and index not in played and (index, "") not in self.roles.hidden:
+            if is_switch and index not in played and self._is_open(index):
                 yield index, variable.name.removeprefix(f"{owner}.")
+
+    def _is_open(self, index: int) -> bool:
+        """Whether a variable is neither hidden by the model nor left out by selection."""
+        return (index, "") not in self.roles.hidden and self.is_chosen(index, "")
+
+    def is_chosen(self, index: int, field: str) -> bool:
+        """Whether a variable or field is among what is to be shown."""
+        return self.selection.has(index, field, self.trace.model.variables[index])
 
     def is_drawn(self, index: int, field: str) -> bool:
         """Whether a variable or field is drawn, as a box, bar or word, or hidden."""
@@ -172,7 +211,7 @@ class Cast:
     def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
         """The entries of a replica's log as boxes, with the change since `before`."""
         if not isinstance(log.type, Seq):
-            return ()
+            return self._boxes_in_no_order(log, state, before, member)
         now = log.of(state, member)
         old = now if before is None else log.of(before, member)
         same = next(
@@ -190,6 +229,28 @@ class Cast:
                 )
         return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
 
+    def _boxes_in_no_order(
+        self, log: NamedPart, state: State, before: State | None, member: int
+    ) -> tuple[Box, ...]:
+        """The same of a log that is a set, a bag or a map, whose entries have their places before them."""
+        scope = self.trace.scope
+        of, now = entry_type(log.type), entries(log.type, log.of(state, member), scope)
+        old = now if before is None else entries(log.type, log.of(before, member), scope)
+        acknowledged = self.acknowledged_values(state)
+        found = []
+        for place, entry in dict.fromkeys((*now, *old)):
+            box = self._box(of, entry)
+            is_there, was_there = (place, entry) in now, (place, entry) in old
+            made = replace(
+                box,
+                text=f"{place}:{box.text}" if place else box.text,
+                fresh=not was_there,
+                cut=not is_there,
+                acknowledged=is_there and not acknowledged.isdisjoint(self.holds(of, entry)),
+            )
+            found += [made] * max(1, now.count((place, entry)))
+        return tuple(found)
+
     def _box(self, of: Type, entry: Value) -> Box:
         """The box of a log entry, with its record and epoch; made once."""
         if (of, entry) not in self._boxed:
@@ -200,13 +261,20 @@ class Cast:
         """A new box of a log entry."""
         scope = self.trace.scope
         if not isinstance(of, Record):
-            return Box(show(of, entry, scope))
+            return Box(self._fitting(show(of, entry, scope)))
         shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
         epoch = next((name for name in EPOCHS if name in shown), None)
         under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
         if self.roles.label in shown:
-            return Box(shown[self.roles.label], under)
-        return Box(",".join(shown.values()) or under, under if shown else "")
+            return Box(self._fitting(shown[self.roles.label]), under)
+        return Box(self._fitting(",".join(shown.values())) or under, under if shown else "")
+
+    def _fitting(self, text: str) -> str:
+        """The text of an entry, or a short name for it that `Picture.entries` explains."""
+        if len(text) <= LONG:
+            return text
+        letter = text[0].upper() if text[0].isalpha() else "#"
+        return self.short.setdefault(text, f"{letter}{len(self.short) + 1}")
 
     # ------------------------------------------------- what was acknowledged to clients
 
@@ -241,8 +309,8 @@ class Cast:
         sort, _ = self.sort_of[name]
         log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
         of = element(acknowledged.type)
-        is_entry = log is not None and isinstance(log.type, Seq) and log.type.of == of
-        return self._box(of, value) if is_entry else Box(show(of, value, self.trace.scope))
+        is_entry = log is not None and entry_type(log.type) == of
+        return self._box(of, value) if is_entry else Box(self._fitting(show(of, value, self.trace.scope)))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
         """The acknowledged values that a log entry contains."""
@@ -265,3 +333,24 @@ def sort_of_type(of: Type) -> str | None:
 def element(of: Type) -> Type:
     """The element type of a collection; another type itself."""
     return of.of if isinstance(of, Set | Bag | Seq) else of
+
+
+def entry_type(log: Type) -> Type:
+    """The type of the entries of a log."""
+    if isinstance(log, Map):
+        return log.value.of if isinstance(log.value, Option) else log.value
+    return element(log)
+
+
+def entries(log: Type, value: Value, scope: Scope) -> list[tuple[str, Value]]:
+    """The entries of a log with their places: in a map its keys, else none."""
+    match log:
+        case Map():
+            places = [show(log.key, key, scope) for key in members(log.key, scope)]
+            return [pair for pair in zip(places, value, strict=True) if pair[1] is not None]
+        case Seq():
+            return [("", entry) for entry in value]
+        case Bag():
+            return [("", entry) for entry, times in ordered(value) for _ in range(times)]
+        case _:
+            return [("", entry) for entry in ordered(value)]

@@ -25,6 +25,7 @@ class ArrowKind(PyEnum):
     DECISION = "decision"  # of who decides what no replica owns
     RECORD = "record"  # a client's
     ANSWER = "answer"  # to a client
+    CALL = "call"  # a step of both, in which no message is seen
     FAULT = "fault"
 
 
@@ -56,6 +57,7 @@ class ReplicaState:
     log: tuple[Box, ...] | None = None
     high_watermark: int | None = None
     mark: str = "hw"  # what the model calls it
+    ties: tuple[str, ...] = ()  # others of its sort that it holds: "voted_for B", "votes {A, B}"
     oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 
@@ -89,6 +91,7 @@ class PictureRow:
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     acknowledged: tuple[str, ...] = ()
     control: tuple[str, ...] = ()  # what is decided for all: "leader: B", where the step changed it
+    under_way: tuple[str, ...] = ()  # the messages after it that a later step may need
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless by an explanation all goes wrong without it too
@@ -118,6 +121,7 @@ class Picture:
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
     is_captioned: bool = True  # whether the caption is drawn; a screen reader has it in any case
+    entries: tuple[str, ...] = ()  # what the short names of long entries mean: "C1: Config(…)"
     claim: str = ""  # what the run shows, in a sentence, where the title is another
 
     @property
