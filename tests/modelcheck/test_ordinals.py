@@ -25,7 +25,7 @@ from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
 from spec.model.bounds import bound_words
 from tests.ordinal_models import ordinal_model
-from tests.without_bounds import SMALL, agree_with_bounds, bounded, facts
+from tests.without_bounds import agree_with_bounds, bounded, engines_agree, facts
 
 KAFKA = """import kafka
 check two {
@@ -90,20 +90,11 @@ def test_random_models_have_without_a_bound_what_they_have_within_each() -> None
 
 def test_engines_and_symmetry_agree_on_random_models_without_a_bound() -> None:
     random = Random(39)  # noqa: S311 - no secret
+    agreed = 0
     for _ in range(MODELS):
         (model,) = loads(ordinal_model(random))
-        limits = Limits(states=20 * SMALL)
-        native = check(model, model.checks[0], engine="explicit", limits=limits).findings
-        if native.end.partial or native.stats.states > SMALL:
-            continue
-        plain = check(model, model.checks[0], engine="reference", limits=limits).findings
-        renamed = check(model, model.checks[0], symmetry=True, limits=limits).findings
-        assert (native.end, native.stats.states, native.stats.taken, facts(native)) == (
-            *(plain.end, plain.stats.states, plain.stats.taken),
-            facts(plain),
-        )
-        assert facts(renamed) == facts(native)
-        assert renamed.stats.states <= native.stats.states
+        agreed += engines_agree(model, model.checks[0])
+    assert agreed >= MODELS // 3
 
 
 # ------------------------------------------------------------------ what needs a bound
@@ -159,6 +150,8 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
         ({"claim": "max((top, 1), (0, 0)) != (2, 1)"}, "2", "written number"),
         ({"claim": "[n: N -> n.own] != [n: N -> 1]"}, "1", "written number"),
         ({"action": "action a(n: N) { let first = 1  n.own := first }"}, "1", "written number"),
+        ({"action": "action a(n: N) { let z = 1  let y = z  n.own := y }"}, "1", "written number"),
+        ({"action": "action a(n: N) { let z = size(N)  let y = z  n.own := y }"}, "y", "another kind"),
         (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
@@ -195,6 +188,7 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
         {"action": "action a(n: N) { let none_yet = 0  require n.own > none_yet  n.own := none_yet }"},
         {"claim": "let least = 0. top == least or top > least"},
+        {"action": "action a(n: N) { let z = 0  let y = z  n.own := max(y, n.own) }"},
     ],
 )
 def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:
