@@ -23,7 +23,7 @@ from modelcheck.storage.files import save_text
 from spec.load import load
 from spec.model.ir import Check, ExpectCount, Model
 from spec.model.kinds import OF_FAIR_RUNS
-from spec.model.ordinals import obstacles
+from spec.model.ordinals import Obstacle, obstacles
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "any.md"
 PROTOCOLS = Path(library.__file__).with_name("protocols")
@@ -38,7 +38,8 @@ Which nats of the [protocols that come with it](../../spec/protocols/README.md) 
 
 For a nat that can be `any`, one check is asked without a bound: of those in which the bound cuts a step \
 the first, else the first.
-States are those of the whole search.
+States are those of the whole search, which ends at 300,000.
+A protocol without a nat has a line that says so.
 
 | protocol | nat | check | states with its bound | without |
 | --- | --- | --- | ---: | --- |
@@ -59,15 +60,24 @@ class Row(NamedTuple):
 
 
 def rows(name: str) -> Iterator[Row]:
-    """A row for each nat of a protocol."""
+    """A row for each nat of a protocol; one that says so where it has none."""
     models = load(PROTOCOLS / f"{name}.rsm")
+    if not models[0].nats:
+        yield Row(f"`{name}`", "", "", "", "has no nat, so its checks have nothing to leave without a bound")
+    asked = [model for model in models if model.checks]
     for nat in [each.name for each in models[0].nats]:
-        found = next(obstacles(models[0], nat), None)
-        if found is None:
+        found = [(model, each) for model in asked if (each := next(obstacles(model, nat), None)) is not None]
+        if len(found) < len(asked):
             yield _without(name, nat, models)
         else:
-            line = models[0].source.position(found.span.start)[0]
-            yield Row(f"`{name}`", f"`{nat}`", "", "", f"needs a bound: {found.why} (line {line})")
+            yield Row(f"`{name}`", f"`{nat}`", "", "", f"needs a bound: {_why_bounded(name, *found[0])}")
+
+
+def _why_bounded(name: str, model: Model, found: Obstacle) -> str:
+    """Why a nat needs a bound, with the line; the file as well where the protocol goes on from it."""
+    path, line, _ = model.source.place(found.span.start)
+    file = Path(path).stem
+    return f"{found.why} (line {line}{'' if file == name else f' of `{file}`'})"
 
 
 def _without(name: str, nat: str, models: tuple[Model, ...]) -> Row:
