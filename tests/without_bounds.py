@@ -81,5 +81,25 @@ def agree_with_bounds(model: Model, question: Check, nat: str, most: int) -> boo
     return True
 
 
+def engines_agree(model: Model, question: Check) -> bool:
+    """Whether both engines, and symmetry, were asked without a bound; asserts that they find the same.
+
+    Not asked are searches that are large.
+    """
+    limits = Limits(states=20 * SMALL)
+    native = check(model, question, engine="explicit", limits=limits).findings
+    if native.end.partial or native.stats.states > SMALL:
+        return False
+    plain = check(model, question, engine="reference", limits=limits).findings
+    renamed = check(model, question, symmetry=True, limits=limits).findings
+    assert (native.end, native.stats.states, native.stats.taken, facts(native)) == (
+        *(plain.end, plain.stats.states, plain.stats.taken),
+        facts(plain),
+    )
+    assert facts(renamed) == facts(native)
+    assert renamed.stats.states <= native.stats.states
+    return True
+
+
 def ordinals(model: Model) -> list[str]:
     return [nat.name for nat in model.nats if not any(True for _ in obstacles(model, nat.name))]

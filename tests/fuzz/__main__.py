@@ -9,14 +9,19 @@ from collections.abc import Sequence
 from time import monotonic
 
 from modelcheck.processes.cores import cores
-from tests.fuzz import inputs, models, proofs
+from tests.fuzz import inputs, models, ordinals, proofs
 from tests.fuzz.findings import Answer
 from tests.fuzz.pool import Lost, Queue, answers
 
 LINE = 10.0  # seconds between two lines that tell how far it is
 SEEDS = 10**9
-MODES = {"models": models.serve, "inputs": inputs.serve, "proofs": proofs.serve}
-Job = models.Job | inputs.Job | proofs.Job
+MODES = {
+    "models": models.serve,
+    "ordinals": ordinals.serve,
+    "inputs": inputs.serve,
+    "proofs": proofs.serve,
+}
+Job = models.Job | ordinals.Job | inputs.Job | proofs.Job
 EVERY = {"tlc": 20, "spin": 40, "rumur": 40}  # models
 
 
@@ -49,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     def job(seed: int) -> Job:
         if args.mode == "models":
             return models.Job(seed, others, only=tuple(args.only))
+        if args.mode == "ordinals":
+            return ordinals.Job(seed, others, tuple(args.only))
         return proofs.Job(seed) if args.mode == "proofs" else inputs.Job(seed)
 
     until = None if args.minutes is None else monotonic() + 60 * args.minutes

@@ -6,6 +6,8 @@ import gc
 import os
 import shlex
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
@@ -107,12 +109,19 @@ def _differing(seed: int, text: str, comparison: Comparison) -> Differences:
     return differing(comparison, case) or {}
 
 
-def serve(pipe: Connection) -> None:
-    """Answer jobs until there are none; no kernel is kept."""
+@contextmanager
+def without_kernels_kept() -> Iterator[None]:
+    """A process in which what a model leaves is gone with it, kernels too."""
     gc.freeze()
-    gc.set_threshold(100_000)  # what a model leaves is gone with it
+    gc.set_threshold(100_000)
     with tempfile.NamedTemporaryFile() as file:  # in which there can be no folder
         os.environ["MODELCHECK_CACHE"] = f"{file.name}/kernels"
+        yield
+
+
+def serve(pipe: Connection) -> None:
+    """Answer jobs until there are none; no kernel is kept."""
+    with without_kernels_kept():
         try:
             while True:
                 pipe.send(run(pipe.recv()))

@@ -1,4 +1,4 @@
-"""The fuzzer itself: it looks, it finds, it makes small, and it says so; a handful of seeds in both modes."""
+"""The fuzzer itself: it looks, it finds, it makes small, and it says so; a handful of seeds in each mode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from spec.diagnostics import SpecError
 from spec.load import loads
-from tests.fuzz import proofs
+from tests.fuzz import ordinals, proofs
 from tests.fuzz.__main__ import main
 from tests.fuzz.cases import case_of, text_of
 from tests.fuzz.commands import input_of
@@ -28,6 +28,7 @@ from tests.fuzz.models import Job, run
 from tests.fuzz.mutate import mutated, mutated_json
 from tests.fuzz.pool import Lost, Queue, answers
 from tests.fuzz.shrink import smallest
+from tests.oracles import needs_tlc
 
 ROOT = Path(__file__).parents[2]
 SELDOM = [  # what is asked once in so many models, and of no engine
@@ -129,6 +130,35 @@ def test_a_shrunk_text_is_a_model_and_still_differs() -> None:
 
     assert still(small)
     assert len(small) < len(text) / 3
+
+
+# ------------------------------------------------------------------ nats without a bound
+
+
+def test_a_handful_of_nats_without_a_bound_has_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--mode", "ordinals", "--models", "6", "--jobs", "1"]) == 0
+
+    said = capsys.readouterr().out
+    assert "6 ordinals" in said
+    assert "bounds" in said
+    assert "engines" in said
+
+
+@pytest.mark.oracle
+@needs_tlc
+def test_tlc_finds_within_a_bound_what_we_find() -> None:
+    asked = [ordinals.run(ordinals.Job(seed, (("tlc", 1),), only=("tlc",))) for seed in range(12)]
+
+    assert [each.found for each in asked if each.found] == []
+    assert sum(each.looks == ["tlc"] for each in asked) >= 6
+
+
+def test_a_difference_without_a_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fuzz.ordinals.engines_agree", lambda *_: 1 / 0)
+    (found,) = ordinals.run(ordinals.Job(3, only=("engines",))).found
+
+    assert found.look == "engines"
+    assert "--mode ordinals --seed 3 --models 1" in str(found)
 
 
 # ------------------------------------------------------------------ inputs

@@ -25,7 +25,7 @@ from spec.load import loads
 from spec.meaning.evaluate import NOT_GREATEST
 from spec.model.bounds import bound_words
 from tests.ordinal_models import ordinal_model
-from tests.without_bounds import SMALL, agree_with_bounds, bounded, facts
+from tests.without_bounds import agree_with_bounds, bounded, engines_agree, facts
 
 KAFKA = """import kafka
 check two {
@@ -90,20 +90,11 @@ def test_random_models_have_without_a_bound_what_they_have_within_each() -> None
 
 def test_engines_and_symmetry_agree_on_random_models_without_a_bound() -> None:
     random = Random(39)  # noqa: S311 - no secret
+    agreed = 0
     for _ in range(MODELS):
         (model,) = loads(ordinal_model(random))
-        limits = Limits(states=20 * SMALL)
-        native = check(model, model.checks[0], engine="explicit", limits=limits).findings
-        if native.end.partial or native.stats.states > SMALL:
-            continue
-        plain = check(model, model.checks[0], engine="reference", limits=limits).findings
-        renamed = check(model, model.checks[0], symmetry=True, limits=limits).findings
-        assert (native.end, native.stats.states, native.stats.taken, facts(native)) == (
-            *(plain.end, plain.stats.states, plain.stats.taken),
-            facts(plain),
-        )
-        assert facts(renamed) == facts(native)
-        assert renamed.stats.states <= native.stats.states
+        agreed += engines_agree(model, model.checks[0])
+    assert agreed >= MODELS // 3
 
 
 # ------------------------------------------------------------------ what needs a bound
