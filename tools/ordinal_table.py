@@ -74,7 +74,7 @@ def rows(name: str) -> Iterator[Row]:
 
 
 def _why_bounded(name: str, model: Model, found: Obstacle) -> str:
-    """Why a nat needs a bound, with the line; the file as well where the protocol goes on from it."""
+    """Why a nat needs a bound, with the line; the file as well where it is one that the protocol imports."""
     path, line, _ = model.source.place(found.span.start)
     file = Path(path).stem
     return f"{found.why} (line {line}{'' if file == name else f' of `{file}`'})"
