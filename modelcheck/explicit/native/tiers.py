@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from modelcheck.processes.children import Child
 
-HOT = 1.5  # seconds of searching, after which better code is worth its price: it takes as long to compile
+# Seconds of processors, of all threads, that a search takes before better code is worth its price: some two
+# seconds, of which no more than a third of what is left comes back.
+HOT = 6.0
 NICE = 10  # where there is one core, and the search is to have it
 
 
@@ -43,7 +45,10 @@ class Optimiser:
             self.close()
 
     def look(self, seconds: float) -> None:
-        """Start compiling, or switch the kernel to finished code; it must not be in use."""
+        """Start compiling after enough processor seconds, or switch the kernel to finished code.
+
+        The kernel must not be in use.
+        """
         self._latest = seconds
         if self._given_up or self._spent + seconds < self._after:
             return

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from time import monotonic
+from time import monotonic, process_time
 from typing import Protocol
 
 from counterexamples.trace import Trace
@@ -69,7 +69,10 @@ class CodeImprover(Protocol):
     """The interface of what may replace the kernel's code by faster code during a search."""
 
     def look(self, seconds: float) -> None:
-        """Replace the code, if better code is ready, or begin to compile it; the kernel is not in use."""
+        """Replace the code, if better code is ready, or begin to compile it; the kernel is not in use.
+
+        `seconds` are those of processors that the search has taken so far.
+        """
         ...
 
 
@@ -88,6 +91,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.ready = kernel.seconds
         self.space = space
         self._kept = self.started
+        self._began = process_time()
         self.keeper: Keeper | None = None
         self.optimiser: CodeImprover | None = None
         self._entry = 8 * (kernel.layout.words + 1)
@@ -284,7 +288,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         """Check the limits, report progress, and save checkpoints."""
         super()._look_around(faults, depth, waiting)
         if self.optimiser is not None:
-            self.optimiser.look(monotonic() - self.started)
+            self.optimiser.look(process_time() - self._began)
         if self.keeper is not None and monotonic() - self._kept >= self.keeper.every:
             self._keep()
             self._kept = monotonic()

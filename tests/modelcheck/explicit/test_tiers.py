@@ -204,6 +204,20 @@ def test_a_short_search_starts_no_process(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert check(model, asked, engine="explicit").findings.stats.states == 19_521
 
 
+def test_a_search_that_waits_for_its_turn_starts_no_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path))
+    monkeypatch.setattr(tiers, "HOT", 1e-9)
+    monkeypatch.setattr("modelcheck.explicit.search.rounds.process_time", lambda: 1.0)
+    monkeypatch.setattr(
+        "modelcheck.processes.children.started", lambda _: pytest.fail("a process for a busy machine")
+    )
+    model, asked = named("kisr", "xs")
+
+    assert check(model, asked, engine="explicit").findings.stats.states == 19_521
+
+
 SCRIPT = """
 from modelcheck.api import check
 from modelcheck.explicit.native import tiers
