@@ -291,11 +291,12 @@ class _Obstacles:
                 return self._put(two, one.type)
 
     def _written(self, expr: ir.Expr) -> ir.Expr:
-        """The constant that a name is bound to, if it is bound to one; else the expression."""
+        """The constant that a name is bound to, perhaps by another name; else the expression."""
         binders = self.binders[expr.slot] if isinstance(expr, ir.Local) else []
         match binders:
-            case [(ir.Let(value=ir.Const() as value) | ir.Bound(value=ir.Const() as value))]:
-                return value
+            case [(ir.Let(value=value) | ir.Bound(value=value))]:
+                found = self._written(value)
+                return found if isinstance(found, ir.Const) else expr
             case _:
                 return expr
 

@@ -150,6 +150,8 @@ def counter(*, state: str = "", action: str = "", claim: str = "true") -> str:
         ({"claim": "max((top, 1), (0, 0)) != (2, 1)"}, "2", "written number"),
         ({"claim": "[n: N -> n.own] != [n: N -> 1]"}, "1", "written number"),
         ({"action": "action a(n: N) { let first = 1  n.own := first }"}, "1", "written number"),
+        ({"action": "action a(n: N) { let z = 1  let y = z  n.own := y }"}, "1", "written number"),
+        ({"action": "action a(n: N) { let z = size(N)  let y = z  n.own := y }"}, "y", "another kind"),
         (
             {"action": "action a { require (top, 1) < (top, 2) and (top, 1) == (1, 1) }"},
             "1",
@@ -186,6 +188,7 @@ def test_what_needs_a_bound_is_an_error_at_its_place(parts: dict[str, str], plac
         {"action": "action a(e in seen) { seen.remove(e) }\nstep b: did(a(0)) implies top > 0"},
         {"action": "action a(n: N) { let none_yet = 0  require n.own > none_yet  n.own := none_yet }"},
         {"claim": "let least = 0. top == least or top > least"},
+        {"action": "action a(n: N) { let z = 0  let y = z  n.own := max(y, n.own) }"},
     ],
 )
 def test_what_only_looks_at_the_order_needs_none(parts: dict[str, str]) -> None:
