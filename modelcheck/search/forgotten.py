@@ -50,10 +50,10 @@ def forgettable(task: Task) -> frozenset[int]:
 
 
 def forgetting(task: Task, faults: int) -> int:
-    """2 in a last layer that forgets, 1 where a fault leads from states with so many faults to it, else 0."""
+    """2 with that number of faults in a last layer that forgets, 1 where one more leads to it, else 0."""
     return 2 if is_last(task, faults) else 1 if is_last(task, faults + 1) else 0
 
 
 def is_last(task: Task, faults: int) -> bool:
-    """Whether states with so many faults are of a last layer that forgets."""
+    """Whether states with that number of faults are of a last layer that forgets."""
     return task.forgets and 0 < faults == task.budget.total
