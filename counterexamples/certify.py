@@ -230,16 +230,17 @@ def _loops(machine: Machine, trace: Trace, loop: int) -> None:
     _claim(trace.states[loop] == trace.states[-1], f"the last state is not state {loop} again")
     prop = _property(trace)
     try:
-        _claim(not _is_served(machine, trace, prop, loop), f"the goal of `{prop.name}` is reached")
+        _claim(not _is_served(machine, trace, prop, loop), f"the run does what `{prop.name}` promises")
         _claim_fair(machine, trace, loop)
     except ModelError as error:
         raise NotReplayable(None, f"the model makes an error on the way round: {error.message}") from error
 
 
 def _is_served(machine: Machine, trace: Trace, prop: Property, loop: int) -> bool:
-    """Whether every request is answered, at the latest on the cycle."""
-    if prop.kind is PropertyKind.ALWAYS_EVENTUALLY:
-        return any(machine.holds(prop, state) for state in trace.states[loop:])
+    """Whether the run does what is promised, at the latest on the cycle."""
+    if prop.kind is not PropertyKind.LEADSTO:
+        enough = any if prop.kind is PropertyKind.ALWAYS_EVENTUALLY else all
+        return enough(machine.holds(prop, state) for state in trace.states[loop:])
     waits = [number for number, state in enumerate(trace.states) if machine.holds(prop, state)]
     _claim(bool(waits), "what should lead to the goal never happens")
     return any(machine.goal(prop, state) for state in trace.states[min(waits[-1], loop) :])

@@ -22,7 +22,7 @@ from counterexamples.trace import (
 from spec.meaning.blame import Failure, failing, failing_step
 from spec.meaning.evaluate import FrameLayout
 from spec.meaning.semantics import Machine, State, sentence
-from spec.model.ir import Property
+from spec.model.ir import Property, PropertyKind
 from spec.model.values import ModelError, show
 from spec.source import Span
 
@@ -45,12 +45,7 @@ def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
         case Deadlocked():
             yield from _verdict(machine, trace, prop, "is violated: no step is possible from here", width)
         case Lasso(loop):
-            if loop == len(trace.steps):
-                what = "is violated: the run may stay here for ever"
-            else:
-                again = f"this is the state after step {loop} again"
-                what = f"is violated: {again}, so the run can repeat forever"
-            yield from _verdict(machine, trace, prop, what, width)
+            yield from _verdict(machine, trace, prop, f"is violated: {_for_ever(trace, prop, loop)}", width)
         case Trapped():
             yield from _verdict(machine, trace, prop, "cannot be reached from here any more", width)
         case Example():
@@ -59,6 +54,15 @@ def ending(machine: Machine, trace: Trace, width: int) -> Iterator[Line]:
             yield line(Piece("the run stops here; nothing is claimed about it", Role.DIM))
         case _:
             assert_never(trace.ending)
+
+
+def _for_ever(trace: Trace, prop: Property | None, loop: int) -> str:
+    """Why a run without an end is a violation, in words."""
+    is_of_stability = prop is not None and prop.kind is PropertyKind.EVENTUALLY_ALWAYS
+    false, again = ("it is false here, and ", ", and it is false each time") if is_of_stability else ("", "")
+    if loop == len(trace.steps):
+        return f"{false}the run may stay here for ever"
+    return f"{false}this is the state after step {loop} again, so the run can repeat forever{again}"
 
 
 def _verdict(machine: Machine, trace: Trace, prop: Property | None, what: str, width: int) -> Iterator[Line]:
@@ -77,7 +81,9 @@ def failures(trace: Trace) -> tuple[Failure, ...]:
         return ()
     prop = trace.model.property(trace.property)
     match trace.ending:
-        case BadState() | Deadlocked():
+        case Lasso() if prop.kind is not PropertyKind.EVENTUALLY_ALWAYS:
+            return ()  # its goal is missing in all states of the loop, and no part of it in the last alone
+        case BadState() | Deadlocked() | Lasso():
             return failing(trace.model, trace.scope, prop, trace.states[-1])
         case BadStep():
             *_, before, after = trace.states

@@ -184,7 +184,17 @@ _NAMED = st.one_of(
     _in("fun %s(%s): %s = %s", NAMES, _PLAIN_FIELDS, TYPES, EXPRESSIONS),
     _in(
         "%s %s%s: %s",
-        st.sampled_from(["invariant", "lemma", "step", "reachable", "recoverable", "always eventually"]),
+        st.sampled_from(
+            [
+                "invariant",
+                "lemma",
+                "step",
+                "reachable",
+                "recoverable",
+                "always eventually",
+                "eventually always",
+            ]
+        ),
         NAMES,
         _SAYS,
         EXPRESSIONS,

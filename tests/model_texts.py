@@ -229,7 +229,7 @@ class _Writer:
         lines: list[str] = []
         view = replace(self.view, ghosts=True, enabled=True)
         kinds = ["invariant", "step", "reachable", "lemma", "recoverable"]
-        kinds += ["leadsto", "always eventually"] if self.whole else []
+        kinds += ["leadsto", "always eventually", "eventually always"] if self.whole else []
         for kind in [self.dice.pick(kinds) for _ in range(self.dice.number(0, 3 if self.whole else 4))]:
             name = self.world.fresh("p")
             seen = replace(view, step=kind == "step", enabled=kind != "step")

@@ -6,7 +6,7 @@
   const values = Values.of(description.types);
   const picture = Picture.of(description, values);
   const BAD = new Set(["invariant", "lemma", "step", "assert", "deadlock free"]);
-  const RARE = new Set(["leadsto", "always eventually"]);
+  const RARE = new Set(["leadsto", "always eventually", "eventually always"]);
   const asked = description.properties.filter((each) => each.asked);
   const wrongs = asked.filter((each) => BAD.has(each.kind));
   const count = (many, what) => `${many.toLocaleString("en")} ${what}${many === 1 ? "" : "s"}`;

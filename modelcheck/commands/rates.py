@@ -28,7 +28,11 @@ from spec.model.rates import UNITS, YEAR
 MOST = 20_000  # states that are explored: some ten seconds
 _LOSSES = {PropertyKind.INVARIANT, PropertyKind.LEMMA}
 _SERVICES = {PropertyKind.RECOVERABLE}
-_RATED = _LOSSES | _SERVICES | {PropertyKind.REACHABLE, PropertyKind.ALWAYS_EVENTUALLY}
+_RATED = (
+    _LOSSES
+    | _SERVICES
+    | {PropertyKind.REACHABLE, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.EVENTUALLY_ALWAYS}
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -43,7 +43,7 @@ class Holds:
 
     `beyond` counts the states from which the only way to what a `recoverable`
     asks for leaves the scope, and those where a run would miss the goal of a
-    `leadsto` or `always eventually` if a fair step beyond the scope were not
+    property of fair runs if a fair step beyond the scope were not
     possible; with `renamed` it counts states that differ by a renaming of members of those
     sorts as one; `example` is the shortest run to a `reachable`, or `unshown` is
     why there is none.  `vacuous` is a `leadsto` where no run ever begins to wait.

@@ -44,7 +44,7 @@ def _ending(prop: Property) -> Ending:
             return Deadlocked()
         case PropertyKind.RECOVERABLE:
             return Trapped()
-        case PropertyKind.LEADSTO | PropertyKind.ALWAYS_EVENTUALLY:
+        case PropertyKind.LEADSTO | PropertyKind.ALWAYS_EVENTUALLY | PropertyKind.EVENTUALLY_ALWAYS:
             return Lasso(0)
         case _:
             assert_never(prop.kind)

@@ -14,17 +14,28 @@ MOST_WAY_OUT = 5  # steps of a way out that are shown
 
 
 def point_of_no_return(trace: Trace, may_look: Callable[[int], bool] = lambda _: True) -> NoReturn | None:
-    """The point after which the violation is unavoidable; None if nothing is wrong.
+    """The point after which the violation is unavoidable; None if nothing is wrong, or without such a point.
 
     The point of no return is the first state from which on, to the end of the run,
     all states are settled by NOTE(futures); a `leadsto` is settled at the earliest
-    when it is due.  Costs the futures of its last states: it goes back from the end
-    as far as the first state that is not settled, and then, for `at_risk`, over the
-    faults.  `may_look` is asked, with the number of states looked at so far, before each.
+    when it is due.  An `eventually always` has no such point: NOTE(futures) is of what
+    must come, or must not, once, and not again and again.  Costs the futures of the
+    last states: it goes back from the end as far as the first state that is not settled,
+    and then, for `at_risk`, over the faults.  `may_look` is asked, with the number of
+    states looked at so far, before each.
     """
-    if isinstance(trace.ending, Example | Stops):
+    if isinstance(trace.ending, Example | Stops) or _is_of_stability(trace):
         return None
     return _Outlook(trace, may_look).found()
+
+
+def _is_of_stability(trace: Trace) -> bool:
+    """Whether what is violated is an `eventually always`."""
+    return (
+        isinstance(trace.ending, Lasso)
+        and trace.property is not None
+        and trace.model.property(trace.property).kind is PropertyKind.EVENTUALLY_ALWAYS
+    )
 
 
 class _Outlook:

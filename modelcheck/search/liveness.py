@@ -1,4 +1,4 @@
-"""Liveness: whether every fair run reaches a goal in the end, for `leadsto` and `always eventually`.
+"""Liveness: whether every fair run does in the end what is promised of it, for the properties of fair runs.
 
 `leadsto p ~> q` is violated by a fair run that reaches a state with p and has
 no q there nor ever after; `always eventually q` is `leadsto true ~> q`.  Such a
@@ -6,6 +6,10 @@ run waits: by actions, repairs and the faults that the budget allows it gets to 
 home, where it can be for ever without the goal (see `modelcheck.search.fairness`): it
 stays in one state, or goes round a circle of actions and repairs.  Faults are
 before the circle only: they come to an end.
+
+`eventually always q` is violated by a fair run that has no q again and again: one that
+gets to a state without q which is in a home among all states.  It begins to wait there, and its
+circle begins and ends there.
 
 The run shown has the fewest faults, then the shortest way to a home.  A home to
 stay in goes before a circle where it makes the whole run shorter however short the
@@ -15,6 +19,7 @@ circle is: where it is as near, or one step further.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from heapq import heapify, heappop, heappush
 
 from modelcheck.search.fairness import FairGraph, Homes, Hop, circle, homes
@@ -66,15 +71,17 @@ def starving(prop: Property, search: InterpretedSearch) -> Starving | Served:
     ways = FairGraph(search.task.model, search.edges, search.poll_limits)
     unserved = _unserved(prop, search)
     sources = _sources(prop, search, unserved)
-    found = homes(ways, unserved, ways.possible)
-    first = _cheapest(_Waiting(search, ways, unserved, sources, search.budget), found)
+    allowed = bytearray(b"\1") * ways.count if prop.kind is PropertyKind.EVENTUALLY_ALWAYS else unserved
+    found = homes(ways, allowed, ways.possible)
+    waits = prop.kind is PropertyKind.LEADSTO
+    waiting = partial(_Waiting, search, ways, unserved, sources, waits=waits)
+    first = _cheapest(waiting(search.budget), found)
     if first is not None:
         return first
     return Served(
-        _beyond(_Waiting(search, ways, unserved, sources, search.budget)),
-        search.fixpoint
-        and _cheapest(_Waiting(search, ways, unserved, sources, _unlimited_budget(search)), found) is None,
-        prop.kind is PropertyKind.LEADSTO and not sources,
+        _beyond(waiting(search.budget), allowed),
+        search.fixpoint and _cheapest(waiting(_unlimited_budget(search)), found) is None,
+        waits and not sources,
     )
 
 
@@ -102,7 +109,7 @@ def _taken(search: InterpretedSearch, state: State, hop: Hop) -> Taken:
 
 
 def _unserved(prop: Property, search: InterpretedSearch) -> bytearray:
-    """A flag for each state: 1 if the goal is false there."""
+    """A flag for each state: 1 if the goal, or what is to be stable, is false there."""
     machine, space = search.machine, search.space
     reached = machine.goal if prop.kind is PropertyKind.LEADSTO else machine.holds
     found = bytearray(len(space))
@@ -127,7 +134,11 @@ def _unlimited_budget(search: InterpretedSearch) -> FaultBudget:
 
 
 class _Waiting:
-    """The states in which a run can be waiting, in order of the faults and then the steps it costs."""
+    """The states in which a run can be waiting, in order of the faults and then the steps it costs.
+
+    Unless it `waits` for what comes later, a run begins to wait in each state without the goal, so
+    none need be followed.
+    """
 
     def __init__(
         self,
@@ -136,12 +147,15 @@ class _Waiting:
         unserved: bytearray,
         sources: list[int],
         budget: FaultBudget,
+        *,
+        waits: bool,
     ) -> None:
         self.search = search
         self.ways = ways
-        self.unserved = unserved
+        self._unserved = unserved
         self._sources = sources
         self._budget = budget
+        self._waits = waits
         self._numbers = {action.name: i for i, action in enumerate(search.task.model.actions)}
         self._came: dict[int, tuple[int, int]] = {}  # from which state, by which action
 
@@ -156,8 +170,8 @@ class _Waiting:
                 continue
             self._came[number] = (before, action)
             yield number, faults, depth
-            for cost, hop in self._next(number, faults):
-                if self.unserved[hop.target] and hop.target not in self._came:
+            for cost, hop in self._next(number, faults) if self._waits else ():
+                if self._unserved[hop.target] and hop.target not in self._came:
                     heappush(heap, (faults + cost, depth + 1, hop.target, number, hop.action))
 
     def way(self, number: int) -> tuple[int, list[Hop]]:
@@ -210,10 +224,10 @@ def _cheapest(waiting: _Waiting, found: Homes) -> Starving | None:
     return best
 
 
-def _beyond(waiting: _Waiting) -> int:
+def _beyond(waiting: _Waiting, allowed: bytearray) -> int:
     """The number of states where a run could remain forever if steps beyond the scope were not possible."""
     ways = waiting.ways
     if ways.inside == ways.possible:
         return 0
-    found = homes(ways, waiting.unserved, ways.inside)
+    found = homes(ways, allowed, ways.inside)
     return sum(found.has(number) for number, _, _ in waiting) if found.any() else 0

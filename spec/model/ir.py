@@ -400,6 +400,7 @@ class PropertyKind(PyEnum):
     RECOVERABLE = "recoverable"
     LEADSTO = "leadsto"
     ALWAYS_EVENTUALLY = "always eventually"
+    EVENTUALLY_ALWAYS = "eventually always"
     DEADLOCK_FREE = "deadlock free"
     ASSERT = "assert"  # made by `assert` statements of that name
 

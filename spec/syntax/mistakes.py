@@ -62,9 +62,7 @@ _FOREIGN = {
 _FOREIGN_DECLARATIONS = {
     "property": "an `invariant` of states, a `step` of steps, a `leadsto` of runs",
     "safety": "`invariant NAME: e`",
-    "always": "`invariant NAME: e`",
-    "liveness": "`leadsto NAME: p ~> q` or `always eventually NAME: q`",
-    "eventually": "`leadsto NAME: true ~> q` or `always eventually NAME: q`",
+    "liveness": "`leadsto NAME: p ~> q`, `always eventually NAME: q` or `eventually always NAME: q`",
     "theorem": "`invariant NAME: e`",
     "var": "`state { x: T = e }`, or a field of a `process`",
     "vars": "`state { x: T = e }`, or fields of a `process`",
@@ -78,6 +76,11 @@ _FOREIGN_DECLARATIONS = {
     "def": "`fun NAME(x: T): U = e`",
     "function": "`fun NAME(x: T): U = e`",
     "module": "`protocol NAME` in the first line",
+}
+
+_HALVES = {  # the first of two words of a declaration, and what may have been meant by it alone
+    "always": "`invariant NAME: e`, or `always eventually NAME: q`",
+    "eventually": "`leadsto NAME: true ~> q`, `always eventually NAME: q` or `eventually always NAME: q`",
 }
 
 _FOREIGN_QUANTIFIERS = {
@@ -330,6 +333,14 @@ def _foreign_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     return place.says(what, f"write {_FOREIGN_DECLARATIONS[place.found]}")
 
 
+def _half_a_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `always p: e`, `eventually p: e`: the other of two words is missing."""
+    word = re.search(r"^\s*(always|eventually)\s+$", place.before)
+    if word is None or not {"always", "eventually"} & place.expected:
+        return None
+    return place.says(f"`{word[1]}` alone declares nothing", f"write {_HALVES[word[1]]}")
+
+
 def _open_declaration(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a declaration that begins where a bracket of the one above is still open."""
     if place.before or place.found not in _WORDS or not {"}", ")", "]"} & place.expected:
@@ -392,6 +403,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _misspelt_before,
     _misspelt_inside,
     _misspelt,
+    _half_a_declaration,
     _unclosed_string,
     _part_of_a_rate,
     _shared_domain,

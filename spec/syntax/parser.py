@@ -304,9 +304,13 @@ class _Build:
     def leadsto_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
         return s.PropertyDecl("leadsto", *children, span=span)
 
-    def eventually_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
+    def recurs_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
         name, says, expr = children
         return s.PropertyDecl("always eventually", name, says, expr, None, span=span)
+
+    def settles_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
+        name, says, expr = children
+        return s.PropertyDecl("eventually always", name, says, expr, None, span=span)
 
     def deadlock_free(self, _children: list[Any], span: Span) -> se.Ident:
         return se.Ident("deadlock_free", span=span)

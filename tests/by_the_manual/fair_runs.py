@@ -79,6 +79,12 @@ def fewest_faults(graph: Graph, true: list[set[Key]], fair: dict[str, str], most
     return None
 
 
+def fewest_faults_before_unrest(graph: Graph, true: set[Key], fair: dict[str, str]) -> int | None:
+    """The fewest faults of a fair run that leaves the set again and again; None where there is none."""
+    again = {key for core in _fair_cores(graph, set(graph.costs), fair) for key in core} - true
+    return min((graph.costs[key][0] for key in again), default=None)
+
+
 def _fair_cores(graph: Graph, keys: set[Key], fair: dict[str, str]) -> Iterator[set[Key]]:
     """Sets of states in which a fair run can stay for ever: it goes round, or stops."""
     inside: nx.DiGraph[Key] = nx.DiGraph()

@@ -12,7 +12,8 @@ from tests.by_the_manual.statements import Branch, Statements, guards
 from tests.by_the_manual.tokens import Refused
 from tests.by_the_manual.values import BOOL, INT, Type, Value, Wrong, beyond, members
 
-PROPERTIES = {"invariant", "lemma", "reachable", "recoverable", "deadlock", "step", "leadsto", "eventually"}
+OF_FAIR_RUNS = {"leadsto", "eventually", "stable"}
+PROPERTIES = {"invariant", "lemma", "reachable", "recoverable", "deadlock", "step", *OF_FAIR_RUNS}
 VARIABLES = {"variable", "field", "network"}
 
 
@@ -93,7 +94,7 @@ class Model(Statements):
         if check.only:
             self.properties = {name: self.properties[name] for name in check.only}
         for name, (kind, _) in self.properties.items():
-            if kind in {"leadsto", "eventually"} and None in self.scope.values():
+            if kind in OF_FAIR_RUNS and None in self.scope.values():
                 raise Refused(f"{name} is of fair runs, and a nat has no bound")
 
     def _of_kind(self, *kinds: str) -> list[Declaration]:

@@ -221,6 +221,11 @@ class _Parser(ExpressionParser):
         name = self.name()
         return [Declaration("eventually", name, (("bool", True), self.property_body()))]
 
+    def declare_eventually(self) -> list[Declaration]:
+        self.need("always")
+        name = self.name()
+        return [Declaration("stable", name, (self.property_body(),))]
+
     def declare_deadlock(self) -> list[Declaration]:
         self.need("free")
         unless = self.expr() if self.take("unless") else ("bool", False)

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tests.by_the_manual.expressions import DID, OLD, STATE, Env
-from tests.by_the_manual.fair_runs import Cost, Edge, Graph, Key, fewest_faults
+from tests.by_the_manual.fair_runs import Cost, Edge, Graph, Key, fewest_faults, fewest_faults_before_unrest
 from tests.by_the_manual.model import Model
 from tests.by_the_manual.parser import Check, Text
 from tests.by_the_manual.squeezed import has_unbounded, squeezed
@@ -192,7 +192,7 @@ class _Search:
                         self._show([name], cost)
                     case "deadlock" if not self._possible(state) and not parts[0](env):
                         self._show([name], cost)
-                    case "recoverable" | "leadsto" | "eventually":
+                    case "recoverable" | "leadsto" | "eventually" | "stable":
                         for at, part in enumerate(parts):
                             if part(env):
                                 self.true[name][at].add(key)
@@ -243,6 +243,11 @@ class _Search:
             return self._recoverable(self.true[name][0])
         if kind in {"leadsto", "eventually"}:
             return self._leads_to(self.true[name], kind)
+        if kind == "stable":
+            faults = fewest_faults_before_unrest(self.graph, self.true[name][0], self._fair)
+            return (
+                Verdict("holds", None, self._closed) if faults is None else Verdict("violated", (faults, 0))
+            )
         return Verdict("violated" if kind == "reachable" else "holds", None, self._closed)
 
     def _recoverable(self, good: set[Key]) -> Verdict:
@@ -255,8 +260,13 @@ class _Search:
             return Verdict("violated", min(costs[key] for key in lost))
         return Verdict("holds", None, self._closed, beyond=len(beyond))
 
+    @property
+    def _fair(self) -> dict[str, str]:
+        """The actions that are promised something, and how much."""
+        return {moves.name: moves.fair for moves in self.model.moves.values() if moves.fair}
+
     def _leads_to(self, true: list[set[Key]], kind: str) -> Verdict:
-        fair = {moves.name: moves.fair for moves in self.model.moves.values() if moves.fair}
+        fair = self._fair
         faults = fewest_faults(self.graph, true, fair, self.most)
         if faults is not None:
             return Verdict("violated", (faults, 0))

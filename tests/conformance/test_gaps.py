@@ -28,6 +28,7 @@ reachable reachable_: forall n: Node. n.on
 recoverable recoverable_: exists n: Node. n.on
 leadsto leadsto_: true ~> exists n: Node. n.on
 always eventually always_eventually_: true
+eventually always eventually_always_: true
 deadlock free
 check it { scope Node = 2  faults <= 1 }
 """

@@ -20,9 +20,9 @@ from modelcheck.contract.result import Holds, Unknown, Violated
 from modelcheck.explicit.codegen.states.layout import layout
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.wasm.asked import OF_A_STATE
-from modelcheck.explicit.wasm.kernel import NOT_SEARCHED
 from spec.meaning.semantics import CutOff, Machine, State, Taken
 from spec.model.ir import PropertyKind
+from spec.model.kinds import OF_RUNS
 from spec.model.values import ModelError, show
 from tests.agreement import differences
 from tests.fuzz.cases import Case
@@ -220,7 +220,7 @@ def _searched(case: Case, code: bytes, told: Json) -> dict[str, tuple[object, ob
         expected = {layer.faults: layer.new for layer in known.stats.layers if layer.new}
         found |= differences({"layers": expected}, {"layers": layers})
     for result in case.findings.results:
-        if result.kind in NOT_SEARCHED or isinstance(result.verdict, Unknown):
+        if result.kind in OF_RUNS or isinstance(result.verdict, Unknown):
             continue
         run = result.verdict.trace if isinstance(result.verdict, Violated) else None
         run = result.verdict.example if isinstance(result.verdict, Holds) else run

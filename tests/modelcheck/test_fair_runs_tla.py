@@ -77,6 +77,13 @@ HOLDS = """
     token | strong fair | always eventually p: here not in work
     dead | fair | always eventually p: x == 2
     dead | fair | leadsto p: x == 3 ~> x == 0
+    blink | strong fair | eventually always p: done
+    choice | strong fair | eventually always p: done
+    mending | fair | eventually always p: up
+    mending | fair | eventually always p: up and served
+    token | fair | eventually always p: size(work) < 3
+    dead | fair | eventually always p: x == 2
+    dead | fair | eventually always p: x < 3
 """
 DOES_NOT = """
     clock | | always eventually p: hour == 2
@@ -96,6 +103,16 @@ DOES_NOT = """
     token | fair | leadsto p: here == 0 ~> 0 not in work and here == 1 and 1 in work
     dead | fair | leadsto p: x == 1 ~> x == 3
     dead | | always eventually p: x == 2
+    clock | fair | eventually always p: hour != 2
+    clock | | eventually always p: hour > 0
+    blink | fair | eventually always p: done
+    blink | strong fair | eventually always p: on
+    choice | fair | eventually always p: place == 2 or not done
+    pair | fair | eventually always p: a or b
+    lamps | fair | eventually always p: exists l: Lamp. l.lit
+    mending | | eventually always p: up
+    token | | eventually always p: size(work) < 3
+    dead | | eventually always p: x == 2
 """
 EMPTY = ("hour > 3", "false ~> false", "x == 3 ~> x == 0")  # nobody ever waits
 

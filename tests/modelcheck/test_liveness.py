@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from counterexamples.certify import NotReplayable, certify
+from counterexamples.lines import plain
+from counterexamples.pictures.compact import compact
+from counterexamples.pictures.depict import picture
+from counterexamples.text import story
 from counterexamples.trace import Lasso, Trace
 from modelcheck import cli
 from modelcheck.api import Unsupported, check
 from modelcheck.contract.engine import Limits, Refusal
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End, Holds, Outcome, Unknown, Violated
+from modelcheck.diagnosis.explain import why
 from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.search.liveness import starving
 from modelcheck.search.reference import ReferenceEngine
@@ -21,6 +27,8 @@ from spec.load import loads
 from spec.meaning.semantics import Machine, Taken
 from spec.model.ir import Check, Model
 from tests.agreement import Found, differences
+
+Golden = Callable[[str, str], None]
 
 
 def toy(text: str) -> tuple[Model, Check]:
@@ -199,6 +207,55 @@ def test_a_repair_may_be_fair() -> None:
 
     assert holds(run(text.replace("FAIR", "fair")), "works").extent.faults is None
     assert lasso(run(text.replace("FAIR", "")), "works") == (["crash"], 1)
+
+
+# -------------------------------------------------------------------- stability
+
+UNREST = """
+    protocol unrest
+    state { n: 0..3 = 0 }
+    fair action turn { n := if n == 3 then 1 else n + 1 }
+    fault kick { require at: n == 2  n := 0 }
+    eventually always high says "n is at least two in the end": n >= 2
+    eventually always begun: n >= 1
+    check all { faults any }
+"""
+
+
+def test_what_is_false_now_and_then_is_not_stable_and_what_is_left_for_ever_is() -> None:
+    outcome = run(UNREST)
+
+    assert lasso(outcome, "high") == (["turn"] * 4, 1)
+    assert holds(outcome, "begun").extent.faults is None
+
+
+def test_the_story_says_that_it_is_false_each_time(golden: Golden) -> None:
+    trace = shown(run(UNREST), "high")
+
+    golden("traces/unrest.txt", plain([*story(trace), *why(trace, 100, in_full=True)]))
+    golden("pictures/unrest.txt", plain(compact(picture(trace))))
+
+
+def test_a_run_may_stop_where_it_is_false() -> None:
+    outcome = run(
+        """
+        protocol stops
+        state { up: bool = true }
+        fault crash { require up  up := false }
+        FAIR repair restart { require not up  up := true }
+        eventually always works: up
+        check all { faults <= 2 }
+    """.replace("FAIR", "")
+    )
+
+    assert lasso(outcome, "works") == (["crash"], 1)
+
+
+def test_a_run_that_becomes_stable_is_no_proof_of_the_contrary() -> None:
+    trace = shown(run(UNREST), "high")
+
+    with pytest.raises(NotReplayable, match="does what `begun` promises"):
+        certify(replace(trace, property="begun"))
 
 
 # ----------------------------------------------------------------------- faults

@@ -28,6 +28,7 @@ class Toy:
     begins: frozenset[int]
     goal: frozenset[int]
     most: int
+    stable: bool
 
     def text(self) -> str:
         actions = [
@@ -47,6 +48,8 @@ class Toy:
     def claim(self) -> str:
         """The property: the same again and again when a run begins to wait everywhere."""
         goal = f"s in {{ {listed(self.goal)} }}"
+        if self.stable:
+            return f"eventually always p: {goal}"
         if len(self.begins) == STATES:
             return f"always eventually p: {goal}"
         return f"leadsto p: s in {{ {listed(self.begins)} }} ~> {goal}"
@@ -63,7 +66,7 @@ def listed(numbers: frozenset[int]) -> str:
 def is_home(toy: Toy, states: tuple[int, ...], *, at_all: bool) -> bool:
     """Whether a fair run can visit just these states for ever, all of them again and again."""
     inside = {(a, b) for _, edges in toy.actions for a, b in edges if a in states and b in states and a != b}
-    if set(states) & toy.goal or any(reach(inside, a) != set(states) for a in states):
+    if (set(states) & toy.goal and not toy.stable) or any(reach(inside, a) != set(states) for a in states):
         return False
     for fair, edges in toy.actions:
         taken = any(a != b and a in states and b in states for a, b in edges)
@@ -83,7 +86,7 @@ def reach(edges: set[tuple[int, int]], start: int) -> set[int]:
 
 def homes(toy: Toy, *, at_all: bool) -> set[int]:
     sets = chain.from_iterable(combinations(range(STATES), size) for size in range(1, STATES + 1))
-    return {state for states in sets if is_home(toy, states, at_all=at_all) for state in states}
+    return {state for states in sets if is_home(toy, states, at_all=at_all) for state in states} - toy.goal
 
 
 def waiting(toy: Toy, most: int) -> Iterator[tuple[int, int, int]]:
@@ -92,7 +95,7 @@ def waiting(toy: Toy, most: int) -> Iterator[tuple[int, int, int]]:
     paid = {(a, b) for a, b in toy.faults if b < STATES}
 
     def waits(state: int, before: bool) -> bool:  # noqa: FBT001 - one bit of a product
-        return state not in toy.goal and (before or state in toy.begins)
+        return state not in toy.goal and (before or toy.stable or state in toy.begins)
 
     now, seen, steps = {(0, 0, waits(0, before=False))}, set[tuple[int, int, bool]](), 0
     while now - seen:
@@ -115,8 +118,9 @@ toys = st.builds(
     actions=st.lists(st.tuples(st.sampled_from(FAIRNESS), edges), min_size=2, max_size=3).map(tuple),
     faults=st.frozensets(st.tuples(numbers, st.integers(0, STATES)), max_size=3),
     begins=st.one_of(st.frozensets(numbers, min_size=1), st.just(frozenset(range(STATES)))),
-    goal=st.frozensets(numbers, max_size=2),
+    goal=st.frozensets(numbers, max_size=4),
     most=st.integers(0, 2),
+    stable=st.booleans(),
 )
 
 

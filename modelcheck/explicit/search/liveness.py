@@ -1,4 +1,4 @@
-"""Liveness: whether every fair run reaches a goal in the end, for `leadsto` and `always eventually`.
+"""Liveness: whether every fair run does in the end what is promised of it, for the properties of fair runs.
 
 What is asked, and which run is shown, is as described in `modelcheck.search.liveness`; only the way round
 a circle may be another one, and of another length.

@@ -52,7 +52,7 @@ from modelcheck.explicit.wasm.wide import WIDE
 from modelcheck.storage.cache import Cache
 from spec.frozen import frozen
 from spec.meaning.semantics import State
-from spec.model.ir import PropertyKind
+from spec.model.kinds import OF_RUNS
 
 Json = Any
 SHARD = {
@@ -70,7 +70,6 @@ SHARD = {
     "failed": FAILED,
 }
 SEARCH = ("expand", "insert", "rehash")
-NOT_SEARCHED = {PropertyKind.LEADSTO, PropertyKind.ALWAYS_EVENTUALLY, PropertyKind.RECOVERABLE}
 
 
 @frozen
@@ -92,7 +91,7 @@ def web_kernel(task: Task, types: PageTypes) -> WebKernel:
     It knows all properties of the model but for those of fair runs.  Costs as much as well
     compiled native code.  Raises TooWide.
     """
-    searched = tuple(p for p in task.model.properties if p.kind not in NOT_SEARCHED)
+    searched = tuple(p for p in task.model.properties if p.kind not in OF_RUNS)
     task = in_core(replace(task, properties=searched, symmetry=(), family=None, witnesses=()))
     laid, words, parameters = (
         layout(task.model, task.scope, task.counted),

@@ -84,11 +84,12 @@ class PropertyWriter:
                 claims.is_fair = True
                 ends = [tla.within(self._side(x), tla.ATOM) for x in (prop.expr, prop.goal)]
                 self._define(claims, prop, name, TlaTerm(cat(ends[0], Nest(2, cat(LINE, "~> ")), ends[1])))
-            case ir.PropertyKind.ALWAYS_EVENTUALLY:
+            case ir.PropertyKind.ALWAYS_EVENTUALLY | ir.PropertyKind.EVENTUALLY_ALWAYS:
                 claims.temporal.append(name)
                 claims.is_fair = True
-                again = tla.within(self._side(prop.expr), tla.ATOM)
-                self._define(claims, prop, name, TlaTerm(cat("[]<>", again)))
+                how = "[]<>" if prop.kind is ir.PropertyKind.ALWAYS_EVENTUALLY else "<>[]"
+                term = tla.within(self._side(prop.expr), tla.ATOM)
+                self._define(claims, prop, name, TlaTerm(cat(how, term)))
             case ir.PropertyKind.DEADLOCK_FREE:
                 self._deadlock_free(prop, name, claims, actions)
             case ir.PropertyKind.RECOVERABLE:
@@ -104,7 +105,7 @@ class PropertyWriter:
         return self._e.term(expr, env)
 
     def _side(self, expr: ir.Expr | None) -> TlaTerm:
-        """A side of `~>` or `[]<>`, which must not be constant for TLC.
+        """A side of `~>`, `[]<>` or `<>[]`, which must not be constant for TLC.
 
         A quantifier is written out by TLC, so that nothing is left where its domain has no members.
         """

@@ -48,18 +48,21 @@ class Drawn:
     begins: frozenset[int] | None
     goal: frozenset[int]
     most: int | None
+    stable: bool
 
     def model(self) -> tuple[Model, Check]:
         """A model whose runs are those of the graph."""
         goal = f"s in {listed(self.goal)}"
-        claim = f"leadsto p: s in {listed(self.begins)} ~> {goal}" if self.begins is not None else ""
+        claim = f"{'eventually always' if self.stable else 'always eventually'} p: {goal}"
+        if self.begins is not None:
+            claim = f"leadsto p: s in {listed(self.begins)} ~> {goal}"
         (model,) = loads(
             "\n".join(
                 [
                     "protocol drawn nat N state { s: N = 0 }",
                     *(action(f"{f}action a{i}", edges) for i, (f, edges) in enumerate(self.actions)),
                     action("fault f", self.faults),
-                    claim or f"always eventually p: {goal}",
+                    claim,
                     f"check all {{ scope N = {STATES - 1} faults {self.budget} }}",
                 ]
             )
@@ -71,9 +74,9 @@ class Drawn:
         """How many faults there may be."""
         return "any" if self.most is None else f"<= {self.most}"
 
-    def unserved(self) -> frozenset[int]:
-        """The states without the goal."""
-        return frozenset(range(STATES)) - self.goal
+    def allowed(self) -> frozenset[int]:
+        """The states of a way round: those without the goal, or all that a run may be unstable in."""
+        return frozenset(range(STATES)) - (frozenset() if self.stable else self.goal)
 
     def is_waiting(self, state: int, *, before: bool) -> bool:
         """Whether a run waits in a state, given whether it did before."""
@@ -96,15 +99,17 @@ def drawn(seed: int) -> Drawn:
         return frozenset((chance.randrange(STATES), chance.randrange(STATES + behind)) for _ in range(count))
 
     some = frozenset(chance.sample(range(STATES), chance.randint(1, 6)))
+    begins = None if chance.random() < 0.5 else some
     return Drawn(
         tuple(
             (chance.choice(FAIR), edges(chance.randint(6, 40), chance.choice([0, 0, 2])))
             for _ in range(chance.randint(2, 4))
         ),
         edges(chance.randint(1, 6), 0),
-        None if chance.random() < 0.4 else some,
+        begins,
         frozenset(chance.sample(range(STATES), chance.randint(0, 8))),
         chance.choice([0, 1, 2, None]),
+        begins is None and chance.random() < 0.6,
     )
 
 
@@ -116,8 +121,8 @@ def homes(graph: Drawn, *, at_all: bool) -> set[int]:
 
     fair = [(f.strip(), edges) for f, edges in graph.actions if f]
     free = nx.DiGraph((a, b) for _, edges in graph.actions for a, b in edges if b < STATES and a != b)
-    found = {s for s in graph.unserved() if not any(possible(edges, s) for _, edges in fair)}
-    parts = [set(graph.unserved())]
+    found = {s for s in graph.allowed() if not any(possible(edges, s) for _, edges in fair)}
+    parts = [set(graph.allowed())]
     while parts:
         for component in nx.strongly_connected_components(free.subgraph(parts.pop())):
             if len(component) == 1:
@@ -132,7 +137,7 @@ def homes(graph: Drawn, *, at_all: bool) -> set[int]:
                 parts.append({s for s in component if not any(possible(edges, s) for edges in owed)})
             else:
                 found |= component
-    return found
+    return found - graph.goal
 
 
 def costs(graph: Drawn, most: float) -> dict[int, tuple[int, int]]:

@@ -24,10 +24,10 @@ from modelcheck.commands.serve.lsp.running import in_background
 from modelcheck.contract.result import Violated
 from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
 from modelcheck.explicit.wasm.asked import OF_A_STATE
-from modelcheck.explicit.wasm.kernel import NOT_SEARCHED
 from spec.load import load, loads
 from spec.meaning.semantics import CutOff, Machine, State, Taken
 from spec.model.ir import Check, Kind, Model, PropertyKind
+from spec.model.kinds import OF_RUNS
 from spec.model.values import show
 from tests.model_texts import model_text
 
@@ -412,7 +412,7 @@ def test_a_table_that_is_whole_has_the_states_of_the_check_and_finds_its_ways(
     assert made.used["whole"]
     if own.budget.total is None:
         assert made.count == outcome.findings.stats.states
-    for verdict in (outcome.verdict(prop.name) for prop in model.properties if prop.kind not in NOT_SEARCHED):
+    for verdict in (outcome.verdict(prop.name) for prop in model.properties if prop.kind not in OF_RUNS):
         if not isinstance(verdict, Violated) or verdict.trace is None:
             continue
         prop = verdict.trace.property

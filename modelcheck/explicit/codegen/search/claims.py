@@ -107,8 +107,9 @@ def awaits(
 ) -> list[Function]:
     """Write `awaited`: classifies a state for the liveness property number `which`.
 
-    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  None of the states
-    makes an error: the search would have ended with it.
+    0 is the goal; else UNSERVED, with BEGINS where a run begins to wait.  Of an `eventually always`
+    a run may go round through all states, so none is the goal.  None of the states makes an error:
+    the search would have ended with it.
     """
     fn = Function("awaited", [STATE, ("i64", "which")], "i64")
     scene = Scene(fn, _copy_of_state(fn, layout), fn.new("error"))
@@ -118,7 +119,8 @@ def awaits(
             raise TypeError(f"{prop.name} has no goal")
         with fn.when(fn.eq(V(64, "%which"), i64(number))):
             with fn.when(expressions.test(goal, scene)):
-                fn.end("ret i64 0")
+                is_passed = prop.kind is PropertyKind.EVENTUALLY_ALWAYS
+                fn.end(f"ret i64 {UNSERVED if is_passed else 0}")
             begins = const(1, 1)
             if prop.kind is PropertyKind.LEADSTO:
                 begins = expressions.test(prop.expr, scene)
