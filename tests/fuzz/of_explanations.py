@@ -72,6 +72,9 @@ def _no_return(case: Case, _: str, run: Trace) -> Iterator[tuple[str, object, ob
     if case.model.property(run.property).kind is PropertyKind.LEADSTO:
         return  # it goes by when it is due
     found = point_of_no_return(run)
+    if case.model.property(run.property).kind is PropertyKind.EVENTUALLY_ALWAYS:
+        yield "there is no such point", None, found
+        return
     assert found is not None
     future = _Future(run)
     settled = [not future.is_open(state) for state in run.states]
