@@ -22,8 +22,8 @@ from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import LastWord, watched
 from modelcheck.search.account import unsearched
 from modelcheck.search.first_names import with_first_names
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.meaning.semantics import Machine
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Assume, Check, Model
 
 PREFERRED = ("explicit", "reference")  # the fastest first
@@ -60,7 +60,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     engine: str | Engine | None = None,
     limits: Limits | None = None,
     reporter: Reporter | None = None,
-    symmetry: bool = False,
+    symmetry: bool | None = None,
     threads: int | None = None,
     keep: Keep | None = None,
     ways: bool = True,
@@ -78,8 +78,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     interchangeable members, it is the one in which who leads first has the first name
     (NOTE(first-names)).  Random runs, and those of more than 200 steps, stay as they were found.
     With no engine named or given, the fastest that can do all the check asks.  With
-    `symmetry`, states that differ by a renaming of interchangeable members count
-    as one; `threads` of None is one for each core.  Without `ways` the search takes
+    `symmetry` (None: as the check says), states that differ by a renaming of interchangeable
+    members count as one; `threads` of None is one for each core.  Without `ways` the search takes
     less memory, and is repeated where there is a run to show.  `family` names
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  `with_witnesses` the statistics show which parts of
@@ -119,7 +119,7 @@ def task_of(
     check: Check,
     family: Family | None = None,
     *,
-    symmetry: bool = False,
+    symmetry: bool | None = None,
     with_witnesses: bool = False,
     forgets: bool = False,
 ) -> Task:
@@ -137,7 +137,7 @@ def task_of(
         properties,
         check=check.name,
         stop_early=not needs_counts(check),
-        symmetry=symmetric_sorts(model) if symmetry else (),
+        symmetry=symmetric_sorts(model) if (check.symmetry if symmetry is None else symmetry) else (),
         family=family,
         witnesses=found,
         forgets=forgets,

@@ -70,7 +70,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     seconds: float | None = None,
     states: int | None = None,
     memory: int | None = None,
-    symmetry: bool = False,
+    symmetry: bool | None = None,
     threads: int | None = None,
     reporter: Reporter | None = None,
 ) -> Outcome:
@@ -123,7 +123,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     faults: Faults | None = None,
     seconds: float | None = None,
     states: int | None = None,
-    symmetry: bool = False,
+    symmetry: bool | None = None,
 ) -> list[Row]:
     """A row for each property at each point of a grid, as `pandas.DataFrame` takes them.
 

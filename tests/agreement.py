@@ -11,8 +11,8 @@ from counterexamples.trace import Erred, Lasso, Trace
 from modelcheck.api import Unmet, Unsupported, check
 from modelcheck.contract.engine import Engine
 from modelcheck.contract.result import Extent, Findings, Holds, Unknown, Verdict, Violated
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.meaning.semantics import CutOff, Machine, State
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Check, Kind, Model
 from spec.model.kinds import OF_FAIR_RUNS
 from spec.model.renaming import Renaming, rename_of

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
+from modelcheck.answers.interchange import symmetry_words
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
 from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.expected import wished
@@ -180,6 +181,8 @@ def _cut(outcome: Outcome) -> list[str]:
 def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
     """The lines on suspicious parts of the model: unused ones, and vacuous properties."""
     model, stats = outcome.model, outcome.findings.stats
+    for words in symmetry_words(outcome):
+        yield from wrapped(line("    ", Piece(f"{'symmetry':<{LABEL}}", Role.DIM)), words, width)
     role = Role.BAD if strict else Role.UNSURE
     start = line("    ", Piece(f"{'note':<{LABEL}}", role))
     for words in untested_words(model, stats.untested):

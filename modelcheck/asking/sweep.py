@@ -63,7 +63,7 @@ class Orders:
     """The options for the search of each point."""
 
     limits: Limits = field(default_factory=Limits)
-    symmetry: bool = False
+    symmetry: bool | None = None  # None: as each check says
     at_first: bool = False
 
 

@@ -52,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_overrides(parser.add_argument_group("overrides"))
     add(
         "--symmetry",
-        action="store_true",
-        help="reduce by symmetry: identify states that differ only in the names of members",
+        action=argparse.BooleanOptionalAction,
+        help="reduce by symmetry: identify states that differ only in the names of members "
+        "(default: as the check says)",
     )
     add_limits(parser)
     add(

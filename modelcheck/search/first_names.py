@@ -1,6 +1,6 @@
 """A run under other names of interchangeable members: who leads first has the first name.
 
-NOTE(first-names): members that may be renamed (`interchangeable.py`) are named by the part that
+NOTE(first-names): members that may be renamed (`spec/model/interchangeable.py`) are named by the part that
 they play: first whoever leads first, then the others as steps name them first.  So a run that
 differs from another one by names alone is the same run, and two that begin alike have the same
 names there.  By NOTE(alike) the renamed run is a run, and what it shows is the same.
@@ -15,8 +15,8 @@ import spec.model.types as t
 from counterexamples.pictures.cast import sort_of_type
 from counterexamples.pictures.roles import leads, roles
 from counterexamples.trace import Erred, Trace
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.meaning.semantics import State, Step
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Model, Value
 from spec.model.renaming import Renaming, renamed
 from spec.model.values import in_order

@@ -2,7 +2,7 @@
 
 A sort has no order and no named members, so a run with its members renamed is
 a run again (Ip and Dill 1996, "Better verification through symmetry").  When
-that is so of a sort is in `interchangeable.py`.
+that is so of a sort is in `spec/model/interchangeable.py`.
 
 NOTE(alike): whatever step there is from a state, the renamed step is there from the
 renamed state, and an expression, an `old` or a `did` in it included, is true of both or of
@@ -26,6 +26,8 @@ import spec.model.types as t
 from spec.meaning.semantics import Machine, State
 from spec.model.renaming import Renaming, rename_of
 from spec.model.values import encode
+
+MOST_RENAMINGS = 5040  # of a state, that the explicit engine looks at: those of seven members
 
 _Signature = Callable[[ir.Value, int], object]
 

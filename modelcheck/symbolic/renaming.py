@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from modelcheck.contract.engine import Task
 from modelcheck.grounding.machine import GroundMachine
 from modelcheck.grounding.steps import Arg, GroundRule
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import neighbours
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.replayed import state_of
 from modelcheck.symbolic.solver import Unrolling
 from spec.frozen import frozen
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.renaming import Renaming, renamed
 
 Key = tuple[str, tuple[Arg, ...]]

@@ -305,8 +305,9 @@ class _ResolvingWalk:
         """Walk a check."""
         self._declare(SymbolKind.CHECK, item.name, item.span)
         for clause in item.clauses:
-            for part in clause.names if isinstance(clause, s.OnlyClause) else clause.items:
-                self._clause_part(part)
+            if not isinstance(clause, s.SymmetryClause):
+                for part in clause.names if isinstance(clause, s.OnlyClause) else clause.items:
+                    self._clause_part(part)
 
     def _clause_part(
         self,

@@ -12,6 +12,7 @@ from spec.diagnostics import suggest
 from spec.elaboration.constants import constant
 from spec.elaboration.names import Declarations
 from spec.elaboration.problems import Problems
+from spec.model.interchangeable import distinctions, symmetric_sorts
 from spec.model.ordinals import obstacles
 from spec.model.rates import UNITS, Rate
 from spec.source import Span
@@ -45,13 +46,14 @@ class Checks:
         says = node.says.text if node.says else None
         rates = self._rates(clauses["rates"])
         exact = tuple(item.name.text for item in clauses["scope"] if item.is_exact)
+        symmetry = self._symmetry(clauses["symmetry"])
         return ir.Check(
-            node.name.text, scope, budget, only or None, expect, says, rates, exact, span=node.span
+            node.name.text, scope, budget, only or None, expect, says, rates, exact, symmetry, span=node.span
         )
 
     def _grouped(self, node: s.CheckDecl) -> dict[str, list]:  # type: ignore[type-arg]
         """The items of a check by clause; reports repeated clauses."""
-        words = ("scope", "config", "faults", "rates", "only", "expect")
+        words = ("scope", "config", "faults", "rates", "symmetry", "only", "expect")
         found: dict[str, list] = {word: [] for word in words}  # type: ignore[type-arg]
         for clause in node.clauses:
             match clause:
@@ -63,6 +65,8 @@ class Checks:
                     found["faults"] += items
                 case s.RatesClause(items):
                     found["rates"] += items
+                case s.SymmetryClause():
+                    found["symmetry"].append(clause)
                 case s.OnlyClause(items):
                     found["only"] += items
                 case s.ExpectClause(items):
@@ -191,6 +195,18 @@ class Checks:
                 span = places.get(entry.name, node.name.span)
                 what = f"`{entry.name}` is {value}, and {of.name} goes up to {scope.nats[of.name]} here"
                 self.problems.add("R0506", span, what, help=f"write `scope {of.name} = {value}` or more")
+
+    def _symmetry(self, clauses: list[s.SymmetryClause]) -> bool:
+        """Whether states are counted up to names; reports where no sort has interchangeable members."""
+        if clauses and not symmetric_sorts(self.model):
+            found = next(distinctions(self.model), None)
+            message = "the model has no sort" if found is None else "no sort has interchangeable members"
+            help_ = "leave it out"
+            if found is not None:
+                _, line, _ = self.model.source.place(found.span.start)
+                help_ += f"; the members of {found.sort} are distinguished: {found.why} (line {line})"
+            self.problems.add("R0515", clauses[0].span, message, help=help_)
+        return bool(clauses)
 
     # -------------------------------------------------------------- faults
 

@@ -115,6 +115,8 @@ def one_line(element: Element) -> Doc:
 def _clause(element: Element) -> Doc:
     """The document of a clause of a check."""
     match element:
+        case s.SymmetryClause():
+            return cat("symmetry")
         case s.OnlyClause(names):
             parts = [cat(name.text) for name in names]
         case (

@@ -547,6 +547,7 @@ class Check(Node):
     says: str | None
     rates: tuple[Rate, ...] = ()  # of each action at most one
     exact: tuple[str, ...] = ()  # bounds that are part of the question: a larger one makes another
+    symmetry: bool = False  # whether states that differ by names of interchangeable members count as one
 
 
 @frozen

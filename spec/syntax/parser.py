@@ -362,6 +362,7 @@ class _Build:
     faults_clause = _listed(s.FaultsClause)
     rates_clause = _listed(s.RatesClause)
     rate_item = _plain(s.RateItem)
+    symmetry_clause = _plain(s.SymmetryClause)
     only_clause = _listed(s.OnlyClause)
     expect_clause = _listed(s.ExpectClause)
     counted = _word

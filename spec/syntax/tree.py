@@ -397,6 +397,11 @@ class OnlyClause(Node):
 
 
 @frozen
+class SymmetryClause(Node):
+    """The syntax tree of `symmetry`."""
+
+
+@frozen
 class VerdictExpect(Node):
     """The syntax tree of `p holds`, `p holds for any faults`, `p violated with 1 fault in 5 steps`."""
 
@@ -424,7 +429,7 @@ class ExpectClause(Node):
     items: tuple[VerdictExpect | CountExpect, ...]
 
 
-Clause = ScopeClause | ConfigClause | FaultsClause | RatesClause | OnlyClause | ExpectClause
+Clause = ScopeClause | ConfigClause | FaultsClause | RatesClause | SymmetryClause | OnlyClause | ExpectClause
 
 
 @frozen

@@ -41,7 +41,8 @@ class Action:
 class Check:
     """What a check bounds and asks; `faults` of all kinds, and `kinds` of each where it names some.
 
-    A nat without a bound has None as its scope.
+    A nat without a bound has None as its scope.  With `symmetry` counts are of states up to renaming, which
+    this interpreter does not count.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Check:
     faults: int | None = None
     kinds: dict[str, int | None] | None = None
     only: list[str] = field(default_factory=list)
+    symmetry: bool = False
     expected: list[Node] = field(default_factory=list)
 
 
@@ -290,6 +292,9 @@ class _Parser(ExpressionParser):
         if self.kind() == "number":
             self.number()
         self.name()
+
+    def clause_symmetry(self, check: Check) -> None:
+        check.symmetry = True
 
     def clause_only(self, check: Check) -> None:
         check.only.append(self.name())

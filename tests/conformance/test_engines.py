@@ -18,7 +18,7 @@ import spec.library as library
 from modelcheck.api import Unmet, check, task_of
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import End
-from modelcheck.search.interchangeable import symmetric_sorts
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Budget, Check, Model
 from spec.model.values import ModelError
 from tests.agreement import Found, cost, differences, found_by, orbits

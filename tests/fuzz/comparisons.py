@@ -19,11 +19,11 @@ from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.search.forgotten import OF_LAST_LAYER, forgettable
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.bounded import BoundedSearch
 from modelcheck.symbolic.finite.ic3 import Reachability
 from modelcheck.symbolic.finite.induction import Induction
 from spark_explore.engine import SparkEngine
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Budget, Check, Value
 from spec.model.kinds import OF_FAIR_RUNS
 from spec.model.types import is_scalar

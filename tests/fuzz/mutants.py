@@ -166,7 +166,7 @@ MUTANTS = (
     Mutant("a signature that knows the name", "modelcheck/search/symmetry.py",
            "0 if value is None else 1 if value == member else 2",
            "0 if value is None else 2 if value <= member else 1", "orbits"),
-    Mutant("a `for` whose order can be seen", "modelcheck/search/interchangeable.py",
+    Mutant("a `for` whose order can be seen", "spec/model/interchangeable.py",
            "return not written & read and _end_alike(rounds, slot)", "return _end_alike(rounds, slot)",
            "tests/modelcheck/test_interchangeable.py"),
     Mutant("a quantifier stops early and hides an error", "spec/meaning/evaluate.py",

@@ -28,9 +28,9 @@ from modelcheck.contract.result import Distinct, End, Findings, Holds, Outcome, 
 from modelcheck.diagnosis.distinct.search import distinct
 from modelcheck.diagnosis.shrink import shrink
 from modelcheck.search.first_names import RenamedRun, with_first_names
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.simulate import RandomRuns
 from spec.meaning.semantics import Machine, State, Step, Taken
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.kinds import OF_RUNS
 from spec.model.values import ModelError
 from tests.agreement import differences

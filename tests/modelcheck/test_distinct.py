@@ -20,9 +20,9 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.result import MOST_WAYS, Distinct, Outcome
 from modelcheck.diagnosis.distinct.search import LIMITS, distinct
 from modelcheck.diagnosis.distinct.shape import Shape
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.load import loads
 from spec.meaning.semantics import Machine, Step, Taken
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Kind, Value
 from spec.model.renaming import renamed
 from spec.model.types import Type

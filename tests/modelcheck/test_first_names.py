@@ -10,7 +10,7 @@ from counterexamples.certify import certify
 from counterexamples.pictures.depict import picture
 from counterexamples.trace import Trace
 from modelcheck.search.first_names import RenamedRun, other_names, with_first_names
-from modelcheck.search.interchangeable import symmetric_sorts
+from spec.model.interchangeable import symmetric_sorts
 from tests.stories import STORIES, story
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.load import loads
+from spec.model.interchangeable import symmetric_sorts
 
 START = """
 protocol p

@@ -18,13 +18,13 @@ from modelcheck.contract.report import Silent
 from modelcheck.contract.result import Holds, Unknown, Verdict, Violated
 from modelcheck.contract.wording import verdict_words
 from modelcheck.engines.registry import engine as engine_of
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.symmetry import Orbits, neighbours
 from spec.diagnostics import SpecError
 from spec.load import load, loads
 from spec.meaning.semantics import Machine
 from spec.model import ir
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.kinds import OF_FAIR_RUNS
 from spec.model.renaming import Renaming
 from spec.model.values import ModelError

@@ -19,12 +19,12 @@ from modelcheck.asking.lemmas.vocabulary import FrameVocabulary
 from modelcheck.asking.lemmas.writing import LemmaText, written
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Holds, Outcome, Violated
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.process import Program
 from modelcheck.symbolic.unbounded.engine import PROVABLE, Prover, provable_of
 from spec.frozen import frozen
 from spec.load import loads
 from spec.meaning.semantics import Machine
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.kinds import INVARIANTS
 
 NAMES = 2  # that a candidate binds, at first
@@ -104,9 +104,10 @@ class ProofSearch:
         self._tell, self._start = tell, monotonic()
         claims, others = provable(model, check)
         self._asked = replace(check, only=tuple(each.name for each in claims), expect=())
-        self._claims = provable_of(task_of(model, self._asked))
+        task = task_of(model, self._asked, symmetry=False)
+        self._claims = provable_of(task)
         self._found = LemmaProof(model, check, tuple(claims), tuple(others))
-        self._questions = ProofQuestions(task_of(model, self._asked), program, options.seconds)
+        self._questions = ProofQuestions(task, program, options.seconds)
 
     def found(self) -> LemmaProof:
         """The result. Raises what `modelcheck.api.check` does, where the model cannot be checked at all."""

@@ -15,9 +15,9 @@ from modelcheck.explicit.native.functions import Codes
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine, State
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.values import ModelError
 
 MOST_STATES = 20_000  # of one scope

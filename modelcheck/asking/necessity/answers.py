@@ -12,8 +12,8 @@ from modelcheck.contract.engine import Engine, Family, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
 from modelcheck.engines.registry import engine
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Check, ExpectVerdict, Model, PropertyKind
 from spec.model.kinds import INVARIANTS, OF_STEPS
 

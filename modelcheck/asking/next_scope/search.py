@@ -30,8 +30,8 @@ from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.contract.result import End, Outcome
 from modelcheck.engines.registry import engine
 from modelcheck.processes.workers import Workers
-from modelcheck.search.interchangeable import symmetric_sorts
 from spec.frozen import frozen
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Check, Model
 from spec.model.kinds import OF_FAIR_RUNS
 

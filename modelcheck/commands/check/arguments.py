@@ -50,8 +50,9 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add("--threads", type=amounts.threads, metavar="N", help="use N cores (default: all)")
     add(
         "--symmetry",
-        action="store_true",
-        help="reduce by symmetry: identify states that differ only in the names of members",
+        action=argparse.BooleanOptionalAction,
+        help="reduce by symmetry: identify states that differ only in the names of members "
+        "(default: as the check says)",
     )
     add(
         "--no-ways",

@@ -108,7 +108,9 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--depth", [] if sample is None else [sample.depth]),
     )
     words += engine_again(args)
-    words += [f"--{name}" for name in ("symmetry", "shrink") if getattr(args, name)]
+    if args.symmetry is not None:
+        words.append("--symmetry" if args.symmetry else "--no-symmetry")
+    words += ["--shrink"] * args.shrink
     words += [] if args.all is None else ["--all", str(args.all)]
     return shlex.join(words)
 

@@ -24,10 +24,10 @@ from modelcheck.diagnosis.distinct.shape import Shape
 from modelcheck.processes.memory import memory_limit
 from modelcheck.processes.watch import watched
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.interpreted import InterpretedSearch, Waiting
 from modelcheck.search.symmetry import Orbits
 from spec.meaning.semantics import Machine, State, Taken
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Budget, Model, Property, PropertyKind
 from spec.model.kinds import INVARIANTS, OF_STEPS
 from spec.model.values import ModelError

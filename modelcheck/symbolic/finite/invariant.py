@@ -11,13 +11,13 @@ import spec.model.ir as ir
 import spec.model.types as t
 from modelcheck.grounding.term_values import term_value
 from modelcheck.grounding.terms import GroundTerm
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.symbolic.finite.facts import StateFact
 from modelcheck.symbolic.finite.orbits import Cube
 from modelcheck.symbolic.finite.system import System
 from modelcheck.symbolic.formulas import Formula
 from modelcheck.symbolic.solver import OneStep, SolverAnswer
 from spec.frozen import frozen
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.op import Op
 from spec.model.values import show
 from spec.model.walk import walk

@@ -14,9 +14,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import spec.model.ir as ir
-from modelcheck.search.interchangeable import symmetric_sorts
 from modelcheck.search.symmetry import neighbours
 from modelcheck.symbolic.finite.facts import StateFact
+from spec.model.interchangeable import symmetric_sorts
 from spec.model.op import Op
 from spec.model.renaming import Renaming, renamed
 from spec.model.walk import with_parts

@@ -47,13 +47,13 @@ from modelcheck.explicit.codegen.values.values import (
     tagged,
     value,
 )
+from modelcheck.search.symmetry import MOST_RENAMINGS
 from spec.frozen import frozen
 from spec.model.ir import Model, Scope
 from spec.model.values_in_use import has
 
 WRITTEN_OUT = 6  # up to this many renamings are written out
 MIX = 0x9E3779B97F4A7C15  # for signatures: odd, and of no pattern
-MOST_RENAMINGS = 5040
 SMALL_TABLE = 64  # bits: a table in a register
 
 Renaming = tuple[V, ...]  # the new number of each member

@@ -13,43 +13,84 @@ from collections.abc import Iterator, Sequence
 
 import spec.model.ir as ir
 import spec.model.types as t
+from spec.frozen import frozen
 from spec.model.op import Op
 from spec.model.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
 from spec.model.walk import children, expressions, walk, walk_statements
+from spec.source import Span
+
+
+@frozen
+class Distinction:
+    """A place of a model that may treat members of a sort ("them") differently, and why."""
+
+    sort: str
+    why: str
+    span: Span
 
 
 def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
     """The sorts whose members are interchangeable: renaming them turns runs into runs."""
-    kept = {name for action in model.actions for name in _told_apart(action.body)}
-    kept.update(_told_apart(model.init))
-    kept.update(name for entry in model.configs for name in t.sorts_in(entry.type))
-    kept.update(name for variable in model.variables for name in _in_keys(variable.type))
+    kept = {each.sort for each in distinctions(model)}
     return tuple(sort.name for sort in model.sorts if sort.name not in kept)
+
+
+def distinctions(model: ir.Model) -> Iterator[Distinction]:
+    """The places where members of sorts may be distinguished, in the order of the text of each kind."""
+    for body in (model.init, *(action.body for action in model.actions)):
+        yield from _by_order(model, body)
+    for entry in model.configs:
+        for name in t.sorts_in(entry.type):
+            yield Distinction(name, f"the config `{entry.name}` names one of them", entry.span)
+    for variable in model.variables:
+        for name in _in_keys(variable.type):
+            why = f"a key of `{variable.name}` has one of them among its parts"
+            yield Distinction(name, why, variable.span)
 
 
 # ------------------------------------------------------------------ the order of a `for`
 
 
-def _told_apart(statements: Sequence[ir.Stmt]) -> Iterator[str]:
+def _by_order(model: ir.Model, statements: Sequence[ir.Stmt]) -> Iterator[Distinction]:
     """The sorts whose members a `for` may treat differently, because the order of its rounds matters."""
     for loop in walk_statements(statements):
-        if isinstance(loop, ir.Each) and _order_matters(loop):
-            yield from t.sorts_in(loop.domain.type)
+        if isinstance(loop, ir.Each) and not isinstance(loop.domain.type, t.Option):
+            why = _why_order_matters(model, loop.slot, loop.body)
+            for name in t.sorts_in(loop.domain.type) if why else ():
+                yield Distinction(name, why, loop.span)
 
 
-def _order_matters(loop: ir.Each) -> bool:
-    """Whether the result of a `for` may depend on the order of its rounds."""
-    return not isinstance(loop.domain.type, t.Option) and not _in_any_order(loop.slot, loop.body)
+def _why_order_matters(model: ir.Model, slot: int, body: Sequence[ir.Stmt]) -> str:
+    """Why rounds may not commute; empty where they do.
 
-
-def _in_any_order(slot: int, body: Sequence[ir.Stmt]) -> bool:
-    """Whether rounds commute: each writes only what no other reads or writes, and all end alike."""
+    They do where each writes only what no other reads or writes, and all end alike.
+    """
     rounds = [each for each in body if isinstance(each, ir.Assign) and _is_own(each, slot)]
     if len(rounds) < len(body):
-        return False
+        return f"a `for` over them {_what_is_more(model, body)}"
     written = {each.var for each in rounds}
     read = {name for each in rounds for expr in expressions(each) for name in _read(expr, slot)}
-    return not written & read and _end_alike(rounds, slot)
+    if both := sorted(written & read):
+        return f"a `for` over them reads the `{_last(model, both[0])}` that its other rounds change"
+    return "" if _end_alike(rounds, slot) else "how a `for` over them fails may depend on its order"
+
+
+def _what_is_more(model: ir.Model, body: Sequence[ir.Stmt]) -> str:
+    """What a `for` does that is not an assignment to a field of its member."""
+    changed = [each.var for each in body if isinstance(each, ir.Assign)]
+    cached = [var for var in changed if model.variables[var].storage is ir.Storage.CACHED]
+    if any(isinstance(each, ir.Branch) for each in body):
+        return "has an `if`"
+    if cached:
+        return f"changes the cached field `{_last(model, cached[0])}`"
+    if len(changed) == len(body):
+        return "changes what is not its member's own"
+    return "does more than assign to fields of its member"
+
+
+def _last(model: ir.Model, var: int) -> str:
+    """The name of a variable as it is written behind a member."""
+    return model.variables[var].name.rpartition(".")[2]
 
 
 def _is_own(statement: ir.Assign, slot: int) -> bool:
