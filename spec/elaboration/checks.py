@@ -341,6 +341,18 @@ def expectation(item: s.VerdictExpect | s.CountExpect) -> ir.Expect:
             return ir.ExpectCount(what, count, faults, span=item.span)
 
 
+def labels(checks: tuple[s.CheckDecl, ...]) -> dict[str, tuple[str, int]]:
+    """The names that scopes give to members, each with its sort and how many members that has there."""
+    scopes = (clause for check in checks for clause in check.clauses if isinstance(clause, s.ScopeClause))
+    return {
+        name.text: (item.name.text, len(item.value))
+        for clause in scopes
+        for item in clause.items
+        if isinstance(item.value, tuple)
+        for name in item.value
+    }
+
+
 def member_names(sort: str, size: int) -> tuple[str, ...]:
     """Names for the members of a sort that is only counted: `replica1`, `replica2` and so on."""
     return tuple(f"{sort.lower()}{number}" for number in range(1, size + 1))

@@ -10,10 +10,11 @@ import spec.model.types as t
 import spec.syntax.tree as s
 from spec.diagnostics import Diagnostic, SpecError
 from spec.elaboration.builtins import flush_type
-from spec.elaboration.checks import Checks
+from spec.elaboration.checks import Checks, labels
 from spec.elaboration.constants import constant
 from spec.elaboration.display import display
 from spec.elaboration.expressions import ExpressionElaborator
+from spec.elaboration.labels import by_label
 from spec.elaboration.names import Declarations, DeclaredVariable, declare
 from spec.elaboration.networks import network_faults
 from spec.elaboration.problems import Problems
@@ -32,6 +33,7 @@ def elaborate(
     Reports into `problems`; when there are any, the result is not to be used.
     """
     declared = declare(protocol, problems)
+    declared.labels = labels(checks)
     return _Protocol(declared, protocol, source, problems).model(checks)
 
 
@@ -175,7 +177,8 @@ class _Protocol:
         else:
             assert var.init is not None
             frame = SlotFrame()
-            inner = ExpressionElaborator(self.declared, frame).check(
+            elaborator = ExpressionElaborator(self.declared, frame)
+            inner = by_label(elaborator, var) or elaborator.check(
                 var.init, var.type, TypeEnv(), "as the first value"
             )
             self._only(frame, set(), "a first value")

@@ -47,6 +47,7 @@ class Declarations:
     properties: dict[str, s.PropertyDecl] = field(default_factory=dict)
     networks: dict[str, s.NetworkDecl] = field(default_factory=dict)
     circles: set[frozenset[str]] = field(default_factory=set)  # of functions, as far as they were reported
+    labels: dict[str, tuple[str, int]] = field(default_factory=dict)  # of members in a scope: sort, how many
 
     def resolve(self, node: se.Type, *, stored: bool = False) -> t.Type:
         """The type that a type expression denotes; UnknownType for a wrong one (reported).

@@ -68,6 +68,14 @@ def variable(e: Elaborator, found: DeclaredVariable, span: Span) -> ir.Expr:
     return ir.Var(found.index, type=of, span=span)
 
 
+def label(e: Elaborator, name: str, span: Span, help_: str = "") -> ir.Expr:
+    """Report the name of a member that is only for traces; the help is on how to mean any member."""
+    sort, _ = e.declared.labels[name]
+    message = f"`{name}` names a member of {sort} in traces only: all members are alike in a model"
+    help_ = help_ or f"bind a member: `forall n: {sort}. …`, `choose n: {sort}`, a parameter"
+    return e.fail("R0208", span, message, help=help_)
+
+
 def unknown_name(e: Elaborator, node: se.Name, known: Iterable[str], hint: t.Type | None = None) -> ir.Expr:
     """Report an unknown name; those in `known` may have been meant."""
     help_ = suggest(node.name, known)
@@ -79,6 +87,8 @@ def unknown_name(e: Elaborator, node: se.Name, known: Iterable[str], hint: t.Typ
         help_ = f"there are {listed(wanted.members)}"
     if not help_ and isinstance(wanted, t.Bool):
         help_ = "a bool is true or false"
+    if node.name in e.declared.labels:
+        return label(e, node.name, node.span)
     if node.name in e.declared.actions:
         help_ = f"to ask whether it can happen write `enabled({node.name})`"
     return e.fail("R0208", node.span, f"there is no `{node.name}`", help=help_)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from spec.load import loads
+from spec.meaning.semantics import Machine
 from spec.model import ir
 from spec.model.op import FUNCTIONS
 from tests.spec.elaborated import BASE, CACHED, body, codes, only, prop, shown
@@ -301,3 +303,15 @@ def test_another_name_of_a_sort_is_the_sort() -> None:
 
     assert [str(of) for of in (*model.sorts, *model.nats)] == ["S", "N"]
     assert (list(model.checks[0].scope.sorts), list(model.checks[0].scope.nats)) == (["S"], ["N"])
+
+
+def test_what_is_advised_for_a_start_with_members_is_a_model() -> None:
+    (model,) = loads("""
+        protocol start
+        sort Node
+        state { first: set[Node] = {}, one: Node? = none, all: set[Node] = Node }
+        init { choose s in subsets(Node) where size(s) == 2  first := s  choose n: Node  one := n }
+        check it { scope Node = {n1, n2, n3} }
+    """)
+
+    assert len(Machine(model, model.checks[0].scope).initial()) == 9
