@@ -1,4 +1,4 @@
-"""Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `replay`, `begin`, `grade`.
+"""Does the property hold?  In Python: `load`, `check`, `sweep`, `draw`, `play`, `replay`, `begin`, `grade`.
 
 >>> import modelcheck
 >>> modelcheck.check("raft", "elections")
@@ -13,9 +13,10 @@ TYPE_CHECKING = False  # for type checkers a name that is true
 
 if TYPE_CHECKING:
     from counterexamples.trace import Trace
+    from modelcheck.answers.notebook import PlayPage
     from modelcheck.api import Unsupported
     from modelcheck.contract.result import Holds, Outcome, Unknown, Violated
-    from modelcheck.python_api import begin, check, draw, grade, load, replay, sweep
+    from modelcheck.python_api import begin, check, draw, grade, load, play, replay, sweep
     from modelcheck.teaching.course.grading import Grade
     from spec.diagnostics import SpecError
     from spec.model.ir import Check, Model
@@ -26,6 +27,7 @@ __all__ = [
     "Holds",
     "Model",
     "Outcome",
+    "PlayPage",
     "SpecError",
     "Trace",
     "Unknown",
@@ -36,13 +38,17 @@ __all__ = [
     "draw",
     "grade",
     "load",
+    "play",
     "replay",
     "sweep",
 ]
 _OWNERS = {
-    **dict.fromkeys(("begin", "check", "draw", "grade", "load", "replay", "sweep"), "modelcheck.python_api"),
+    **dict.fromkeys(
+        ("begin", "check", "draw", "grade", "load", "play", "replay", "sweep"), "modelcheck.python_api"
+    ),
     **dict.fromkeys(("Holds", "Outcome", "Unknown", "Violated"), "modelcheck.contract.result"),
     **dict.fromkeys(("Check", "Model"), "spec.model.ir"),
+    "PlayPage": "modelcheck.answers.notebook",
     "Grade": "modelcheck.teaching.course.grading",
     "SpecError": "spec.diagnostics",
     "Trace": "counterexamples.trace",

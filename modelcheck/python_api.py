@@ -16,13 +16,13 @@ from counterexamples.pictures.options import PictureOptions
 from counterexamples.pictures.rendered import NoRenderer
 from counterexamples.trace import Trace
 from modelcheck.answers.formats import FORMATS, RunView, as_file, unused
-from modelcheck.answers.notebook import register
+from modelcheck.answers.notebook import PlayPage, register
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
-from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put
+from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put, refuse_unbounded
 from modelcheck.asking.sweep import Axis, Orders, Processes, SweepAnswer, SweepPoint, points
-from modelcheck.asking.unmet import broken_assumptions, cannot_start
+from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Outcome, Unknown
@@ -87,12 +87,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     if engine is not None and engine not in ENGINES:
         help_ = suggest(engine, ENGINES) or f"the engines are {', '.join(ENGINES)}"
         raise mistyped("engine", engine, f"there is no engine `{engine}`", help_)
-    models, given = _models(model), _given(scope, config, faults, release)
-    if isinstance(check, Check):
-        asked = next((each for each in models if check in each.checks), models[0])
-        asked, question = put(models, asked, check, of, given)
-    else:
-        asked, question = one_check(models, check, of, given, "an outcome", bounded=False)
+    given = _given(scope, config, faults, release)
+    asked, question = _asked(_models(model), check, of, given, "an outcome", bounded=False)
     question = only(asked, question, properties)
     try:
         return run_check(
@@ -184,6 +180,35 @@ def draw(
         raise mistyped("draw", form, str(refusal)) from None
 
 
+def play(
+    model: Subject,
+    check: str | Check | None = None,
+    *,
+    of: str | None = None,
+    scope: Mapping[str, int | str] | None = None,
+    config: Mapping[str, Value] | None = None,
+    faults: Faults | None = None,
+    release: str | None = None,
+) -> PlayPage:
+    """The page in which a check is played step by step: a notebook shows it, `html` is its text.
+
+    What is given besides is as for `check`.  Costs compiling the model for a browser; the page of one
+    that cannot be compiled has its first states.  Raises SpecError for what is wrong with the input.
+    """
+    from modelcheck.answers.played import played, played_beforehand  # noqa: PLC0415 - half of the engine
+    from modelcheck.explicit.codegen.values.packing import TooWide  # noqa: PLC0415 - as above
+
+    asked, question = _asked(
+        _models(model), check, of, _given(scope, config, faults, release), "a page to play with"
+    )
+    refuse_unstartable(asked, question)
+    try:
+        page = played(asked, question)
+    except TooWide:
+        page, _ = played_beforehand(asked, question)
+    return PlayPage(f"{asked.name} · {question.name}", page)
+
+
 def replay(
     trace: str | Path | Mapping[str, object],
     model: Subject,
@@ -232,6 +257,25 @@ def _models(model: Subject) -> tuple[Model, ...]:
             return load_models(model)
         case _:
             return tuple(model)
+
+
+def _asked(
+    models: Sequence[Model],
+    check: str | Check | None,
+    of: str | None,
+    given: Overrides,
+    use: str,
+    *,
+    bounded: bool = True,
+) -> tuple[Model, Check]:
+    """The check that is meant, with its model, and the changes to it made."""
+    if not isinstance(check, Check):
+        return one_check(tuple(models), check, of, given, use, bounded=bounded)
+    asked = next((each for each in models if check in each.checks), models[0])
+    asked, question = put(tuple(models), asked, check, of, given)
+    if bounded:
+        refuse_unbounded(asked, question, use)
+    return asked, question
 
 
 def _given(

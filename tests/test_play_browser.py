@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from counterexamples.itf.read import document
 from counterexamples.itf.write import write
+from modelcheck.answers.notebook import PlayPage
 from modelcheck.answers.played import played, played_beforehand
 from spec.load import loads
 from tests.stories import named, story
@@ -125,6 +126,19 @@ def test_a_step_is_taken_undone_redone_and_another_is_a_branch(visit: Open) -> N
     page.get_by_text("tried here too: 1").click()
     page.locator("a.branch").click()
     assert address(page) == "0.0"
+
+
+def test_a_page_in_a_frame_of_a_notebook_is_played(visit: Open, pages: Path) -> None:
+    toy = PlayPage("toy", (pages / "toy.html").read_text(encoding="utf-8"))
+    (pages / "notebook.html").write_text(
+        f"<!DOCTYPE html><body class=ready>{toy._repr_html_()}</body>", encoding="utf-8"
+    )
+    frame = visit("notebook.html").frame_locator("iframe")
+
+    expect(frame.locator("body.ready")).to_be_attached()
+    frame.locator("#next button").first.click()
+    expect(frame.get_by_role("button", name="Undo")).to_be_enabled()
+    expect(frame.locator("#next button").first).to_have_attribute("data-step", "light(lamp2)")
 
 
 def test_an_address_opens_its_run_and_a_wrong_one_goes_as_far_as_it_can(visit: Open) -> None:

@@ -1,4 +1,4 @@
-"""The outcome of a check as a notebook shows it: its card, and a picture of every run that it found."""
+"""What a notebook shows of a check: the card with a picture of every run, and the page to play it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,24 @@ from counterexamples.trace import Trace
 from modelcheck.answers.card import card
 from modelcheck.api import traces
 from modelcheck.contract.result import Outcome
+from spec.frozen import frozen
+
+
+@frozen
+class PlayPage:
+    """A page in which a check is played, whole in one text; `title` is the model and the check."""
+
+    title: str
+    html: str
+
+    def __repr__(self) -> str:
+        """The title and the size, since the page is long."""
+        return f"<PlayPage {self.title}: {len(self.html):,} characters>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that neither it nor the notebook changes the other."""
+        style = "width:100%;height:720px;border:1px solid #8884"
+        return f'<iframe title="{escape(self.title)}" style="{style}" srcdoc="{escape(self.html)}"></iframe>'
 
 
 def register() -> None:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import modelcheck
 from counterexamples.lines import Piece, Role, line
 from counterexamples.notebook import as_html as run_as_html
 from counterexamples.notebook import as_svg as run_as_svg
@@ -19,6 +20,7 @@ from counterexamples.trace import Stops, Trace
 from modelcheck.answers.notebook import as_html, register
 from modelcheck.api import check, traces
 from modelcheck.contract.result import Outcome
+from spec.diagnostics import SpecError
 from spec.load import loads
 from tests.counterexamples.runs import TOY, divergence, walk
 
@@ -48,6 +50,21 @@ class Tags(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop() == tag
+
+
+class Frame(HTMLParser):
+    """The one frame of a text: its title, and the page in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.title = self.srcdoc = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        assert tag == "iframe"
+        found = dict(attrs)
+        self.title, self.srcdoc = found["title"] or "", found["srcdoc"] or ""
 
 
 def evil_text() -> str:
@@ -113,6 +130,31 @@ def test_a_notebook_draws_runs_and_outcomes_by_their_types(monkeypatch: pytest.M
     register()
 
     assert shown == {"text/html": {Outcome, Trace}, "image/svg+xml": {Trace}}
+
+
+def test_a_page_to_play_is_shown_in_a_frame_that_holds_all_of_it() -> None:
+    model = loads(TOY.read_text(encoding="utf-8"), "toy.rsm")[0]
+    page = modelcheck.play(model, model.checks[0])
+
+    shown = Frame(page._repr_html_())
+
+    assert shown.srcdoc == page.html
+    assert shown.title == page.title == f"{model.name} · {model.checks[0].name}"
+    assert repr(page).startswith(f"<PlayPage {page.title}: ")
+
+
+def test_a_model_that_cannot_be_compiled_for_a_page_is_played_from_its_states() -> None:
+    wide = loads("""
+        protocol wide
+        nat N
+        state { many: set[set[N]] = {} }
+        action more(n: N) { many.add({n}) }
+        check it { scope N = 20 }
+    """)
+
+    assert modelcheck.play(wide).title == "wide · it"
+    with pytest.raises(SpecError, match="no check `that`"):
+        modelcheck.play(wide, "that")
 
 
 def test_a_program_without_a_notebook_loads_none() -> None:
