@@ -215,6 +215,30 @@ def _quantifier_as_operand(place: _ErrorPlace) -> SyntaxMistake | None:
     )
 
 
+_OPEN_OPERANDS = {  # what reaches as far right as it can, and so may not follow an operator
+    "if": "`(if c then a else b)`",
+    "let": "`(let x = e. …)`",
+    **{word: f"`({word} x in S. …)`" for word in ("forall", "exists", "sum", "argmax", "argmin")},
+}
+_OPEN_OPERAND = re.compile(
+    rf"(\bin|\bsubset|[=!<>]=|[-+*/%&<]|(?<!-)>)\s*\b({'|'.join(_OPEN_OPERANDS)})\s+([^{{}};]*)$"
+)
+
+
+def _open_operand(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `choose x in if c then S else T`, `a == forall …`: these need parentheses there.
+
+    The word is read as a name, so the error is behind it: at once, or where the name could end a statement.
+    """
+    found = _OPEN_OPERAND.search(place.before)
+    if found is None or (found[3] and (found[2], place.found) not in {("if", "then"), ("let", "=")}):
+        return None
+    line = place.at.start - len(place.before)
+    there = Span(line + found.start(2), line + found.end(2))
+    message = f"after `{found[1]}`, `{found[2]}` needs parentheses"
+    return SyntaxMistake(message, f"write {_OPEN_OPERANDS[found[2]]}", there)
+
+
 def _quantifier_in_parentheses(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for `forall(n: Node. P)`: parentheses go around the whole."""
     word = re.search(r"\b(forall|exists|sum|argmax|argmin)\s*$", place.before)
@@ -393,6 +417,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _else_if,
     _arrow_as_statement,
     _quantifier_as_operand,
+    _open_operand,
     _quantifier_in_parentheses,
     _foreign_quantifier,
     _open_declaration,
