@@ -78,7 +78,6 @@ HOLDS = """
     dead | fair | always eventually p: x == 2
     dead | fair | leadsto p: x == 3 ~> x == 0
     blink | strong fair | eventually always p: done
-    choice | strong fair | eventually always p: done
     mending | fair | eventually always p: up
     mending | fair | eventually always p: up and served
     token | fair | eventually always p: size(work) < 3
@@ -103,6 +102,7 @@ DOES_NOT = """
     token | fair | leadsto p: here == 0 ~> 0 not in work and here == 1 and 1 in work
     dead | fair | leadsto p: x == 1 ~> x == 3
     dead | | always eventually p: x == 2
+    choice | strong fair | eventually always p: done
     clock | fair | eventually always p: hour != 2
     clock | | eventually always p: hour > 0
     blink | fair | eventually always p: done
