@@ -170,7 +170,7 @@ class Kernel:
         return tuple(found)
 
     def successors(self, words: Words, faults: int) -> list[tuple[Words, bool]]:
-        """The successors of a state after that number of faults, in order, each with whether it is by a fault."""
+        """The successors of a state after `faults`, in order, each with whether it is by a fault."""
         entry = len(words) + 1
         own = _array(tuple(self.context.new()))
         buffer = _array((0,) * (entry * (self.most + 1)))
