@@ -13,8 +13,6 @@ from spec.model.ir import Value
 from spec.model.types import Bag, Nat, Record, Seq, Set, Type
 from spec.model.values import ordered, show
 
-LONG = 40  # characters of a message that are shown
-
 
 class Arrows:
     """Finds the arrows of a picture; ask for steps in order, as senders of messages are remembered."""
@@ -80,9 +78,9 @@ class Arrows:
                 sent = self._sent.get(Message(after.network, after.place, value), [])
                 del sent[: had[value] - has[value]]
                 if is_fault:
-                    yield beside, f"✗ {self._brief(after.type.of, value)} is gone"
+                    yield beside, f"✗ {self._told(after.type.of, value)} is gone"
             for value in ordered(set(has - had)):
-                message, text = Message(after.network, after.place, value), self._brief(after.type.of, value)
+                message, text = Message(after.network, after.place, value), self._told(after.type.of, value)
                 sent = self._sent.setdefault(message, [])
                 copies = has[value] - had[value]
                 sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(sender, number)] * copies
@@ -109,7 +107,7 @@ class Arrows:
                 )
                 to = [lane for lane in self._lanes(channel) if lane in actors and lane != sender]
                 when = "" if sent == number - 1 else f", sent in {sent}"
-                text = self._brief(channel.type.of, message.value) + when
+                text = self._told(channel.type.of, message.value) + when
                 yield Arrow(sender, [*to, *actors, self._cast.common][0], text, ArrowKind.MESSAGE)
 
     def _record(self, name: str, boxes: list[Box]) -> str:
@@ -137,21 +135,9 @@ class Arrows:
                 who = next((a for a in actors if new[a].leads), actors[0] if actors else self._cast.common)
                 yield who, f"{word} {told_}"
 
-    def _brief(self, of: Type, value: Value) -> str:
-        """A value in a few words."""
-        text = show(of, value, self._trace.scope)
-        if len(text) <= LONG:
-            return text
-        head, parenthesis, rest = text.partition("(")
-        if not parenthesis:
-            return text[: LONG - 1] + "…"
-        kept = ""
-        parts = rest.removesuffix(")").split(", ")
-        for part in sorted(parts, key=lambda part: part.partition(" ")[0] not in EPOCHS):
-            if len(head) + len(kept) + len(part) + 6 > LONG or part.count("{") != part.count("}"):
-                break
-            kept += f"{part}, "
-        return f"{head}({kept}…)"
+    def _told(self, of: Type, value: Value) -> str:
+        """A message in words."""
+        return show(of, value, self._trace.scope)
 
     def _index(self, change: Change) -> int:
         """The index of the variable that changed."""

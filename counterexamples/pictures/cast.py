@@ -23,6 +23,7 @@ SEEN = (
     "leads",
 )  # roles of fields that `ReplicaState` shows
 DECIDED = ("leader", "epoch", "membership")  # roles of what is decided for all
+LONG = 14  # characters of an entry in a box
 EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 
 
@@ -42,6 +43,7 @@ class Cast:
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
         self._boxed: dict[tuple[Type, Value], Box] = {}
+        self.short: dict[str, str] = {}  # by the text of a long entry, what a box has in its place
 
     @property
     def replicas(self) -> tuple[str, ...]:
@@ -200,13 +202,20 @@ class Cast:
         """A new box of a log entry."""
         scope = self.trace.scope
         if not isinstance(of, Record):
-            return Box(show(of, entry, scope))
+            return Box(self._fitting(show(of, entry, scope)))
         shown = {f.name: show(f.type, value, scope) for f, value in zip(of.fields, entry, strict=True)}
         epoch = next((name for name in EPOCHS if name in shown), None)
         under = "" if epoch is None else f"{epoch[0]}{shown.pop(epoch)}"
         if self.roles.label in shown:
-            return Box(shown[self.roles.label], under)
-        return Box(",".join(shown.values()) or under, under if shown else "")
+            return Box(self._fitting(shown[self.roles.label]), under)
+        return Box(self._fitting(",".join(shown.values())) or under, under if shown else "")
+
+    def _fitting(self, text: str) -> str:
+        """The text of an entry, or a short name for it that `Picture.entries` explains."""
+        if len(text) <= LONG:
+            return text
+        letter = text[0].upper() if text[0].isalpha() else "#"
+        return self.short.setdefault(text, f"{letter}{len(self.short) + 1}")
 
     # ------------------------------------------------- what was acknowledged to clients
 
@@ -242,7 +251,7 @@ class Cast:
         log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
         of = element(acknowledged.type)
         is_entry = log is not None and isinstance(log.type, Seq) and log.type.of == of
-        return self._box(of, value) if is_entry else Box(show(of, value, self.trace.scope))
+        return self._box(of, value) if is_entry else Box(self._fitting(show(of, value, self.trace.scope)))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
         """The acknowledged values that a log entry contains."""

@@ -17,7 +17,6 @@ from spec.model.ir import Kind
 WIDTH = 100
 TEXT_WIDTH = 30  # columns that the words of a step need next to the replicas, or else these go below
 CELL = 26  # columns that a log has at most
-ENTRY = 10  # and an entry of it
 SIGNS = {Kind.ACTION: Piece("  "), Kind.FAULT: Piece("⚡", Role.FAULT), Kind.REPAIR: Piece("✚ ", Role.REPAIR)}
 ROLES = {Kind.ACTION: Role.PLAIN, Kind.FAULT: Role.FAULT, Kind.REPAIR: Role.REPAIR}
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -160,7 +159,6 @@ class _Compact:
     def _entry(self, box: Box) -> str:
         """A log entry as text."""
         text = self._safe(box.text)
-        text = text if len(text) <= ENTRY else text[: ENTRY - 1] + "…"
         tick = "✓" if box.acknowledged and not box.cut else ""
         epoch = self._safe(box.under.lstrip("abcdefghijklmnopqrstuvwxyz"))
         is_raised = epoch.isdecimal() and not self._ascii_only
@@ -193,6 +191,7 @@ class _Compact:
             "− removed": any(box.cut for box in boxes),
             "✗ lost": any(box.missing for box in boxes),
             UNNEEDED: not all(row.is_needed for row in self._picture.rows),
+            **dict.fromkeys(self._picture.entries, True),
         }
         items = [line(Piece(self._safe(text), Role.DIM)) for text, is_there in signs.items() if is_there]
         if items:

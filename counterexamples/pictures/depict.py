@@ -93,6 +93,7 @@ class _Drawing:
             self._cast.told,
             loop,
             claim=shows if title else "",
+            entries=tuple(f"{short}: {text}" for text, short in self._cast.short.items()),
         )
 
     # --------------------------------------------------------------------- rows

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from textwrap import wrap
 from xml.sax.saxutils import escape
 
+import counterexamples.pictures.widths as widths
 from counterexamples.lines import clean
 from counterexamples.pictures.picture import Box, Picture, ReplicaState
 from counterexamples.pictures.words import badge
@@ -78,14 +78,20 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 .mc .frame{stroke:#a9b3be}
 }
 """.strip()
-BOX, TALL = 30, 28  # an entry's width and height
+BOX, TALL = 28, 28  # an entry's width and height
 LABEL = 17  # words above and below a log
 INSET = 8  # from where a log begins to its first box
-SHORT = 8  # the longest name above a bar
-WIDE = 78  # the widest an entry may be
-BOLD = 14.5  # what the width of 13 px text in bold comes to
+TARGET = 700.0  # the width of a picture, that it may be read on a page without being made smaller
 LINE = 16  # from one line of text to the next
 SMALL = 14  # the same, in small print
+SIZES = {"title": 17, "small": 11, "mono": 10.5, "tick": 9}  # of the classes of `STYLE`
+IN_BOLD = frozenset({"title", "strong", "flash", "mended", "tick"})
+OTHER = 1300  # of a sign that was not measured: an ideogram, an emoji
+PLAIN, BOLD = (
+    {sign: width for width, signs in table.items() for sign in signs} for table in (widths.PLAIN, widths.BOLD)
+)
+ROUNDED = 1.005  # browsers round what a sign takes
+MONO = dict.fromkeys(PLAIN, 620)  # of SF Mono; the others are less wide
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -94,16 +100,16 @@ def said(text: str) -> str:
     return escape(NOT_XML.sub("\ufffd", clean(text)))
 
 
-def width_of_bold(text: str, size: float = 13) -> float:
-    """The approximate width of a bold line of text."""
-    return 1.14 * width_of(text, size)
-
-
 def words(x: float, y: float, text: str, *classes: str, anchor: str = "start") -> str:
     """The SVG of a line of text."""
     kind = f' class="{" ".join(classes)}"' if classes else ""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{x:g}" y="{y:g}"{kind}{where}>{said(text)}</text>'
+
+
+def upright(x: float, y: float, text: str, *classes: str, anchor: str = "start") -> str:
+    """The SVG of a line of text that is read from below."""
+    return f'<g transform="rotate(-90 {x:g} {y:g})">{words(x, y, text, *classes, anchor=anchor)}</g>'
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, radius: float = 3) -> str:
@@ -119,37 +125,60 @@ def stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{kind}"/>'
 
 
-@lru_cache(maxsize=4096)  # the same few words are in every row
-def width_of(text: str, size: float = 13) -> float:
-    """The approximate width of a line of text."""
-    return sum(WIDTHS.get(sign, 0.56 if sign.isascii() else 0.75) for sign in text) * size
+@lru_cache(maxsize=8192)  # the same few words are in every row
+def width_of(text: str, *classes: str) -> float:
+    """The most that a line of text with these classes is wide, whichever of the named fonts is there."""
+    table = MONO if "mono" in classes else BOLD if not IN_BOLD.isdisjoint(classes) else PLAIN
+    return sum(table.get(sign, OTHER) for sign in clean(text)) * size_of(*classes) / 1000 * ROUNDED
 
 
-WIDTHS = dict.fromkeys("iljtfrI.,:;|!'()[] ", 0.33) | dict.fromkeys("mwMW@%→★⚡", 0.88)
+def size_of(*classes: str) -> float:
+    """The size of the font of a text with these classes."""
+    return next((SIZES[kind] for kind in classes if kind in SIZES), 13)
 
 
-def lines(text: str, width: float, size: float = 13) -> list[str]:
-    """The text wrapped at about `width`; a longer word is broken."""
-    return wrap(text, max(4, int(width / (0.53 * size))), break_on_hyphens=False) or [""]
+def lines(text: str, room: float, *classes: str) -> list[str]:
+    """The text in lines no wider than `room`; a longer word is broken, after a sign if it has one."""
+    found, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if width_of(longer, *classes) <= room:
+            line = longer
+            continue
+        found += [line] if line else []
+        *broken, line = _broken(word, room, classes)
+        found += broken
+    return [*found, line] if line else found or [""]
+
+
+def _broken(word: str, room: float, classes: tuple[str, ...]) -> Iterator[str]:
+    """The parts of a word that are each no wider than `room`, or one sign long."""
+    while width_of(word, *classes) > room and len(word) > 1:
+        fits = max(1, next(n for n in range(1, len(word) + 1) if width_of(word[:n], *classes) > room) - 1)
+        after_sign = [n for n in range(fits // 2 + 1, fits + 1) if word[n - 1] in "_-.,/(=:·"]
+        fits = after_sign[-1] if after_sign else fits
+        yield word[:fits]
+        word = word[fits:]
+    yield word
 
 
 def heading(picture: Picture, x: float, y: float, room: float) -> tuple[list[str], float]:
     """The SVG of the title and the lines under it, and the y where it ends."""
     parts = []
-    for line in lines(picture.title, room, 19.5):
+    for line in lines(picture.title, room, "title"):
         parts.append(words(x, y, line, "title"))
         y += 22
     for text in picture.about:
-        is_bold = text == picture.needs
-        for line in lines(text, room, BOLD if is_bold else 13):
-            parts.append(words(x, y, line, *(("strong",) if is_bold else ())))
+        kind = ("strong",) if text == picture.needs else ()
+        for line in lines(text, room, *kind):
+            parts.append(words(x, y, line, *kind))
             y += LINE
     return parts, y
 
 
 def small(text: str, x: float, y: float, room: float) -> tuple[list[str], float]:
     """The SVG of text in small print, and the y where it ends."""
-    text_lines = lines(text, room, 10.5)
+    text_lines = lines(text, room, "small")
     parts = [words(x, y + SMALL * number, line, "small", "dim") for number, line in enumerate(text_lines)]
     return parts, y + SMALL * len(text_lines)
 
@@ -165,7 +194,7 @@ def verdict(
     text_lines = [
         (line, "strong") if number == 0 else (line,)
         for number, part in enumerate(picture.verdict)
-        for line in lines(part, width - 40, BOLD if number == 0 else 13)
+        for line in lines(part, width - 40, *(("strong",) if number == 0 else ()))
     ]
     if not text_lines:
         return [], 0
@@ -193,7 +222,7 @@ def legend(picture: Picture) -> list[str]:
         ("★ chosen, unaware: the leader, who has not heard of it yet", _has_unaware(stands)),
         ("★ leader, ☆ only in its own eyes", any(s.leads and s.chosen is False for s in stands)),
     )
-    return [text for text, is_there in signs if is_there]
+    return [*(text for text, is_there in signs if is_there), *picture.entries]
 
 
 def _has_unaware(stands: Iterable[ReplicaState]) -> bool:
@@ -232,21 +261,22 @@ def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator
     It takes LABEL above y and below y + TALL for words.
     """
     boxes = list(enumerate(replica.log or ()))
+    start, end = x, x + room
     x += INSET
     left_out, wide = 0, sum(_wide(box) for _, box in boxes)
-    while left_out < len(boxes) - 1 and wide > room - 14 * (left_out > 0) - 2 * INSET:
+    while left_out < len(boxes) - 1 and wide > room - 16 * (left_out > 0) - 2 * INSET:
         wide -= _wide(boxes[left_out][1])
         left_out += 1
     boxes = boxes[left_out:]
     if left_out:
         yield words(x, y + TALL / 2 + 4, "…", "strong")
-        x += 14
+        x += 16
     mark = replica.high_watermark
     stored = sum(1 for box in replica.log or () if not (box.cut or box.missing))
     if not boxes:
         yield words(x + 6, y + TALL / 2 + 4, "empty log", "small", "dim")
     if mark is not None and mark <= left_out:
-        yield from _bar(x - 1, y, replica.mark, "start")
+        yield from _bar(x - 1, y, replica.mark, start, end)
     is_cut = False
     for index, box in boxes:
         width = _wide(box)
@@ -255,20 +285,27 @@ def draw_log(x: float, y: float, replica: ReplicaState, room: float) -> Iterator
         yield from _box(x, y, width, box, committed=mark is not None and index < mark, labelled=labelled)
         x += width
         if mark is not None and index + 1 == min(mark, max(stored, 1)):
-            yield from _bar(x, y, replica.mark, "middle")
+            yield from _bar(x, y, replica.mark, start, end)
 
 
-def _bar(x: float, y: float, name: str, anchor: str) -> Iterator[str]:
-    """The SVG of a high watermark."""
+def _bar(x: float, y: float, name: str, start: float, end: float) -> Iterator[str]:
+    """The SVG of a high watermark, whose name stays between two places."""
     yield stroke(x, y - 3, x, y + TALL + 3, "bar")
-    left = x - 2 if anchor == "start" else x
-    if len(name) <= SHORT:  # the legend names it too
-        yield words(left, y - 5, name, "small", "mended", anchor=anchor)
+    half = width_of(name, "small", "mended") / 2
+    if 2 * half <= end - start:  # the legend names it too
+        yield words(min(max(x, start + half), end - half), y - 5, name, "small", "mended", anchor="middle")
 
 
 def _wide(box: Box) -> float:
-    """The width of a box."""
-    return min(max(BOX, width_of(box.text) + 12, width_of(box.under, 10) + 10), WIDE)
+    """The width of a box, and of the word below it."""
+    beside = 2 * (width_of("✓", "tick") + 4) if box.acknowledged and not box.cut else 10
+    label = width_of(_label(box), "small", "flash") + 2
+    return max(BOX, width_of(box.text, "strong") + beside, width_of(box.under, "mono") + 8, label)
+
+
+def _label(box: Box) -> str:
+    """The word below a box."""
+    return "missing" if box.missing else "gone" if box.cut else ""
 
 
 def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelled: bool) -> Iterator[str]:
@@ -276,9 +313,8 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelle
     kind = _kind(box, committed=committed)
     yield rect(x + 1, y, width - 2, TALL, kind)
     middle = x + width / 2
-    text = box.text if width_of(box.text) <= WIDE - 6 else box.text[: int((WIDE - 16) / 7.2)] + "…"
     classes = ("strong",) if box.fresh or box.bad else ("flash",) if box.missing or box.cut else ()
-    yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), text, *classes, anchor="middle")
+    yield words(middle, y + (TALL / 2 + 5 if not box.under else 14), box.text, *classes, anchor="middle")
     if box.under:
         yield words(middle, y + 25, box.under, "mono", "dim", anchor="middle")
     if box.acknowledged and not box.cut:
@@ -286,8 +322,7 @@ def _box(x: float, y: float, width: float, box: Box, *, committed: bool, labelle
     if box.cut:
         yield stroke(x + 3, y + TALL - 3, x + width - 3, y + 3, "cross")
     if labelled:
-        label = "missing" if box.missing else "gone"
-        yield words(middle, y + TALL + 13, label, "small", "flash", anchor="middle")
+        yield words(middle, y + TALL + 13, _label(box), "small", "flash", anchor="middle")
 
 
 def _kind(box: Box, *, committed: bool) -> str:

@@ -118,6 +118,7 @@ class Picture:
     needs: str = ""  # the settings without which this could not happen, in a sentence
     no_return: int | None = None  # the step from which on no action or repair avoids it, if that is known
     is_captioned: bool = True  # whether the caption is drawn; a screen reader has it in any case
+    entries: tuple[str, ...] = ()  # what the short names of long entries mean: "C1: Config(…)"
     claim: str = ""  # what the run shows, in a sentence, where the title is another
 
     @property

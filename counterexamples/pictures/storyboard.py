@@ -8,14 +8,16 @@ cuts, what the property keeps record of, and always the start and the end.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from math import ceil
 
+from counterexamples.lines import count
 from counterexamples.pictures.drawing import (
-    BOLD,
     LABEL,
     LINE,
     SMALL,
     TALL,
+    TARGET,
     document,
     draw_log,
     heading,
@@ -25,9 +27,9 @@ from counterexamples.pictures.drawing import (
     rect,
     small,
     stroke,
+    upright,
     verdict,
     width_of,
-    width_of_bold,
     words,
 )
 from counterexamples.pictures.picture import Picture, PictureRow
@@ -36,11 +38,11 @@ from spec.frozen import frozen
 from spec.model.ir import Kind
 
 MOST_FRAMES = 12
-MOST_ACROSS = 4  # frames in a line
+MOST_TOLD = 4  # steps of a frame
 EDGE, GAP = 18, 16
-LEAST, MOST = 210, 340  # width of a frame
+LEAST, MOST = 210, 324  # width of a frame: three and two of them are as wide as a picture
 BAND = 16  # of the mark of membership
-SMALL_SIZE = 11  # of small print
+NOTE = ("small", "strong")
 SIGNS = {Kind.FAULT: ("⚡ ", "flash"), Kind.REPAIR: ("✚ ", "mended"), Kind.ACTION: ("", "")}
 
 
@@ -57,13 +59,49 @@ class StoryFrame:
 
 
 def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
-    """The key frames of a picture; if they are too many, the least important are dropped."""
+    """The key frames of a picture; if they are too many, the least important are dropped.
+
+    Where there may be more, those with more steps than `MOST_TOLD` become several.
+    """
     rows = picture.rows
     weights = {index: _weight(picture, index) for index in range(len(rows))}
     kept = sorted(sorted(weights, key=lambda index: (-weights[index], -index))[:most])
     kept = [index for index in kept if weights[index]]
     starts = [0, *(index + 1 for index in kept[:-1])]
+    for start, end in zip(starts, tuple(kept), strict=True):
+        more = [*_between(picture, start, end)]
+        if len(kept) + len(more) <= most:
+            kept += more
+    kept.sort()
+    starts = [0, *(index + 1 for index in kept[:-1])]
     return tuple(StoryFrame(rows[start : end + 1]) for start, end in zip(starts, kept, strict=True))
+
+
+def _between(picture: Picture, start: int, end: int) -> Iterator[int]:
+    """Where the steps of a frame are divided so that none has too many: at those that do most."""
+    count = end + 1 - start
+    for parts in range(ceil(count / MOST_TOLD), 1, -1):
+        least = max(1, count - MOST_TOLD * (parts - 1))
+        size = max(range(least, MOST_TOLD + 1), key=lambda size: _rank(picture.rows[start + size - 1], size))
+        yield start + size - 1
+        start, count = start + size, count - size
+
+
+def told(frame: StoryFrame) -> tuple[PictureRow | int, ...]:
+    """The steps that a frame tells, which are its last and those that do most, and how many it does not."""
+    rows = frame.rows
+    best = sorted(rows[:-1], key=lambda row: _rank(row, row.number))[-(MOST_TOLD - 1) :]
+    kept = {row.number for row in (*best, rows[-1])}
+    found: list[PictureRow | int] = []
+    for is_told, group in groupby(rows, key=lambda row: row.number in kept):
+        together = [*group]
+        found += together if is_told else [sum(row.skipped or 1 for row in together)]
+    return tuple(found)
+
+
+def _rank(row: PictureRow, place: int) -> tuple[bool, bool, bool, bool, int]:
+    """What a step counts among others: needed, a fault, what the property is about, a change for all."""
+    return row.is_needed, row.kind is Kind.FAULT, row.is_recorded, bool(row.control or row.arrows), place
 
 
 def _weight(picture: Picture, index: int) -> int:
@@ -112,11 +150,15 @@ class _Board:
             for frame in self._frames
             for replica in frame.last.replicas.values()
         ]
-        self._wide = min(max([LEAST, *wanted]), MOST)
-        of_about_one_length = ceil(len(self._frames) / ceil(len(self._frames) / MOST_ACROSS))
-        self._across = across = min(across or of_about_one_length, len(self._frames))
+        least = min(max([LEAST, *wanted]), MOST)
+        number, room = len(self._frames), TARGET - 2 * EDGE + GAP
+        if across is None:  # as many as there is room for, in lines of about one length
+            lines_of = ceil(number / max(1, int(room // (least + GAP))))
+            across = ceil(number / lines_of)
+        self._across = across = min(across, number)
+        self._wide = max(least, min(MOST, int(room / across) - GAP))
+        self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, TARGET)
         self._tall = {name: self._height(name) for name in picture.replicas}
-        self._width = max(2 * EDGE + across * self._wide + (across - 1) * GAP, 560)
         self._parts: list[str] = []
 
     def text(self) -> str:
@@ -156,7 +198,7 @@ class _Board:
                     self._parts.append(words(x + 10, y + head + 16 + LINE * number, line, "mono"))
             self._parts.extend(self._client(frame.last, x + 10, y + head + body))
             self._parts.append("</g>")
-            if first + place + 1 < len(self._frames):
+            if place + 1 < len(shown):
                 self._parts.append(
                     words(x + self._wide + GAP / 2, y + head / 2 + 5, "▸", "dim", anchor="middle")
                 )
@@ -164,19 +206,15 @@ class _Board:
 
     # ------------------------------------------------------------------- the steps
 
-    def _sentences(self, frame: StoryFrame) -> Iterator[tuple[PictureRow, list[str]]]:
-        """The rows of a frame with their sentences, wrapped."""
-        for row in frame.rows:
-            sign = SIGNS[row.kind][0]
+    def _sentences(self, frame: StoryFrame) -> Iterator[tuple[str, list[str]]]:
+        """The steps that a frame tells: the class of each, and its sentence, wrapped."""
+        for row in told(frame):
+            if isinstance(row, int):
+                yield "dim", lines(f"… {count(row, 'step')} more …", self._wide - 20, "dim")
+                continue
+            sign, kind = SIGNS[row.kind]
             number = f"{row.number}. " if row.number and not row.skipped else ""
-            yield (
-                row,
-                lines(
-                    f"{sign}{number}{row.sentence}",
-                    self._wide - 22,
-                    12.5 if row.kind is Kind.ACTION else BOLD,
-                ),
-            )
+            yield kind, lines(f"{sign}{number}{row.sentence}", self._wide - 20, kind)
 
     def _head(self, frame: StoryFrame) -> float:
         """The height of a frame's sentences."""
@@ -190,9 +228,9 @@ class _Board:
     def _sentence_lines(self, frame: StoryFrame, x: float, y: float) -> Iterator[str]:
         """The SVG of a frame's sentences."""
         at = y + 20
-        for row, texts in self._sentences(frame):
+        for kind, texts in self._sentences(frame):
             for line in texts:
-                yield words(x, at, line, *([kind] if (kind := SIGNS[row.kind][1]) else []))
+                yield words(x, at, line, *([kind] if kind else []))
                 at += LINE
         if self._is_turn(frame):
             yield words(x, at, "▼ point of no return:", "strong")
@@ -204,17 +242,31 @@ class _Board:
         """The height of a replica, the same in every frame."""
         has_log = any(row.replicas[name].log is not None for row in self._picture.rows)
         more = max(self._lines_more(frame.last, name) for frame in self._frames)
-        return 26 + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
+        below = max(len(self._badge(frame.last, name)[1]) for frame in self._frames)
+        return 26 + SMALL * below + (TALL + 2 * LABEL if has_log else 6) + SMALL * more
+
+    def _badge(self, row: PictureRow, name: str) -> tuple[str, list[str]]:
+        """A replica's role: what fits next to its name, and the lines below."""
+        kind = "flash" if not row.replicas[name].up else "dim"
+        room = self._wide - 20 - BAND
+        first, rest = "", badge(row.replicas[name]).split(" · ")
+        while rest:
+            longer = f"{first} · {rest[0]}" if first else rest[0]
+            if width_of(name, "strong") + 10 + width_of(longer, "small", kind) > room:
+                break
+            first = longer
+            rest.pop(0)
+        return first, lines(" · ".join(rest), room, "small", kind) if rest else []
 
     def _beside(self, row: PictureRow, name: str) -> list[str]:
         """The notes about a replica, wrapped."""
         found: list[str] = []
         for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
             longer = f"{found[-1]} · {part}" if found else ""
-            if longer and width_of_bold(longer, SMALL_SIZE) <= self._wide - BAND - 20:
+            if longer and width_of(longer, *NOTE) <= self._wide - BAND - 20:
                 found[-1] = longer
             else:
-                found.append(part)
+                found += lines(part, self._wide - BAND - 20, *NOTE)
         return found
 
     def _lines_more(self, row: PictureRow, name: str) -> int:
@@ -223,11 +275,13 @@ class _Board:
         if not texts:
             return 0
         if replica.log is None:
-            taken = width_of_bold(name) + 10 + width_of(badge(replica), SMALL_SIZE)
+            first, below = self._badge(row, name)
+            taken = width_of(name, "strong") + 10 + width_of(first, "small", "flash")
+            taken, nearest = self._wide if below else taken, texts[0]
         else:
             is_labelled = any(box.cut or box.missing for box in replica.log)
-            taken = log_width(replica) if is_labelled else 0.0
-        fits = BAND + taken + width_of_bold(texts[-1], SMALL_SIZE) + 24 <= self._wide
+            taken, nearest = log_width(replica) if is_labelled else 0.0, texts[-1]
+        fits = BAND + taken + width_of(nearest, *NOTE) + 24 <= self._wide
         return len(texts) - fits
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
@@ -237,31 +291,36 @@ class _Board:
             tall = self._tall[name]
             yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
             if replica.member:
-                yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
-                word = self._picture.membership.removeprefix("the ")
-                middle = y + tall / 2
-                yield (
-                    f'<g transform="rotate(-90 {x - 1:g} {middle:g})">'
-                    f"{words(x - 1, middle + 4, word, 'small', 'strong', anchor='middle')}</g>"
-                )
-            left = x + BAND
-            yield words(left, y + 18, name, "strong")
-            first = _short(badge(replica), room - width_of_bold(name) - 12)
+                yield from self._side(x, y, tall)
+            left, at = x + BAND, y + 18
+            yield words(left, at, name, "strong")
+            first, below = self._badge(row, name)
             kind = "flash" if not replica.up else "dim"
-            yield words(left + width_of_bold(name) + 10, y + 18, first, "small", kind)
+            if first:
+                yield words(left + width_of(name, "strong") + 10, at, first, "small", kind)
+            for line in below:
+                at += SMALL
+                yield words(left, at, line, "small", kind)
             if replica.log is not None:
-                yield from draw_log(left - 4, y + 26 + LABEL - 6, replica, room)
+                yield from draw_log(left - 4, at + 8 + LABEL - 6, replica, room)
             for above, line in enumerate(reversed(self._beside(row, name))):
                 at = y + tall - 9 - SMALL * above
-                yield words(x + self._wide - 18, at, line, "small", "strong", anchor="end")
+                yield words(x + self._wide - 18, at, line, *NOTE, anchor="end")
             if row.is_last and name in self._picture.broken:
                 yield rect(left - 6, y + 3, self._wide - BAND - 8, tall - 6, "broken", 5)
             y += tall
 
+    def _side(self, x: float, y: float, tall: float) -> Iterator[str]:
+        """The SVG of the mark of a member, with the word for it where it fits."""
+        yield rect(x - 9, y + 1, BAND, tall - 2, "member", 0)
+        word = self._picture.membership.removeprefix("the ")
+        if width_of(word, *NOTE) <= tall - 4:  # the legend has it too
+            yield upright(x + 3, y + tall / 2, word, *NOTE, anchor="middle")
+
     def _changed(self, row: PictureRow) -> list[str]:
         """The changes of a step in words, for a model without replicas."""
         notes = [note for each in row.notes.values() for note in each]
-        return [line for note in notes for line in lines(note, self._wide - 20, 11.5)]
+        return [line for note in notes for line in lines(note, self._wide - 20, "mono")]
 
     # ------------------------------------------------------------------ the client
 
@@ -280,7 +339,7 @@ class _Board:
         if not any(row.acknowledged for row in self._picture.rows):
             return 4
         return 12 + LINE * sum(
-            len(lines(text, self._wide - 20, BOLD)) for text, _ in self._answers(frame.last)
+            len(lines(text, self._wide - 20, kind)) for text, kind in self._answers(frame.last)
         )
 
     def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
@@ -290,7 +349,7 @@ class _Board:
         yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
         at = y + 19
         for text, kind in self._answers(row):
-            for line in lines(text, self._wide - 20, BOLD):
+            for line in lines(text, self._wide - 20, kind):
                 yield words(x, at, line, kind)
                 at += LINE
 
@@ -300,11 +359,3 @@ class _Board:
         if any(replica.member for row in self._picture.rows for replica in row.replicas.values()):
             entries.append(f"blue side: in {self._picture.membership}")
         return " · ".join(entries)
-
-
-def _short(text: str, room: float) -> str:
-    """The words about a replica, cut to the room."""
-    parts = text.split(" · ")
-    while len(parts) > 1 and width_of(" · ".join(parts), SMALL_SIZE) > room:
-        parts.pop()
-    return " · ".join(parts)

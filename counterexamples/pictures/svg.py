@@ -13,6 +13,7 @@ from counterexamples.pictures.drawing import (
     LABEL,
     LINE,
     TALL,
+    TARGET,
     document,
     draw_log,
     heading,
@@ -36,12 +37,15 @@ from counterexamples.pictures.picture import (
 from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
 from spec.model.ir import Kind
 
-SENTENCES = 290  # the column of sentences
-NARROW, WIDE, WIDEST = 116, 156, 290  # lanes: of client and controller; of replicas
+SENTENCES = 236  # the column of sentences
+LEAST, USUAL, MOST = 96.0, 116.0, 290.0  # lanes
 EDGE = 18
-ARROW = 24  # height of an arrow
+ARROW = 24  # height of an arrow with one line of words
+WORDS_LINE = 13  # from one line of them to the next
+ACROSS = 220  # that they may take, where the lanes are nearer to each other
 POINT = 9  # length of an arrow's head
-SIDE = 14  # from a lifeline to the things next to it
+IN = 12  # from where a lane begins to its lifeline
+SIDE = 12  # from a lifeline to the things next to it
 Shape = Callable[[float, float], Iterable[str]]  # drawn at the height of its row
 KINDS = {Kind.FAULT: ("fault", "⚡ fault", "flash"), Kind.REPAIR: ("repair", "✚ repair", "mended")}
 
@@ -56,26 +60,32 @@ class _Diagram:
 
     def __init__(self, picture: Picture) -> None:
         self._picture = picture
+        wanted = {name: self._wanted(name) for name in picture.lanes}
+        least = {name: max(LEAST, width_of(name, "strong") + 22) for name in picture.lanes}
+        room = TARGET - 2 * EDGE
+        self._is_beside = sum(wanted.values()) + SENTENCES <= room
+        self._left = EDGE + SENTENCES if self._is_beside else EDGE
+        widths = _shared(least, wanted, room - self._left + EDGE)
         self._lane: dict[str, float] = {}
         self._room: dict[str, float] = {}
-        x = EDGE + SENTENCES + 26.0
-        for name in picture.lanes:
-            width = self._wanted(name)
-            self._room[name] = width - SIDE - 8
-            self._lane[name] = x
+        x = float(self._left)
+        for name, width in widths.items():
+            self._room[name] = width - IN - SIDE - 4
+            self._lane[name] = x + IN
             x += width
-        self._width = max(x + EDGE, 640.0)
+        self._width = max(x + EDGE, TARGET)
         self._parts: list[str] = []
 
     def _wanted(self, name: str) -> float:
-        """The width that a lane needs."""
-        if name not in self._picture.replicas:
-            beside = [each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))]
-            longest = max((len(word) for each in beside for word in each.split()), default=0)
-            wanted = NARROW if name == self._picture.client else SIDE + 14 + 7.2 * longest
-            return min(max(NARROW, wanted), WIDE)
+        """The width that a lane would have if there were room."""
+        beside = [
+            *(each for row in self._picture.rows for each in (*row.control, *row.notes.get(name, ()))),
+            *(each for row in self._picture.rows for each in row.events.get(name, ())),
+        ]
+        longest = max((width_of(word, "strong") for each in beside for word in each.split()), default=0)
         logs = [log_width(row.replicas[name]) for row in self._picture.rows if name in row.replicas]
-        return min(max(WIDE, SIDE + 14 + max(logs, default=0)), WIDEST)
+        wanted = IN + SIDE + 4 + max((longest, *logs))
+        return min(max(USUAL, wanted, width_of(name, "strong") + 22), MOST)
 
     def text(self) -> str:
         """The whole SVG file."""
@@ -102,37 +112,38 @@ class _Diagram:
         self._parts, y = heading(self._picture, EDGE, 30.0, self._width - 2 * EDGE)
         y += 8
         for name, x in self._lane.items():
-            width = max(width_of(name) + 18, 44)
-            self._parts.append(rect(x - 22, y, width, 26, "head", 5))
-            self._parts.append(words(x - 22 + width / 2, y + 18, name, "strong", anchor="middle"))
+            width = max(width_of(name, "strong") + 18, 44)
+            self._parts.append(rect(x - IN, y, width, 26, "head", 5))
+            self._parts.append(words(x - IN + width / 2, y + 18, name, "strong", anchor="middle"))
         return y + 34
 
     # --------------------------------------------------------------------- rows
 
     def _row(self, row: PictureRow, y: float) -> float:
         """Draw a step at y; return the y where it ends."""
-        texts = lines(row.sentence, SENTENCES - 34)
-        name = (
-            []
-            if not row.action or row.action == row.sentence
-            else _at_most(lines(row.action, SENTENCES - 34, 11.5))
-        )
-        left = 12 + LINE * len(texts) + 13 * len(name) + (LINE if row.kind in KINDS else 0)
+        room = (self._left if self._is_beside else self._width - EDGE) - EDGE - 40
+        texts = lines(row.sentence, room)
+        name = [] if not row.action or row.action == row.sentence else lines(row.action, room, "mono")
+        told = 12 + LINE * len(texts) + WORDS_LINE * len(name) + (LINE if row.kind in KINDS else 0)
+        above = 0 if self._is_beside else told
+        labels = [(arrow, self._label(arrow)) for arrow in row.arrows if self._is_drawn(arrow)]
+        arrows = sum(ARROW + WORDS_LINE * (len(label) - 1) for _, label in labels)
         beside = {lane: self._beside(lane, row) for lane in self._lane}
         below = max((height for height, _ in beside.values()), default=0.0)
-        height = max(left + 6, ARROW * len(row.arrows) + below + 14)
+        height = max(told + 6, above + arrows + below + 14)
         self._parts.append(f'<g class="row" data-step="{row.number}">')
         if row.kind in KINDS:
             self._parts.append(
                 rect(EDGE - 8, y + 1, self._width - 2 * EDGE + 16, height - 2, KINDS[row.kind][0])
             )
-        self._lives(row, y, height)
+        self._lives(row, y + above, height - above)
         self._sentence(row, y, texts, name)
-        at = y + 18
-        for arrow in row.arrows:
-            self._parts.extend(self._arrow(arrow, at))
+        at = y + above + 18
+        for arrow, label in labels:
+            at += WORDS_LINE * (len(label) - 1)
+            self._parts.extend(self._arrow(arrow, label, at))
             at += ARROW
-        start = y + ARROW * len(row.arrows) + 8
+        start = y + above + arrows + 8
         for lane, (_, draw) in beside.items():
             self._parts.extend(part for shape in draw for part in shape(self._lane[lane] + SIDE, start))
         self._parts.append(stroke(EDGE - 8, y + height, self._width - EDGE + 8, y + height, "rule"))
@@ -199,24 +210,46 @@ class _Diagram:
 
     # ------------------------------------------------------------------- arrows
 
-    def _arrow(self, arrow: Arrow, y: float) -> Iterator[str]:
-        """The SVG of an arrow."""
-        start, end = (self._lane.get(name) for name in (arrow.start, arrow.end))
-        if start is None or end is None:
-            return
+    def _is_drawn(self, arrow: Arrow) -> bool:
+        """Whether both ends of an arrow have a lane."""
+        return arrow.start in self._lane and arrow.end in self._lane
+
+    def _label(self, arrow: Arrow) -> list[str]:
+        """The words of an arrow in lines."""
+        start, end = self._lane[arrow.start], self._lane[arrow.end]
+        wide = width_of(arrow.text, "small")
+        if start == end:
+            room = max(self._room[arrow.start] - 20, min(ACROSS, self._after(start)))
+        else:
+            room = min(max(abs(end - start) - 12, ACROSS, wide / 2), self._width - EDGE - self._left - 6)
+        return lines(arrow.text, room, "small")
+
+    def _after(self, x: float) -> float:
+        """The room right of the loop of an arrow within a lane."""
+        return self._width - EDGE - x - 34
+
+    def _arrow(self, arrow: Arrow, label: list[str], y: float) -> Iterator[str]:
+        """The SVG of an arrow at y, with its words above it, or next to it if it stays within a lane."""
+        start, end = self._lane[arrow.start], self._lane[arrow.end]
         kind = {ArrowKind.COPY: "arrow copy", ArrowKind.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
+        wide = max(width_of(line, "small") for line in label)
+        tall = WORDS_LINE * len(label)
         if start == end:
             yield f'<path d="M{start:g} {y - 6:g}h26v10h-16" class="{kind}"/>'
             yield _point(start + 4, y + 4, -1)
-            yield words(start + 32, y + 2, arrow.text, "small")
+            top = y + 2 - tall + WORDS_LINE
+            yield rect(start + 29, top - 11, wide + 6, tall + 1, "halo", 2)
+            for number, line in enumerate(label):
+                yield words(start + 32, top + WORDS_LINE * number, line, "small")
             return
         sign = 1 if end > start else -1
         yield stroke(start + 4 * sign, y, end - (4 + POINT - 2) * sign, y, kind)
         yield _point(end - 4 * sign, y, sign)
-        text = _within(arrow.text, abs(end - start) - 12)
-        wide = width_of(text, 11) + 6
-        yield rect((start + end - wide) / 2, y - 15, wide, 14, "halo", 2)
-        yield words((start + end) / 2, y - 4, text, "small", anchor="middle")
+        half = wide / 2 + 3
+        middle = min(max((start + end) / 2, self._left + half), self._width - EDGE - half)
+        yield rect(middle - half, y - tall - 2, 2 * half, tall + 1, "halo", 2)
+        for number, line in enumerate(label):
+            yield words(middle, y - 4 - tall + WORDS_LINE * (number + 1), line, "small", anchor="middle")
 
     # ------------------------------------------------------------------- the end
 
@@ -255,17 +288,14 @@ def _point(x: float, y: float, sign: int) -> str:
     return f'<path d="M{x:g} {y:g}l{back:g} -4.5v9z" class="point"/>'
 
 
-def _within(text: str, room: float) -> str:
-    """The label of an arrow, without a message's fields if there is no room."""
-    if width_of(text, 11) <= room:
-        return text
-    name = text.partition("(")[0]
-    return f"{name}(…)" if name != text and not name.endswith(" ") else text[: max(4, int(room / 6))] + "…"
-
-
-def _at_most(texts: list[str], most: int = 2) -> list[str]:
-    """The first lines of a text, with an ellipsis if there are more."""
-    return texts if len(texts) <= most else [*texts[: most - 1], texts[most - 1][:-1] + "…"]
+def _shared(least: dict[str, float], wanted: dict[str, float], room: float) -> dict[str, float]:
+    """The widths of lanes: all the room, or as little as they need where there is not enough."""
+    missing = sum(wanted.values()) - room
+    if missing <= 0:
+        return {name: width - missing / len(wanted) for name, width in wanted.items()}
+    spare = {name: max(0, wanted[name] - least[name]) for name in wanted}
+    part = min(1, missing / sum(spare.values())) if any(spare.values()) else 0
+    return {name: wanted[name] - part * spare[name] for name in wanted}
 
 
 class _Beside:
@@ -278,10 +308,9 @@ class _Beside:
 
     def say(self, text: str, *classes: str) -> None:
         """Add words, wrapped."""
-        is_mono = "mono" in classes
-        for line in lines(text, self._room, 11.5 if is_mono else 12.5) if text else ():
+        for line in lines(text, self._room, *classes) if text else ():
             self.shapes.append(partial(_said, line, self.height, classes))
-            self.height += 13 if is_mono else 14
+            self.height += 13 if "mono" in classes else 14
 
     def log(self, replica: ReplicaState) -> None:
         """Add a log."""

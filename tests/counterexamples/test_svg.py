@@ -180,7 +180,7 @@ def test_a_message_is_an_arrow_from_whoever_sent_it_to_whoever_takes_it_up() -> 
 
     assert [(a.start, a.end, a.mark) for a in rows[2].arrows] == [(first, "server3", ArrowKind.MESSAGE)]
     assert [(a.start, a.end, a.text) for a in rows[8].arrows] == [
-        ("server3", second, "Vote(term = 1, from = server3, …)")
+        ("server3", second, "Vote(term = 1, from = server3, granted = true)")
     ]
 
 
@@ -248,8 +248,7 @@ def without_logs(row: PictureRow) -> PictureRow:
 def box(text: ET.Element) -> tuple[str, float, float, float]:
     """The words, where they begin and end, and their line."""
     words, kinds = text.text or "", (text.get("class") or "").split()
-    size = {"small": 11.0, "mono": 10.0, "tick": 10.0}.get(next(iter(kinds), ""), 13.0)
-    wide = width_of(words, size) * (1.14 if {"strong", "flash", "mended"} & {*kinds} else 1)
+    wide = width_of(words, *kinds)
     x = float(text.get("x", "0"))
     left = x - wide * {"middle": 0.5, "end": 1.0}.get(text.get("text-anchor", ""), 0.0)
     return words, left, left + wide, float(text.get("y", "0"))
