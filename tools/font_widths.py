@@ -22,7 +22,7 @@ from modelcheck.storage.files import save_text
 MODULE = Path(__file__).parent.parent / "counterexamples" / "pictures" / "widths.py"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SIGNS = "".join(map(chr, (*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)))) + (
-    "αβγδεζηθικλμνξοπρστυφχψωΔΣΩ⁰¹²³⁴⁵⁶⁷⁸⁹–—‘’“”…•→←↑↓↻⇒∀∃∈∉∧∨¬≤≥≠−×·★☆⚡✓✗✕✚▸▼∅∪∩�"
+    "αβγδεζηθικλμνξοπρστυφχψωΔΣΩ⁰¹²³⁴⁵⁶⁷⁸⁹–—‘’“”…•→←↑↓↻⇒∀∃∈∉∧∨¬≤≥≠−×·★☆⚡✉✓✗✕✚▸▼∅∪∩�"
 )
 PAGE = """<!doctype html><meta charset="utf-8"><pre id="out"></pre><script>
 const pen = document.createElement("canvas").getContext("2d"), signs = SIGNS, found = {};

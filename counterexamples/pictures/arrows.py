@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.messages import Channel, Message, Needs, channels
-from counterexamples.pictures.cast import EPOCHS, Cast, element
+from counterexamples.pictures.cast import EPOCHS, Cast, entry_type
 from counterexamples.pictures.picture import Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
@@ -32,9 +33,34 @@ class Arrows:
         old: Mapping[str, ReplicaState],
         new: Mapping[str, ReplicaState],
     ) -> Iterator[Arrow]:
-        """The arrows of a step: messages, copies, decisions and answers; none for a fault."""
+        """The arrows of a step: messages, copies, decisions, answers and calls; none for a fault."""
         if self._cast.actions[step.action].is_fault:
             return
+        drawn = [*self._drawn(number, step, actors, found, old, new)]
+        yield from drawn
+        joined = {frozenset((each.start, each.end)) for each in drawn}
+        for name in self._called(step, actors):
+            if frozenset((actors[0], name)) not in joined:
+                yield Arrow(actors[0], name, step.action, ArrowKind.CALL)
+
+    def _called(self, step: Step, actors: list[str]) -> list[str]:
+        """Those with whom the first actor takes a step: a quorum, or another where nothing is ever sent."""
+        sets = [(of, value) for of, value in self._cast.given(step) if isinstance(of, Set)]
+        lanes = [self._cast.lane(of.of, each) for of, value in sets for each in ordered(value)]
+        others = actors[1:] if not any(v.network is not None for v in self._trace.model.variables) else []
+        found = dict.fromkeys((*others, *(lane for lane in lanes if lane is not None)))
+        return [name for name in found if name != actors[0]] if actors else []
+
+    def _drawn(
+        self,
+        number: int,
+        step: Step,
+        actors: list[str],
+        found: tuple[Change, ...],
+        old: Mapping[str, ReplicaState],
+        new: Mapping[str, ReplicaState],
+    ) -> Iterator[Arrow]:
+        """The arrows of a step but for calls."""
         yield from self._received(number, actors)
         known = {(b.text, b.under) for n in old for b in old[n].log or ()}
         for name, replica in new.items():
@@ -72,8 +98,9 @@ class Arrows:
             if before.content == after.content:
                 continue
             had, has = before.counted, after.counted
-            to = next((lane for lane in reversed(self._lanes(after)) if lane != sender), None)
-            beside = to or sender
+            by = self._end(after) or sender
+            to = next((lane for lane in reversed(self._lanes(after)) if lane != by), None)
+            beside = to or by
             for value in ordered(set(had - has)):
                 sent = self._sent.get(Message(after.network, after.place, value), [])
                 del sent[: had[value] - has[value]]
@@ -83,12 +110,27 @@ class Arrows:
                 message, text = Message(after.network, after.place, value), self._told(after.type.of, value)
                 sent = self._sent.setdefault(message, [])
                 copies = has[value] - had[value]
-                sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(sender, number)] * copies
+                sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(by, number)] * copies
                 if is_fault:
                     yield beside, f"{text} once more" if had[value] else f"{text} is there now"
                 else:
                     use = ", which no step here needs" if self._needs.is_without_use(message, number) else ""
-                    yield sender, (f"sends {text}" if to is None else f"→ {to}: {text}") + use
+                    yield by, (f"sends {text}" if to is None else f"→ {to}: {text}") + use
+
+    def under_way(self, number: int) -> tuple[str, ...]:
+        """The messages after a step that a later one may need, in words; ask after `posted` of the step."""
+        trace = self._trace
+        found = []
+        for channel in channels(trace.model, trace.scope, trace.states[number]):
+            for value in ordered(set(channel.counted)):
+                message = Message(channel.network, channel.place, value)
+                if self._needs.is_without_use(message, number):
+                    continue
+                sender, _ = next(iter(self._sent.get(message, ())), ("", 0))
+                to = next((lane for lane in reversed(self._lanes(channel)) if lane != sender), "")
+                ends = " → ".join(filter(None, (sender, to)))
+                found.append(f"{ends}{': ' if ends else ''}{self._told(channel.type.of, value)}")
+        return tuple(found)
 
     def _lanes(self, channel: Channel) -> list[str]:
         """The replicas that a channel belongs to."""
@@ -105,16 +147,53 @@ class Arrows:
                     for each in channels(trace.model, trace.scope, trace.states[number - 1])
                     if (each.network, each.place) == (message.network, message.channel)
                 )
-                to = [lane for lane in self._lanes(channel) if lane in actors and lane != sender]
+                sender = self._end(channel) or sender
+                to = [lane for lane in (*self._lanes(channel), *actors) if lane in actors and lane != sender]
                 when = "" if sent == number - 1 else f", sent in {sent}"
                 text = self._told(channel.type.of, message.value) + when
                 yield Arrow(sender, [*to, *actors, self._cast.common][0], text, ArrowKind.MESSAGE)
+
+    def _end(self, channel: Channel) -> str | None:
+        """The replica that sends all that is in a channel; None where that is not known."""
+        lanes = self._lanes(channel)
+        return lanes[0] if len(lanes) == 1 and channel.network in self._of_senders else None
+
+    @cached_property
+    def _of_senders(self) -> frozenset[int]:
+        """The networks whose channels are named by who sends: seen from who acts where they are used.
+
+        Who takes a message up alone has its name on the channel; else who takes up what another's channel has
+        is not its owner, and neither is another who sends into the channel that alone acts.
+        """
+        trace, cast = self._trace, self._cast
+        taken: dict[int, list[tuple[bool, bool]]] = {}
+        sent: dict[int, list[bool]] = {}
+        for number, step in enumerate(trace.steps, 1):
+            if cast.actions[step.action].is_fault:
+                continue
+            actors = cast.actors(step)
+            was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
+            needed = {(each.network, each.channel) for each in self._needs.of_step(number)}
+            for before, after in zip(was, now, strict=True):
+                lanes = self._lanes(before)
+                if len(lanes) != 1:
+                    continue
+                if (before.network, before.place) in needed:
+                    taken.setdefault(before.network, []).append((actors == lanes, lanes[0] not in actors))
+                if after.counted - before.counted:
+                    sent.setdefault(before.network, []).append(actors == lanes)
+        return frozenset(
+            network
+            for network in {*taken, *sent}
+            if not any(alone for alone, _ in taken.get(network, ()))
+            and (any(other for _, other in taken.get(network, ())) or any(sent.get(network, ())))
+        )
 
     def _record(self, name: str, boxes: list[Box]) -> str:
         """The label of a record that a client sends."""
         text = ", ".join(box.text for box in boxes)
         log = self._cast.roles.field(self._cast.sort_of[name][0], "log")
-        of = element(log.type) if log is not None else None
+        of = entry_type(log.type) if log is not None else None
         parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
         if len(parts) == 1 and isinstance(parts[0], Nat):
             return f"{parts[0].name.lower()} {text}"

@@ -9,10 +9,10 @@ from counterexamples.pictures.picture import SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
-from spec.model.ir import Value
+from spec.model.ir import Scope, Value
 from spec.model.roles import CLIENT, CONTROLLER, SET
 from spec.model.types import BOOL, Bag, Map, Nat, Option, Record, Seq, Set, Sort, Type
-from spec.model.values import ordered, show
+from spec.model.values import members, ordered, show
 
 SEEN = (
     "log",
@@ -42,6 +42,7 @@ class Cast:
         }
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
+        self._ties = tuple(self._found_ties())
         self._boxed: dict[tuple[Type, Value], Box] = {}
         self.short: dict[str, str] = {}  # by the text of a long entry, what a box has in its place
 
@@ -129,8 +130,13 @@ class Cast:
         if log := self.roles.field(sort, "log"):
             found = replace(found, log=self._boxes(log, state, before, member))
         found = replace(found, oddities=tuple(self._oddities(sort, member, state)) if found.up else ())
+        found = replace(found, ties=tuple(self._held(sort, member, state)) if found.up else ())
         if mark := self.roles.field(sort, "high_watermark"):
-            found = replace(found, high_watermark=int(mark.of(state, member)), mark=mark.name)
+            value = int(mark.of(state, member))
+            if log is None or isinstance(log.type, Seq):
+                found = replace(found, high_watermark=value, mark=mark.name)
+            else:  # there is no order of entries in which it could be a bar
+                found = replace(found, epoch=f"{found.epoch} · {mark.name} {value}".removeprefix(" · "))
         return found
 
     def _oddities(self, sort: str, member: int, state: State) -> Iterator[str]:
@@ -141,6 +147,26 @@ class Cast:
                 value = state[index][member]
                 if value != first[index][member]:
                     yield f"{name}: {'yes' if value else 'no'}"
+
+    def _held(self, sort: str, member: int, state: State) -> Iterator[str]:
+        """The others of its sort that a replica's fields without another role hold, in words."""
+        for index, name in self._ties:
+            variable = self.trace.model.variables[index]
+            if variable.owner == sort and isinstance(variable.type, Map):
+                value = state[index][member]
+                if value is not None and value != frozenset():
+                    yield f"{name} {show(variable.type.value, value, self.trace.scope)}"
+
+    def _found_ties(self) -> Iterator[tuple[int, str]]:
+        """The fields that hold members of their sort, or a set of them, and play no other role, by name."""
+        played = {part.variable for part in self.roles.fields.values()}
+        for index, variable in enumerate(self.trace.model.variables):
+            owner, of = variable.owner, variable.type
+            if owner is None or not isinstance(of, Map) or variable.ghost or variable.network is not None:
+                continue
+            holds = of.value.of if isinstance(of.value, Set | Option) else None
+            if holds == Sort(owner) and index not in played and (index, "") not in self.roles.hidden:
+                yield index, variable.name.removeprefix(f"{owner}.")
 
     def _found_switches(self) -> Iterator[tuple[int, str]]:
         """The Boolean fields without another role, with their names."""
@@ -174,7 +200,7 @@ class Cast:
     def _boxes(self, log: NamedPart, state: State, before: State | None, member: int) -> tuple[Box, ...]:
         """The entries of a replica's log as boxes, with the change since `before`."""
         if not isinstance(log.type, Seq):
-            return ()
+            return self._boxes_in_no_order(log, state, before, member)
         now = log.of(state, member)
         old = now if before is None else log.of(before, member)
         same = next(
@@ -191,6 +217,28 @@ class Cast:
                     boxes[i], fresh=i >= same, acknowledged=is_acknowledged, is_volatile=i >= safe
                 )
         return (*boxes, *(replace(self._box(log.type.of, entry), cut=True) for entry in old[same:]))
+
+    def _boxes_in_no_order(
+        self, log: NamedPart, state: State, before: State | None, member: int
+    ) -> tuple[Box, ...]:
+        """The same of a log that is a set, a bag or a map, whose entries have their places before them."""
+        scope = self.trace.scope
+        of, now = entry_type(log.type), entries(log.type, log.of(state, member), scope)
+        old = now if before is None else entries(log.type, log.of(before, member), scope)
+        acknowledged = self.acknowledged_values(state)
+        found = []
+        for place, entry in dict.fromkeys((*now, *old)):
+            box = self._box(of, entry)
+            is_there, was_there = (place, entry) in now, (place, entry) in old
+            made = replace(
+                box,
+                text=f"{place}:{box.text}" if place else box.text,
+                fresh=not was_there,
+                cut=not is_there,
+                acknowledged=is_there and not acknowledged.isdisjoint(self.holds(of, entry)),
+            )
+            found += [made] * max(1, now.count((place, entry)))
+        return tuple(found)
 
     def _box(self, of: Type, entry: Value) -> Box:
         """The box of a log entry, with its record and epoch; made once."""
@@ -250,7 +298,7 @@ class Cast:
         sort, _ = self.sort_of[name]
         log, acknowledged = self.roles.field(sort, "log"), self.roles.whole["acknowledged"]
         of = element(acknowledged.type)
-        is_entry = log is not None and isinstance(log.type, Seq) and log.type.of == of
+        is_entry = log is not None and entry_type(log.type) == of
         return self._box(of, value) if is_entry else Box(self._fitting(show(of, value, self.trace.scope)))
 
     def holds(self, of: Type, entry: Value) -> set[Value]:
@@ -274,3 +322,24 @@ def sort_of_type(of: Type) -> str | None:
 def element(of: Type) -> Type:
     """The element type of a collection; another type itself."""
     return of.of if isinstance(of, Set | Bag | Seq) else of
+
+
+def entry_type(log: Type) -> Type:
+    """The type of the entries of a log."""
+    if isinstance(log, Map):
+        return log.value.of if isinstance(log.value, Option) else log.value
+    return element(log)
+
+
+def entries(log: Type, value: Value, scope: Scope) -> list[tuple[str, Value]]:
+    """The entries of a log with their places: in a map its keys, else none."""
+    match log:
+        case Map():
+            places = [show(log.key, key, scope) for key in members(log.key, scope)]
+            return [pair for pair in zip(places, value, strict=True) if pair[1] is not None]
+        case Seq():
+            return [("", entry) for entry in value]
+        case Bag():
+            return [("", entry) for entry, times in ordered(value) for _ in range(times)]
+        case _:
+            return [("", entry) for entry in ordered(value)]

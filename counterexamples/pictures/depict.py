@@ -159,7 +159,7 @@ class _Drawing:
         touched |= {name for arrow in arrows for name in (arrow.start, arrow.end)}
         is_decided = any(arrow.start == self._cast.controller for arrow in arrows)
         sender = actors[0] if actors and not is_decided else self._cast.common
-        posted = self._arrows.posted(number, sender)
+        posted = [*self._arrows.posted(number, sender)]
         events = [(name, event) for name in old for event in self._events(old[name], new[name])]
         down = {name for name in old if old[name].up and not new[name].up}
         events.extend(self._forgotten(found, down))
@@ -177,6 +177,7 @@ class _Drawing:
             _by_lane(notes),
             self._cast.acknowledged(after),
             self._cast.control(after) if self._cast.control(before) != self._cast.control(after) else (),
+            under_way=self._arrows.under_way(number),
             is_recorded=any(change.place.variable.name in self._recorded for change in found),
         )
 
@@ -293,7 +294,7 @@ def _recorded(trace: Trace) -> set[str]:
 def _alike(a: ReplicaState, b: ReplicaState) -> bool:
     """Whether two replica states are drawn the same."""
     plain = [tuple(replace(box, fresh=False) if box.fresh else box for box in s.log or ()) for s in (a, b)]
-    return replace(a, log=plain[0]) == replace(b, log=plain[1])
+    return replace(a, log=plain[0], ties=()) == replace(b, log=plain[1], ties=())
 
 
 def _by_lane(texts: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from counterexamples.ending import failures, property_says
 from counterexamples.lines import one_line
-from counterexamples.pictures.cast import Cast
+from counterexamples.pictures.cast import Cast, entries, entry_type
 from counterexamples.pictures.picture import Box, PictureRow
 from counterexamples.trace import BadAssert, BadState, BadStep, Erred, Example, Stops, Trace
 from spec.meaning.blame import Failure
 from spec.model.ir import Value
-from spec.model.types import Int, Nat, Range, Seq
+from spec.model.types import Int, Nat, Range
 from spec.model.values import ordered, show
 
 MOST_FAILURES = 3  # that are shown
@@ -113,10 +113,10 @@ class Judgement:
         for name in self.broken:
             sort, member = self._cast.sort_of[name]
             log = self._cast.roles.field(sort, "log")
-            if log is None or not isinstance(log.type, Seq):
+            if log is None:
                 return set()
-            for entry in log.of(state, member):
-                held |= self._cast.holds(log.type.of, entry)
+            for _, entry in entries(log.type, log.of(state, member), self._trace.scope):
+                held |= self._cast.holds(entry_type(log.type), entry)
         return acknowledged - held
 
 

@@ -30,6 +30,7 @@ ARROWS = {
     ArrowKind.DECISION: "->>",
     ArrowKind.RECORD: "->>",
     ArrowKind.ANSWER: "--)",
+    ArrowKind.CALL: "->",
     ArrowKind.FAULT: "-x",
 }
 # Translucent, so that the words on them are legible in light and in dark mode.

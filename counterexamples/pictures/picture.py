@@ -25,6 +25,7 @@ class ArrowKind(PyEnum):
     DECISION = "decision"  # of who decides what no replica owns
     RECORD = "record"  # a client's
     ANSWER = "answer"  # to a client
+    CALL = "call"  # a step of both, in which no message is seen
     FAULT = "fault"
 
 
@@ -56,6 +57,7 @@ class ReplicaState:
     log: tuple[Box, ...] | None = None
     high_watermark: int | None = None
     mark: str = "hw"  # what the model calls it
+    ties: tuple[str, ...] = ()  # others of its sort that it holds: "voted_for B", "votes {A, B}"
     oddities: tuple[str, ...] = ()  # what is not as it was at the start: "linked: no"
 
 
@@ -89,6 +91,7 @@ class PictureRow:
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     acknowledged: tuple[str, ...] = ()
     control: tuple[str, ...] = ()  # what is decided for all: "leader: B", where the step changed it
+    under_way: tuple[str, ...] = ()  # the messages after it that a later step may need
     skipped: int = 0
     is_last: bool = False
     is_needed: bool = True  # unless by an explanation all goes wrong without it too

@@ -29,6 +29,7 @@ ARROWS = {
     ArrowKind.DECISION: "-[bold]>",
     ArrowKind.RECORD: "->",
     ArrowKind.ANSWER: "-->>",
+    ArrowKind.CALL: "<->",
     ArrowKind.FAULT: "->x",
 }
 SHAPES = {Kind.ACTION: ("note", ""), Kind.FAULT: ("hnote", " #FFD8D3"), Kind.REPAIR: ("rnote", " #D5ECDB")}

@@ -39,6 +39,7 @@ from spec.model.ir import Kind
 
 MOST_FRAMES = 12
 MOST_TOLD = 4  # steps of a frame
+MOST_MESSAGES = 4  # under way
 EDGE, GAP = 18, 16
 LEAST, MOST = 210, 324  # width of a frame: three and two of them are as wide as a picture
 BAND = 16  # of the mark of membership
@@ -261,7 +262,7 @@ class _Board:
     def _beside(self, row: PictureRow, name: str) -> list[str]:
         """The notes about a replica, wrapped."""
         found: list[str] = []
-        for part in (*row.replicas[name].oddities, *row.events.get(name, ())):
+        for part in (*row.replicas[name].ties, *row.replicas[name].oddities, *row.events.get(name, ())):
             longer = f"{found[-1]} · {part}" if found else ""
             if longer and width_of(longer, *NOTE) <= self._wide - BAND - 20:
                 found[-1] = longer
@@ -335,27 +336,44 @@ class _Board:
         return found or [(f"nothing {self._picture.told} yet", "dim")]
 
     def _foot(self, frame: StoryFrame) -> float:
-        """The height of the client's line."""
-        if not any(row.acknowledged for row in self._picture.rows):
-            return 4
-        return 12 + LINE * sum(
-            len(lines(text, self._wide - 20, kind)) for text, kind in self._answers(frame.last)
-        )
+        """The height of the line about the client, and of the messages under way."""
+        answers, messages = self._told(frame.last), self._messages(frame.last)
+        height = 12 + LINE * len(answers) if answers else 4
+        return height + (12 + SMALL * len(messages) if messages else 0)
+
+    def _told(self, row: PictureRow) -> list[tuple[str, str]]:
+        """What was acknowledged in lines, each with its class; nothing where nothing ever is."""
+        if not any(each.acknowledged for each in self._picture.rows):
+            return []
+        return [
+            (line, kind) for text, kind in self._answers(row) for line in lines(text, self._wide - 20, kind)
+        ]
+
+    def _messages(self, row: PictureRow) -> list[str]:
+        """The messages under way that a later step may need, in lines."""
+        few = row.under_way[:MOST_MESSAGES]
+        more = len(row.under_way) - len(few)
+        texts = [*few, *([f"and {count(more, 'message')} more"] if more else [])]
+        return [line for text in texts for line in lines(f"✉ {text}", self._wide - 20, "small")]
 
     def _client(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
-        """The SVG of the client's line."""
-        if not any(each.acknowledged for each in self._picture.rows):
-            return
-        yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
-        at = y + 19
-        for text, kind in self._answers(row):
-            for line in lines(text, self._wide - 20, kind):
-                yield words(x, at, line, kind)
-                at += LINE
+        """The SVG of what was acknowledged, and of the messages under way."""
+        answers, messages = self._told(row), self._messages(row)
+        if answers:
+            yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
+            for number, (text, kind) in enumerate(answers):
+                yield words(x, y + 19 + LINE * number, text, kind)
+            y += 12 + LINE * len(answers)
+        if messages:
+            yield stroke(x - 10, y, x - 10 + self._wide, y, "rule")
+            for number, text in enumerate(messages):
+                yield words(x, y + 17 + SMALL * number, text, "small")
 
     def _legend(self) -> str:
         """The legend as text."""
         entries = legend(self._picture)
         if any(replica.member for row in self._picture.rows for replica in row.replicas.values()):
             entries.append(f"blue side: in {self._picture.membership}")
+        if any(frame.last.under_way for frame in self._frames):
+            entries.append("✉ a message under way that a later step may need")
         return " · ".join(entries)

@@ -41,6 +41,7 @@ SENTENCES = 236  # the column of sentences
 LEAST, USUAL, MOST = 96.0, 116.0, 290.0  # lanes
 EDGE = 18
 ARROW = 24  # height of an arrow with one line of words
+UNSAID = 12  # of one without
 WORDS_LINE = 13  # from one line of them to the next
 ACROSS = 220  # that they may take, where the lanes are nearer to each other
 POINT = 9  # length of an arrow's head
@@ -126,8 +127,12 @@ class _Diagram:
         name = [] if not row.action or row.action == row.sentence else lines(row.action, room, "mono")
         told = 12 + LINE * len(texts) + WORDS_LINE * len(name) + (LINE if row.kind in KINDS else 0)
         above = 0 if self._is_beside else told
-        labels = [(arrow, self._label(arrow)) for arrow in row.arrows if self._is_drawn(arrow)]
-        arrows = sum(ARROW + WORDS_LINE * (len(label) - 1) for _, label in labels)
+        drawn = [arrow for arrow in row.arrows if self._is_drawn(arrow)]
+        labels = [
+            (arrow, [] if _is_same_call(before, arrow) else self._label(arrow))
+            for before, arrow in zip((None, *drawn), drawn, strict=False)
+        ]
+        arrows = sum(_tall(label) for _, label in labels)
         beside = {lane: self._beside(lane, row) for lane in self._lane}
         below = max((height for height, _ in beside.values()), default=0.0)
         height = max(told + 6, above + arrows + below + 14)
@@ -140,9 +145,8 @@ class _Diagram:
         self._sentence(row, y, texts, name)
         at = y + above + 18
         for arrow, label in labels:
-            at += WORDS_LINE * (len(label) - 1)
-            self._parts.extend(self._arrow(arrow, label, at))
-            at += ARROW
+            self._parts.extend(self._arrow(arrow, label, at + _tall(label) - ARROW))
+            at += _tall(label)
         start = y + above + arrows + 8
         for lane, (_, draw) in beside.items():
             self._parts.extend(part for shape in draw for part in shape(self._lane[lane] + SIDE, start))
@@ -232,7 +236,7 @@ class _Diagram:
         """The SVG of an arrow at y, with its words above it, or next to it if it stays within a lane."""
         start, end = self._lane[arrow.start], self._lane[arrow.end]
         kind = {ArrowKind.COPY: "arrow copy", ArrowKind.DECISION: "arrow decision"}.get(arrow.mark, "arrow")
-        wide = max(width_of(line, "small") for line in label)
+        wide = max((width_of(line, "small") for line in label), default=0)
         tall = WORDS_LINE * len(label)
         if start == end:
             yield f'<path d="M{start:g} {y - 6:g}h26v10h-16" class="{kind}"/>'
@@ -243,8 +247,14 @@ class _Diagram:
                 yield words(start + 32, top + WORDS_LINE * number, line, "small")
             return
         sign = 1 if end > start else -1
-        yield stroke(start + 4 * sign, y, end - (4 + POINT - 2) * sign, y, kind)
-        yield _point(end - 4 * sign, y, sign)
+        if arrow.mark is ArrowKind.CALL:
+            yield stroke(start, y, end, y, kind)
+            yield from (f'<circle cx="{x:g}" cy="{y:g}" r="4" class="point"/>' for x in (start, end))
+        else:
+            yield stroke(start + 4 * sign, y, end - (4 + POINT - 2) * sign, y, kind)
+            yield _point(end - 4 * sign, y, sign)
+        if not label:
+            return
         half = wide / 2 + 3
         middle = min(max((start + end) / 2, self._left + half), self._width - EDGE - half)
         yield rect(middle - half, y - tall - 2, 2 * half, tall + 1, "halo", 2)
@@ -270,6 +280,8 @@ class _Diagram:
             texts.append("dotted lifeline: down")
         if ArrowKind.COPY in marks:
             texts.append("dashed arrow: a copy between logs")
+        if ArrowKind.CALL in marks:
+            texts.append("line with dots: a step of both")
         if not all(row.is_needed for row in self._picture.rows):
             texts.append(UNNEEDED)
         texts.append("nothing next to a lifeline: as before")
@@ -286,6 +298,17 @@ def _point(x: float, y: float, sign: int) -> str:
     """The SVG of an arrow head (no marker: a page may contain a picture twice)."""
     back = -POINT * sign
     return f'<path d="M{x:g} {y:g}l{back:g} -4.5v9z" class="point"/>'
+
+
+def _tall(label: list[str]) -> float:
+    """The height of an arrow with its words."""
+    return ARROW + WORDS_LINE * (len(label) - 1) if label else UNSAID
+
+
+def _is_same_call(before: Arrow | None, arrow: Arrow) -> bool:
+    """Whether an arrow is another of the calls that the one before it is one of, which has the words."""
+    is_call = before is not None and before.mark is arrow.mark is ArrowKind.CALL
+    return is_call and before is not None and (before.start, before.text) == (arrow.start, arrow.text)
 
 
 def _shared(least: dict[str, float], wanted: dict[str, float], room: float) -> dict[str, float]:

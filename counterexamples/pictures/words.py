@@ -110,7 +110,8 @@ def has_changed(now: ReplicaState, before: ReplicaState) -> bool:
 
 
 def _bare(replica: ReplicaState) -> ReplicaState:
-    """The state without what the step did to the log."""
+    """The state without what the step did to the log, and without ties, which notes tell."""
+    replica = replace(replica, ties=())
     if replica.log is None:
         return replica
     kept = (replace(box, fresh=False) for box in replica.log if not box.cut)

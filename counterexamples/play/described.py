@@ -150,7 +150,9 @@ def _cast(model: ir.Model, scope: ir.Scope, types: PageTypes) -> Json:
                 "name": sort,
                 "members": scope.sorts[sort],
                 "fields": {
-                    role: _part(p, types) for (owner, role), p in found.fields.items() if owner == sort
+                    role: _part(p, types)
+                    for (owner, role), p in found.fields.items()
+                    if owner == sort and (role != "log" or isinstance(p.type, t.Seq))
                 },
                 "switches": [
                     [index, model.variables[index].name.removeprefix(f"{sort}.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from spec.frozen import frozen
-from spec.model.types import Bag, Bool, Enum, Option, Seq, Set, Sort, Type, is_number
+from spec.model.types import Bag, Bool, Enum, Map, Option, Seq, Set, Sort, Type, is_number
 from spec.source import Node
 
 
@@ -53,8 +53,9 @@ def _is_number(of: Type, _owner: str | None) -> bool:
     return is_number(of)
 
 
-def _is_seq(of: Type, _owner: str | None) -> bool:
-    return isinstance(of, Seq)
+def _holds_entries(of: Type, _owner: str | None) -> bool:
+    """Whether the type is a sequence, set or bag of entries, or a map from numbers to them."""
+    return isinstance(of, Seq | Set | Bag) or (isinstance(of, Map) and is_number(of.key))
 
 
 def _is_collection(of: Type, _owner: str | None) -> bool:
@@ -86,7 +87,7 @@ WORDS: Mapping[str, str] = {
 }
 """The roles that give a word of the picture, not a part of the state."""
 ROLES: Mapping[str, RoleSpec] = {
-    "log": RoleSpec("a sequence", _is_seq, of_process=True),
+    "log": RoleSpec("a sequence, a set, a bag, or a map from numbers", _holds_entries, of_process=True),
     "high_watermark": RoleSpec("a number", _is_number, of_process=True),
     "flushed": RoleSpec("a number", _is_number, of_process=True),
     "up": RoleSpec("a bool", _is_bool, of_process=True),
