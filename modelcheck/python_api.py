@@ -150,7 +150,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     ]
 
 
-def draw(
+def draw(  # noqa: PLR0913 - each is given by its name
     trace: Trace,
     form: str = "svg",
     *,
@@ -159,12 +159,15 @@ def draw(
     title: str | None = None,
     columns: int | None = None,
     caption: bool = True,
+    show: Sequence[str] = (),
+    hide: Sequence[str] = (),
 ) -> str | bytes:
     """A run in a format of `modelcheck trace show --as`: svg, storyboard, mermaid …, or bytes of a png.
 
     `steps` are those to draw, counted from 1, where the format can leave out some; with
     `explain` it explains why it goes wrong, which costs a search.  `title` replaces ours, without
     a `caption` there are no sentences under it, and `columns` are the frames in a line of a storyboard.
+    `show` names the variables, fields, roles and members that are drawn, `hide` those that are not.
     Raises SpecError for a format or steps that there are not, or that nothing installed can draw.
     """
     if form not in FORMATS:
@@ -175,7 +178,7 @@ def draw(
     last = len(trace.steps)
     if steps is not None and not (FORMATS[form].parts and 1 <= steps.start < steps.stop <= last + 1):
         raise mistyped("steps", str(steps), f"{form} cannot draw these of the {last} steps of the run")
-    options = PictureOptions(title, columns, caption)
+    options = PictureOptions(title, columns, caption, tuple(show), tuple(hide))
     if (problem := unused(options, [form])) is not None:
         raise mistyped("draw", form, f"{form} is not changed by all that is given", problem)
     try:

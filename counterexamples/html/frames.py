@@ -10,6 +10,7 @@ from counterexamples.html.followed import Followed, follow
 from counterexamples.lines import one_line, plain
 from counterexamples.pictures.drawing import TALL, draw_log, log_width
 from counterexamples.pictures.picture import Arrow, Picture, PictureRow, ReplicaState
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.pictures.words import badge
 from counterexamples.text import change_line
 from counterexamples.trace import Trace
@@ -116,8 +117,8 @@ class HtmlFrame:
     is_last: bool = False
 
 
-def frames(trace: Trace, picture: Picture) -> Iterator[HtmlFrame]:
-    """The frames of a trace, one for each row of its picture.
+def frames(trace: Trace, picture: Picture, selection: Selection = ALL) -> Iterator[HtmlFrame]:
+    """The frames of a trace, one for each row of its picture, with what a selection shows.
 
     Costs, for each, a comparison of two states and taking its step once.
     """
@@ -127,17 +128,23 @@ def frames(trace: Trace, picture: Picture) -> Iterator[HtmlFrame]:
         if row.skipped:
             skipped += row.skipped
             continue
-        yield _frame(machine, trace, picture, row, skipped)
+        yield _frame(machine, trace, picture, row, skipped, selection)
         skipped = 0
 
 
-def _frame(machine: Machine, trace: Trace, picture: Picture, row: PictureRow, skipped: int) -> HtmlFrame:
+def _frame(
+    machine: Machine, trace: Trace, picture: Picture, row: PictureRow, skipped: int, selection: Selection
+) -> HtmlFrame:
     """The frame of one row."""
     scope, after = trace.scope, trace.states[row.number]
     before = trace.states[row.number - 1] if row.number else after
-    found = changes(trace.model, scope, before, after)
+    found = tuple(
+        change
+        for change in changes(trace.model, scope, before, after)
+        if _is_shown(trace, selection, change.place, change.path)
+    )
     old = {place.path: place.value for place in places(trace.model, scope, before)}
-    now = list(places(trace.model, scope, after))
+    now = [p for p in places(trace.model, scope, after) if _is_shown(trace, selection, p, p.path)]
     whole = [place for place in now if place.member is None]
     return HtmlFrame(
         row.number,
@@ -157,6 +164,14 @@ def _frame(machine: Machine, trace: Trace, picture: Picture, row: PictureRow, sk
 
 
 # ------------------------------------------------------------------------ the state
+
+
+def _is_shown(trace: Trace, selection: Selection, place: StatePlace, path: str) -> bool:
+    """Whether a selection shows a part of the state; ghosts too, where it is of all."""
+    index = trace.model.variables.index(place.variable)
+    is_all = place.variable.ghost and not (selection.show.has_parts or selection.hide.has_parts)
+    is_lane = place.member is None or selection.has_member(place.member)
+    return is_lane and (is_all or selection.has(index, path.rpartition(".")[2], place.variable))
 
 
 def _replica(picture: Picture, row: PictureRow, name: str, found: Sequence[Change]) -> ReplicaBox:

@@ -18,6 +18,7 @@ from counterexamples.html.templates import asset, environment, hashed, policy, s
 from counterexamples.lines import Line, Role
 from counterexamples.pictures.depict import picture
 from counterexamples.pictures.picture import Picture
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.pictures.storyboard import frames as key_moments
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
@@ -96,6 +97,7 @@ class PageItem:
     explanation: Explanation | None = None
     command: str = ""
     budget: str = ""
+    selection: Selection = ALL  # of the state and its members, what the page shows
 
 
 @frozen
@@ -209,7 +211,7 @@ def _run(item: PageItem, number: int) -> PageRun:
     trace = item.trace
     if trace is None:
         raise ValueError("an item without a trace is no run")
-    drawn = picture(trace, explanation=item.explanation)
+    drawn = picture(trace, explanation=item.explanation, selection=item.selection)
     plain = _without_words(drawn)
     explained = item.explanation
     summary = explained.summary if explained is not None else (drawn.caption,) if drawn.caption else ()
@@ -218,7 +220,7 @@ def _run(item: PageItem, number: int) -> PageRun:
         trace,
         "" if number == 1 else f"run-{number}-",
         number,
-        tuple(frames(trace, drawn)),
+        tuple(frames(trace, drawn, item.selection)),
         drawn,
         shapes(svg(plain), number, f"{drawn.title}: sequence diagram", drawn.caption),
         shapes(storyboard(plain), number, f"{drawn.title}: storyboard", drawn.caption),

@@ -44,7 +44,7 @@ class Arrows:
                 yield Arrow(actors[0], name, step.action, ArrowKind.CALL)
 
     def _called(self, step: Step, actors: list[str]) -> list[str]:
-        """Those with whom the first actor takes a step: a quorum, or another where nothing is ever sent."""
+        """The others of a step of the first actor: a quorum, or a second one where nothing is ever sent."""
         sets = [(of, value) for of, value in self._cast.given(step) if isinstance(of, Set)]
         lanes = [self._cast.lane(of.of, each) for of, value in sets for each in ordered(value)]
         others = actors[1:] if not any(v.network is not None for v in self._trace.model.variables) else []
@@ -95,7 +95,7 @@ class Arrows:
         is_fault = self._cast.actions[trace.steps[number - 1].action].is_fault
         was, now = ([*channels(trace.model, trace.scope, trace.states[n])] for n in (number - 1, number))
         for before, after in zip(was, now, strict=True):
-            if before.content == after.content:
+            if before.content == after.content or not self._cast.is_chosen(after.network, ""):
                 continue
             had, has = before.counted, after.counted
             by = self._end(after) or sender
@@ -122,6 +122,8 @@ class Arrows:
         trace = self._trace
         found = []
         for channel in channels(trace.model, trace.scope, trace.states[number]):
+            if not self._cast.is_chosen(channel.network, ""):
+                continue
             for value in ordered(set(channel.counted)):
                 message = Message(channel.network, channel.place, value)
                 if self._needs.is_without_use(message, number):
@@ -140,6 +142,8 @@ class Arrows:
         """The arrows of the messages that a step needs, from their senders."""
         trace = self._trace
         for message in self._needs.of_step(number):
+            if not self._cast.is_chosen(message.network, ""):
+                continue
             sender, sent = next(iter(self._sent.get(message, ())), ("", 0))
             if sent:
                 channel = next(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from counterexamples.pictures.picture import SHARED, Box, ReplicaState
 from counterexamples.pictures.roles import NamedPart, leads, roles
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine, State, Step
 from spec.model.ir import Scope, Value
@@ -30,15 +31,17 @@ EPOCHS = ("epoch", "term", "view", "ballot")  # fields of an entry that date it
 class Cast:
     """The replicas of a trace, each with a lane, and the state variables with a role in pictures."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, selection: Selection = ALL) -> None:
         self.trace = trace
+        self.selection = selection
         self.machine = Machine(trace.model, trace.scope)
         self.actions = {action.name: action for action in trace.model.actions}
-        self.roles = roles(trace.model)
+        self.roles = selection.of_roles(roles(trace.model), trace.model.variables)
         self._lane_of = {
             (sort, ordinal): name
             for sort in self.roles.sorts
             for ordinal, name in enumerate(trace.scope.sorts[sort])
+            if selection.has_member(name)
         }
         self.sort_of = {name: key for key, name in self._lane_of.items()}
         self._switches = tuple(self._found_switches())
@@ -117,7 +120,7 @@ class Cast:
             value = leader.of(state, member)
             found = replace(found, leads=found.up and leads(leader, value, member))
             if found.up and sort_of_type(leader.type) == sort and value not in {None, member}:
-                found = replace(found, follows=self._lane_of[sort, value])
+                found = replace(found, follows=self.trace.scope.sorts[sort][value])
         elif found.chosen:  # what the members themselves believe is not known
             found = replace(found, leads=found.up)
         if (members := self.roles.whole.get("membership")) and element(members.type) == Sort(sort):
@@ -165,7 +168,7 @@ class Cast:
             if owner is None or not isinstance(of, Map) or variable.ghost or variable.network is not None:
                 continue
             holds = of.value.of if isinstance(of.value, Set | Option) else None
-            if holds == Sort(owner) and index not in played and (index, "") not in self.roles.hidden:
+            if holds == Sort(owner) and index not in played and self._is_open(index):
                 yield index, variable.name.removeprefix(f"{owner}.")
 
     def _found_switches(self) -> Iterator[tuple[int, str]]:
@@ -174,8 +177,16 @@ class Cast:
         for index, variable in enumerate(self.trace.model.variables):
             owner = variable.owner
             is_switch = owner is not None and variable.type == Map(Sort(owner), BOOL) and not variable.ghost
-            if is_switch and index not in played and (index, "") not in self.roles.hidden:
+            if is_switch and index not in played and self._is_open(index):
                 yield index, variable.name.removeprefix(f"{owner}.")
+
+    def _is_open(self, index: int) -> bool:
+        """Whether a variable is neither hidden by the model nor left out by selection."""
+        return (index, "") not in self.roles.hidden and self.is_chosen(index, "")
+
+    def is_chosen(self, index: int, field: str) -> bool:
+        """Whether a variable or field is among what is to be shown."""
+        return self.selection.has(index, field, self.trace.model.variables[index])
 
     def is_drawn(self, index: int, field: str) -> bool:
         """Whether a variable or field is drawn, as a box, bar or word, or hidden."""

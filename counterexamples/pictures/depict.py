@@ -16,6 +16,7 @@ from counterexamples.pictures.arrows import Arrows
 from counterexamples.pictures.cast import Cast
 from counterexamples.pictures.judgement import Judgement
 from counterexamples.pictures.picture import Picture, PictureRow, ReplicaState
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.text import bounds, said_by_check, start_words
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind, Storage
@@ -27,14 +28,19 @@ MOST_STEPS = 300  # drawn without being asked for
 MOST_SENTENCES = 8  # of a caption
 
 
-def picture(trace: Trace, part: range | None = None, explanation: Explanation | None = None) -> Picture:
-    """The picture of a trace, or of its steps in `part`, counted from 1.
+def picture(
+    trace: Trace,
+    part: range | None = None,
+    explanation: Explanation | None = None,
+    selection: Selection = ALL,
+) -> Picture:
+    """The picture of a trace, or of its steps in `part`, counted from 1, with the parts and members chosen.
 
     Costs a comparison of two states for each step.  With no part given, the middle
     of a trace of more than some hundred steps is left out, faults and all.  With an
     explanation, steps that are not needed are marked, and the point of no return.
     """
-    made = _Drawing(trace).picture(part)
+    made = _Drawing(trace, selection).picture(part)
     return made if explanation is None else _explained(made, explanation)
 
 
@@ -52,9 +58,9 @@ def _explained(made: Picture, why: Explanation) -> Picture:
 class _Drawing:
     """Makes one picture."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, selection: Selection) -> None:
         self._trace = trace
-        self._cast = Cast(trace)
+        self._cast = Cast(trace, selection)
         self._arrows = Arrows(self._cast)
         self._judgement = Judgement(self._cast)
         self._recorded = _recorded(trace)
@@ -188,7 +194,7 @@ class _Drawing:
         """
         common = self._cast.controller or who
         for change in found:
-            if not (change.place.variable.ghost or self._is_drawn(change) or _is_forgotten(change, down)):
+            if self._is_shown(change) and not (self._is_drawn(change) or _is_forgotten(change, down)):
                 yield change.place.member or common, self._note(change)
 
     def _forgotten(self, found: tuple[Change, ...], down: set[str]) -> Iterator[tuple[str, str]]:
@@ -199,6 +205,7 @@ class _Drawing:
                 and _is_forgotten(change, down)
                 and isinstance(change.type, Option)
                 and change.after is None
+                and self._is_shown(change)
                 and not self._is_drawn(change)
             ):
                 name = change.path.removeprefix(f"{change.place.member}.")
@@ -214,6 +221,13 @@ class _Drawing:
             lost = [box.text for box in new.log or () if box.cut]
             found.append(f"loses {self._cast.record}{', '.join(lost)}" if lost else "keeps its log")
         return tuple(found)
+
+    def _is_shown(self, change: Change) -> bool:
+        """Whether a change is of a part and a member that are to be shown."""
+        place = change.place
+        index = self._trace.model.variables.index(place.variable)
+        is_lane = place.member is None or self._cast.selection.has_member(place.member)
+        return is_lane and self._cast.is_chosen(index, change.path.rpartition(".")[2])
 
     def _is_drawn(self, change: Change) -> bool:
         """Whether a change is visible in boxes, bars and marks."""
@@ -265,7 +279,7 @@ class _Drawing:
 
 
 def _are(what: str, names: Sequence[str]) -> str:
-    """Names with a verb: "record 1 is", "records 1, 2 are", "v1 is"."""
+    """SelectedNames with a verb: "record 1 is", "records 1, 2 are", "v1 is"."""
     if len(names) == 1:
         return f"{what}{names[0]} is"
     return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"

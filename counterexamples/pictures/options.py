@@ -7,11 +7,13 @@ from spec.frozen import frozen
 
 @frozen
 class PictureOptions:
-    """Options of a picture: title, frames per line, caption."""
+    """Options of a picture: title, frames per line, caption, names of what is shown and of what is not."""
 
     title: str | None = None
     columns: int | None = None
     is_captioned: bool = True
+    show: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -20,5 +22,7 @@ class PictureOptions:
             "--title": self.title is not None,
             "--columns": self.columns is not None,
             "--no-caption": not self.is_captioned,
+            "--show": bool(self.show),
+            "--hide": bool(self.hide),
         }
         return tuple(option for option, is_given in asked.items() if is_given)

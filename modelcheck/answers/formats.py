@@ -15,6 +15,7 @@ from counterexamples.pictures.options import PictureOptions
 from counterexamples.pictures.picture import Picture
 from counterexamples.pictures.plantuml import plantuml
 from counterexamples.pictures.rendered import pdf, png
+from counterexamples.pictures.selection import Selection, selected
 from counterexamples.pictures.storyboard import storyboard
 from counterexamples.pictures.svg import svg
 from counterexamples.text import WIDTH, story
@@ -37,10 +38,15 @@ class RunView:
 
     def picture(self) -> Picture:
         """The picture of the run; an explanation costs a search."""
-        made = picture(self.trace, self.part, explain(self.trace) if self.is_explained else None)
+        why = explain(self.trace) if self.is_explained else None
+        made = picture(self.trace, self.part, why, self.selection())
         if (title := self.options.title) is not None:
             made = replace(made, title=title, claim="")
         return replace(made, is_captioned=self.options.is_captioned)
+
+    def selection(self) -> Selection:
+        """What is shown of the run. Raises SpecError for a name that its model does not have."""
+        return selected(self.trace.model, self.trace.scope, self.options.show, self.options.hide)
 
     def storyboard(self) -> str:
         """The key frames of the run as SVG."""
@@ -80,14 +86,15 @@ def _html(asked: RunView) -> Content:
     """The run as an HTML page."""
     from modelcheck.answers.html_report import trace_page  # noqa: PLC0415 - jinja2 is loaded only for pages
 
-    return trace_page(asked.trace, command=asked.command)
+    return trace_page(asked.trace, command=asked.command, selection=asked.selection())
 
 
-_DIAGRAM = ("--title", "--no-caption")
+_SELECTION = ("--show", "--hide")
+_DIAGRAM = ("--title", "--no-caption", *_SELECTION)
 _BOARD = (*_DIAGRAM, "--columns")
 FORMATS = {
     "text": Format((".txt",), "text/plain", _text),
-    "compact": Format((".compact.txt",), "text/plain", _compact, takes=("--title",)),
+    "compact": Format((".compact.txt",), "text/plain", _compact, takes=("--title", *_SELECTION)),
     "svg": Format((".svg",), "image/svg+xml", lambda a: svg(a.picture()), takes=_DIAGRAM),
     "png": Format((".png",), "image/png", lambda a: png(svg(a.picture())), is_binary=True, takes=_DIAGRAM),
     "pdf": Format(
@@ -104,7 +111,7 @@ FORMATS = {
         (".mmd", ".mermaid"), "text/vnd.mermaid", lambda a: mermaid(a.picture()), takes=_DIAGRAM
     ),
     "plantuml": Format((".puml", ".plantuml"), "text/plain", lambda a: plantuml(a.picture()), takes=_DIAGRAM),
-    "html": Format((".html", ".htm"), "text/html", _html, parts=False),
+    "html": Format((".html", ".htm"), "text/html", _html, parts=False, takes=_SELECTION),
     "dot": Format((".dot", ".gv"), "text/vnd.graphviz", lambda a: path_dot(a.trace), parts=False),
     "itf": Format((".itf.json", ".json"), "application/json", lambda a: write(a.trace), parts=False),
 }
@@ -141,9 +148,9 @@ def remarks(name: str, asked: RunView, content: Content) -> Iterator[str]:
     """Remarks about a picture for its reader, such as left-out steps."""
     steps = len(asked.trace.steps)
     if asked.part is None and FORMATS[name].parts and name != "text" and steps > MOST_STEPS:
-        yield f"{MOST_STEPS:,} of {steps:,} steps are drawn; --steps A..B draws those that you want"
+        yield f"{MOST_STEPS:,} of {steps:,} steps are drawn; --steps A-B draws those that you want"
     if name == "mermaid" and len(content) > MOST:
         yield (
             f"GitHub draws no more than {MOST:,} characters of Mermaid, and these are {len(content):,}; "
-            "--steps A..B draws a part"
+            "--steps A-B draws a part"
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from counterexamples.html.page import Card, PageItem, Verdict, page
 from counterexamples.lines import Role, count
+from counterexamples.pictures.selection import ALL, Selection
 from counterexamples.trace import Erred, Example, Stops, Trace
 from modelcheck.answers.card import facts
 from modelcheck.answers.matrix import shown_steps
@@ -23,13 +25,14 @@ LOOKED_AT = Limits(states=5_000)  # for an explanation; no seconds, so that a pa
 AS_EXPECTED = "the check comes out as its author expects"  # of a run that is bad, too
 
 
-def trace_page(trace: Trace, *, command: str = "") -> str:
-    """The HTML page about one run."""
+def trace_page(trace: Trace, *, command: str = "", selection: Selection = ALL) -> str:
+    """The HTML page about one run, with what a selection shows of it."""
     about = f"{trace.model.name} · {trace.check}" if trace.check else trace.model.name
     claims = trace.property and not isinstance(trace.ending, Stops)
     title = f"{about}: {trace.property}" if claims else about
     role = Role.UNSURE if isinstance(trace.ending, Stops) else _role(trace)
-    return page([item(trace, title, trace.headline(), role, command)], title=title)
+    shown = replace(item(trace, title, trace.headline(), role, command), selection=selection)
+    return page([shown], title=title)
 
 
 def outcomes_page(outcomes: Sequence[Outcome], commands: Sequence[str], *, strict: bool = False) -> str:

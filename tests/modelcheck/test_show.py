@@ -338,7 +338,7 @@ def test_a_range_that_is_none_is_refused(given: str, path: Path, show: Show) -> 
     code, _, err = show(path, f"--steps={given}")
 
     assert code == 2
-    assert "is no range of steps such as 40..60" in err
+    assert "is no range of steps such as 40-60" in err
 
 
 def test_steps_that_the_trace_does_not_have_are_refused(path: Path, show: Show) -> None:
@@ -385,7 +385,7 @@ def test_ten_thousand_steps_are_shown_in_part(
         told = capfdbinary.readouterr()
 
         assert code == 0
-        assert b"300 of 10,000 steps are drawn; --steps A..B draws those that you want" in told.err
+        assert b"300 of 10,000 steps are drawn; --steps A-B draws those that you want" in told.err
         assert time.process_time() - start < 30
         assert len(told.out) < 3_000_000
 

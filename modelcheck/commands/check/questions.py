@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
+from counterexamples.pictures.selection import selected
 from modelcheck.asking.models import pick_checks, pick_model
 from modelcheck.asking.overrides import free_check, only, put
 from modelcheck.commands.check.arguments import keep
@@ -20,6 +21,8 @@ Question = tuple[Model, Check]
 def questions(args: argparse.Namespace) -> list[Question]:
     """All checks to run; every file is read and its mistakes reported before the first search."""
     found = [each for name in args.files for each in _of_file(args, name)]
+    for model, check in found if args.show or args.hide else ():
+        selected(model, check.scope, args.show, args.hide)
     if keep(args) is not None:
         refuse_several(found, "a checkpoint")
     if args.certificate is not None:

@@ -19,6 +19,9 @@ def add_draw_options(parser: argparse._ActionsContainer, what: str) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write to this folder (default: the current one)"
     )
+    parser.add_argument(
+        "--steps", type=steps, metavar="A-B", help="draw only these steps, after the state before them"
+    )
     add_picture_options(parser)
     add_force(parser)
 
@@ -38,12 +41,30 @@ def add_picture_options(parser: argparse._ActionsContainer) -> None:
         action="store_false",
         help="draw pictures without the caption below the title",
     )
+    parser.add_argument(
+        "--show",
+        type=_names,
+        default=(),
+        metavar="NAME,…",
+        help="show in pictures only these variables, fields or roles (leader, log, hw), and only these "
+        "members; `ghost` and `messages` are all of them",
+    )
+    parser.add_argument(
+        "--hide", type=_names, default=(), metavar="NAME,…", help="show in pictures all but these"
+    )
 
 
 def refuse_unused(args: argparse.Namespace) -> None:
     """Exit with an error for a folder, or an option of pictures, without effect."""
     if args.out is not None and not args.draw:
         args.refuse("--out is where --draw FORMAT writes")
+    if args.steps is not None and not args.draw:
+        args.refuse("--steps are those that --draw FORMAT draws")
+    if args.steps is not None:
+        from modelcheck.answers.formats import FORMATS  # noqa: PLC0415 - as below
+
+        if whole := [form for form in args.draw if not FORMATS[form].parts]:
+            args.refuse(f"--steps: {whole[0]} has the whole run")
     refuse_unused_options(args, args.draw)
 
 
@@ -60,7 +81,7 @@ def refuse_unused_options(args: argparse.Namespace, forms: Iterable[str]) -> Non
 
 def picture_options(args: argparse.Namespace) -> PictureOptions:
     """The look of pictures in the options."""
-    return PictureOptions(args.title, args.columns, args.is_captioned)
+    return PictureOptions(args.title, args.columns, args.is_captioned, args.show, args.hide)
 
 
 def draw_asked(
@@ -73,8 +94,31 @@ def draw_asked(
     from modelcheck.commands.options.drawn import draw  # noqa: PLC0415 - as above
 
     options = picture_options(args)
-    views = [RunView(trace, is_explained=is_explained, options=options) for trace in runs]
+    views = [RunView(trace, _part(args, trace), is_explained, options=options) for trace in runs]
     draw(views, args.draw, args.out or Path(), files, output, seconds=args.max_time)
+
+
+def _part(args: argparse.Namespace, trace: Trace) -> range | None:
+    """The steps of a run that are to be drawn, as far as it has them; all where it has none of them."""
+    last = len(trace.steps)
+    return args.steps if args.steps is not None and args.steps.start <= last else None
+
+
+def steps(text: str) -> range:
+    """Parse a range of steps such as `40-60`, or one step."""
+    found = re.fullmatch(r"(\d{1,9})(?:(?:-|\.\.)(\d{1,9}))?", text)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise argparse.ArgumentTypeError(f"`{text}` is no range of steps such as 40-60")
+    return range(first, last + 1)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Parse a list of names."""
+    found = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"`{text}` has an empty name")
+    return found
 
 
 def _title(text: str) -> str:

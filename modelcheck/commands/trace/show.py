@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from modelcheck.commands.options.draw_options import (
     add_picture_options,
     picture_options,
     refuse_unused_options,
+    steps,
 )
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="PATH", help="write to this file; without --as its suffix selects the format"
     )
     parser.add_argument(
-        "--steps", type=_steps, metavar="A..B", help="show only these steps, after the state before them"
+        "--steps", type=steps, metavar="A-B", help="show only these steps, after the state before them"
     )
     parser.add_argument(
         "--why",
@@ -97,12 +97,3 @@ def _form(args: argparse.Namespace, output: Output) -> str:
         args.refuse(f"--steps: {form} has the whole run")
     refuse_unused_options(args, [form])
     return form
-
-
-def _steps(text: str) -> range:
-    """Parse a range of steps such as `40..60`, or one step."""
-    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= first <= last:
-        raise argparse.ArgumentTypeError(f"`{text}` is no range of steps such as 40..60")
-    return range(first, last + 1)

@@ -97,7 +97,7 @@ class _Map:
     def _bands(self) -> Iterator[tuple[list[float], list[Guarantee]]]:
         """The bands: the columns of facts in each, and its guarantees.
 
-        Each has all facts, if one guarantee fits beside them; else these have a band of their own.
+        Each has all facts, if one guarantee fits next to them; else these have a band of their own.
         """
         facts, left = self._facts, [*self._found.grid.guarantees]
         room = self._width - 2 * EDGE - self._peer
