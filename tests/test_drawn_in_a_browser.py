@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from counterexamples.pictures.drawing import STYLE, TARGET, width_of
 from counterexamples.pictures.widths import PLAIN
-from docs.site.runs import drawn_runs, last_frame, play_pictures
+from docs.site.runs import drawn_runs, last_frame, play_cards
 from modelcheck.answers.progress import ProgressLine
 from tests.browsers import installed
 
@@ -76,7 +76,7 @@ def faults(page: Page, name: str, drawn: str) -> list[str]:
 
 def test_texts_of_every_picture_of_the_site_have_room(page: Page) -> None:
     silent = ProgressLine(StringIO(), "", columns=80)
-    pictures = {f"{play.page}, the card": drawn for play, drawn in play_pictures(silent)}
+    pictures = {f"{play.page}, the card": card.picture for play, card in play_cards(silent)}
     for run in drawn_runs(silent):
         pictures |= {f"{run.name}, frames": run.storyboard, f"{run.name}, last": last_frame(run.storyboard)}
         pictures[run.name] = run.diagram

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from counterexamples.itf.read import document
 from counterexamples.itf.write import write
+from counterexamples.play.page import address as address_of
 from modelcheck.answers.played import played, played_beforehand
 from spec.load import loads
 from tests.stories import named, story
@@ -100,8 +101,8 @@ def visit(browser: Browser, pages: Path) -> Iterator[Open]:
 
 
 def address(page: Page) -> str:
-    """The run that the address holds, without the version of the model."""
-    return page.url.partition("#")[2].partition("~")[0]
+    """The run that the address holds, without the model, its check and its version."""
+    return page.url.partition("#")[2].partition("~")[0].partition("/")[2]
 
 
 def steps(page: Page) -> list[str]:
@@ -392,9 +393,24 @@ def test_a_search_that_runs_out_of_memory_says_so_and_the_page_goes_on(visit: Op
 def test_an_address_of_another_model_says_so(visit: Open) -> None:
     ours = visit("toy.html#0.0").url.partition("#")[2]
     page = visit("jepsen.html#" + ours)
+    status = page.locator("#status")
 
-    expect(page.locator("#status")).to_contain_text("The address was made for another model")
+    name = ours.partition("/")[0]
+    expect(status).to_have_text(f"The address is of a run of {name}, and this page is of kafka.jepsen.")
+    assert address(page) == "0"
+    changed = ours.partition("~")[0] + "~00000000"
+    expect(visit("toy.html#" + changed).locator("#status")).to_contain_text("for another model, scope")
     expect(visit("toy.html#" + ours).locator("#status")).to_be_empty()
+
+
+@pytest.mark.parametrize("page_name", ["jepsen.html", "whole.html"])
+def test_a_run_that_was_found_has_an_address_that_opens_it(page_name: str, visit: Open) -> None:
+    trace = story("jepsen")
+    page = visit(f"{page_name}#{address_of(trace)}")
+
+    expect(page.locator("#status")).to_be_empty()
+    expect(page.locator("#title")).to_contain_text(f"After step {len(trace.steps)}")
+    expect(page.locator("#broken")).to_contain_text("acknowledged_survive")
 
 
 def test_fingers_take_steps_undo_them_and_find_a_loss(visit: Open) -> None:

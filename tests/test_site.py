@@ -24,6 +24,7 @@ LOOKED_AT = (
     "index.html",
     "docs/how-to/review-kafka.html",
     "docs/tutorials/first-model.html",
+    "famous.html",
     "gallery.html",
     "play.html",
     "spec/protocols/README.html",
@@ -244,7 +245,7 @@ def test_the_command_of_the_landing_page_gives_the_pasted_text_to_a_review(site:
     assert shown.inner_text() == example
 
 
-@pytest.mark.parametrize(("name", "least"), [("gallery.html", 50), ("play.html", 5)])
+@pytest.mark.parametrize(("name", "least"), [("gallery.html", 50), ("play.html", 5), ("famous.html", 6)])
 def test_cards_have_a_picture_and_a_title_for_people(site: Path, reader: Page, name: str, least: int) -> None:
     reader.goto((site / name).as_uri())
     titles = reader.locator(".cards li strong").all_inner_texts()
@@ -262,3 +263,16 @@ def test_a_folder_of_somebody_is_left_alone(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert "has something in it that is no such site" in run.stderr
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_each_famous_run_opens_at_its_end(site: Path, pages: Mapping[Path, SitePage], reader: Page) -> None:
+    famous = [link for link in pages[site / "famous.html"].links if "/play/" in f"/{link}" and "#" in link]
+    for link in famous:
+        reader.goto(f"{site.as_uri()}/{link}")
+        reader.locator("body.ready").wait_for()
+        steps = link.count(";")
+
+        assert reader.locator("#status").text_content() == ""
+        assert f"After step {steps}" in (reader.locator("#title").text_content() or "")
+        assert (reader.locator("#broken").text_content() or "").startswith("✗ broken")
+    assert len(famous) >= 6

@@ -38,7 +38,7 @@
 
   // ------------------------------------------------------------------ the runs
 
-  const runs = Runs.of(description, kernel, wrongs);
+  const runs = Runs.of(description, kernel, values, wrongs);
   const { roots, records, root, path, address, child } = runs;
   const traces = Traces.of(description, kernel, values, runs);
   let at = roots[0];

@@ -7,9 +7,12 @@ import json
 from base64 import b64encode
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 from counterexamples.html.templates import asset, environment, hashed, policy, styles
 from counterexamples.lines import clean
+from counterexamples.trace import Trace
+from spec.meaning.semantics import Machine
 
 Json = Any
 PACKAGE = "counterexamples.play"
@@ -53,6 +56,20 @@ def play_page(code: bytes, description: Json) -> str:
             " ".join(["script-src", *(f"'{hashed(each)}'" for each in (engine, script)), *evaluated]),
         ),
     )
+
+
+def address(trace: Trace) -> str:
+    """The part of a page's address behind `#` that opens it with a run: model, check, start, and its steps.
+
+    Steps have their names there, so that it does not depend on what else can happen; a page writes the same
+    shorter.  Raises LookupError for a run from where the model does not start.
+    """
+    machine = Machine(trace.model, trace.scope)
+    start = next((n for n, state in enumerate(machine.initial()) if state == trace.states[0]), None)
+    if start is None:
+        raise LookupError(f"{trace.model.name} does not start so")
+    names = [quote(machine.name(step), safe="(),").replace("~", "%7E") for step in trace.steps]
+    return f"{trace.model.name}.{trace.check}/{';'.join((str(start), *names))}"
 
 
 def _version(description: Json) -> str:

@@ -1,8 +1,8 @@
 "use strict";
 // All that was tried, as a tree: each state with the step that led to it, and the steps that were taken from there.
 const Runs = (() => {
-  // `wrongs` are the properties whose breaking is marked.
-  function of(description, kernel, wrongs) {
+  // `values` names steps, and `wrongs` are the properties whose breaking is marked.
+  function of(description, kernel, values, wrongs) {
     const roots = description.starts.map((words, ordinal) =>
       made(null, ordinal, BigUint64Array.from(words, (word) => BigInt(`0x${word}`)), null));
 
@@ -23,7 +23,8 @@ const Runs = (() => {
       return found.reverse();
     };
     const root = (node) => path(node)[0];
-    const address = (node) => `${path(node).map((each) => each.ordinal).join(".")}~${description.version}`;
+    const name = `${description.model}.${description.check}`;
+    const address = (node) => `${name}/${path(node).map((each) => each.ordinal).join(".")}~${description.version}`;
 
     // Whether a property is broken in a state, or by the step to it.
     function isBroken(property, node) {
@@ -44,17 +45,27 @@ const Runs = (() => {
       return node.children.get(ordinal);
     }
 
+    // The ordinal of the step with a name, as an address has it.
+    function named(node, text) {
+      let wanted;
+      try { wanted = decodeURIComponent(text); } catch { return -1; }
+      const step = records(node).find((each) => each.outcome === "taken" && values.name(each) === wanted);
+      return step ? step.ordinal : -1;
+    }
+
     // The state at an address, or the last before a step that there is not; and what is wrong with the address.
     function follow(text) {
-      const [run, version = description.version] = text.split("~");
+      const [place, version = description.version] = text.split("~");
+      const [run, of = name] = place.split("/").reverse();
+      if (of !== name) return [roots[0], `The address is of a run of ${of}, and this page is of ${name}.`];
       const other = version === description.version ? ""
         : "The address was made for another model, scope or version: its steps may be others here.";
       const short = "The address is of a run that this model does not have; this is as far as it goes.";
-      const ordinals = run.split(".").map(Number);
-      let node = roots[ordinals[0]];
+      const [start, ...steps] = run.split(/[.;]/.exec(run)?.[0] || ";");
+      let node = roots[Number(start)];
       if (!node) return [roots[0], other || short];
-      for (const ordinal of ordinals.slice(1)) {
-        const next = child(node, ordinal);
+      for (const step of steps) {
+        const next = child(node, /^\d+$/.test(step) ? Number(step) : named(node, step));
         if (!next) return [node, [other, short].filter(Boolean).join(" ")];
         node = next;
       }

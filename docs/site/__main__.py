@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from docs.site.pages import ROOT, Site, write_sources
-from docs.site.runs import drawn_runs, pages_to_play, play_pictures
+from docs.site.runs import drawn_runs, pages_to_play, play_cards
 from modelcheck.answers.progress import ProgressLine
 
 GENERATOR = ("sphinx", "myst_parser")
@@ -40,7 +40,7 @@ def main(given: list[str] | None = None) -> int:
     try:
         with TemporaryDirectory(prefix="modelcheck-site-") as scratch:
             sources, built = Path(scratch, "sources"), Path(scratch, "built")
-            write_sources(Site(drawn_runs(progress), dict(play_pictures(progress))), sources)
+            write_sources(Site(drawn_runs(progress), dict(play_cards(progress))), sources)
             progress.begin("the pages")
             code = _generate(sources, built)
             if code == 0:

@@ -15,7 +15,7 @@ from pathlib import Path
 from posixpath import normpath, relpath
 
 import spec.library as library
-from docs.site.runs import DrawnRun, Play, last_frame
+from docs.site.runs import DrawnRun, Play, PlayCard, last_frame
 from spec.frozen import frozen
 from tools.known_bugs import Bug, address
 
@@ -74,6 +74,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
     },
     "Protocols": {
         f"{PROTOCOLS}/README.md": "All protocols",
+        "famous.md": "Famous runs",
         "gallery.md": "Gallery of counterexamples",
         "play.md": "Pages to play with",
     },
@@ -101,7 +102,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {  # the list of pages: in each part th
         "CHANGELOG.md": "Changelog",
     },
 }
-MADE = frozenset({"gallery.md", "play.md"})  # pages that are no documents
+MADE = frozenset({"famous.md", "gallery.md", "play.md"})  # pages that are no documents
 
 
 @frozen
@@ -109,7 +110,7 @@ class Site:
     """What a site has besides the documents: runs, and pages to play with, each with a picture."""
 
     runs: tuple[DrawnRun, ...]
-    plays: Mapping[Play, str]
+    plays: Mapping[Play, PlayCard]
 
     def of(self, protocol: str) -> tuple[DrawnRun, ...]:
         """The runs of a protocol, in the order of the table of bugs."""
@@ -143,8 +144,9 @@ def write_sources(site: Site, folder: Path) -> None:
         frame = last_frame(run.storyboard)
         for form, drawn in (("storyboard", run.storyboard), ("diagram", run.diagram), ("frame", frame)):
             _put(folder, f"{PROTOCOLS}/{_picture(run, form)}", drawn)
-    for play, drawn in site.plays.items():
-        _put(folder, f"{PROTOCOLS}/pictures/{play.picture}", drawn)
+    for play, card in site.plays.items():
+        _put(folder, f"{PROTOCOLS}/pictures/{play.picture}", card.picture)
+    _put(folder, "famous.md", _famous(site))
     _put(folder, "gallery.md", _gallery(site))
     _put(folder, "play.md", _play(site))
 
@@ -287,6 +289,24 @@ def _play(site: Site) -> str:
         "possible, what prevents the rest, and the shortest way to a violation from where you are.\n"
         "`modelcheck trace play` makes such a page of any check.\n" + _cards(map(_card_of_play, site.plays))
     )
+
+
+def _famous(site: Site) -> str:
+    """Runs that people know by a name, as cards; each link opens a page at the end of the run."""
+    cards = [_card_of_famous(play, card) for play, card in site.plays.items() if play.famous]
+    return (
+        "# Famous runs\n\n"
+        "Runs that people know by a name, found anew with the fewest faults and then the fewest steps.\n"
+        "A link opens a page at the end of the run: undo its steps, and try what else could have happened.\n"
+        "The part of the address behind `#` names the model, the check and the steps, so it can be sent to\n"
+        "others; the page needs no server.\n" + _cards(cards)
+    )
+
+
+def _card_of_famous(play: Play, card: PlayCard) -> str:
+    picture = f"{PROTOCOLS}/pictures/{play.picture}"
+    note = f"{play.title} · [{play.protocol}]({PROTOCOLS}/{play.protocol}.md) · `{play.check}`"
+    return _card(picture, f'<a href="./play/{play.page}#{card.address}">{play.famous}</a>', note)
 
 
 def _card_of_play(play: Play) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from counterexamples.play.page import address
 from modelcheck.answers.played import played
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
@@ -25,12 +26,16 @@ MOST_TALL = 1.2  # a frame's height by its width, on a card
 
 @frozen
 class Play:
-    """A check with a page to play with, the property that the run on its card violates, and a title."""
+    """A check with a page to play with, the property that the run on its card violates, and a title.
+
+    A run that is `famous` has a name by which people know it.
+    """
 
     protocol: str
     check: str
     violated: str
     title: str
+    famous: str = ""
 
     @property
     def page(self) -> str:
@@ -49,6 +54,49 @@ PLAYS = (
         "jepsen",
         "acknowledged_survive",
         "Two failures, well timed, make Kafka 0.8 with acks=-1 lose a record that it acknowledged",
+        "Jepsen 2013",
+    ),
+    Play(
+        "kafka",
+        "last_replica_standing",
+        "acknowledged_survive",
+        "The last replica in sync loses power and its records, and is elected again",
+        "Last replica standing (KIP-966)",
+    ),
+    Play(
+        "kafka_followers",
+        "kip101_as_told",
+        "acknowledged_survive",
+        "A follower restarts, cuts its log to its high watermark, and is elected",
+        "KIP-101, scenario 1",
+    ),
+    Play(
+        "kafka_followers",
+        "kip279",
+        "no_divergence",
+        "After two fast changes of the leader, a follower keeps what its leader never had",
+        "KIP-279",
+    ),
+    Play(
+        "figure8",
+        "figure_8",
+        "one_committed",
+        "A Raft leader counts copies of an entry of an earlier term, and commits what is overwritten",
+        "Figure 8 of Raft",
+    ),
+    Play(
+        "raft_membership",
+        "two_removes",
+        "election_safety",
+        "Two leaders remove one server each, and both are elected in the same term",
+        "Raft's single-server changes, 2015",
+    ),
+    Play(
+        "zab",
+        "zookeeper2845",
+        "leader_has_delivered",
+        "A ZooKeeper election begins with what was heard to be committed, not with what is logged",
+        "ZOOKEEPER-2845",
     ),
     Play(
         "quorum",
@@ -129,14 +177,22 @@ def last_frame(storyboard: str) -> str:
     return re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, storyboard, count=1)
 
 
-def play_pictures(progress: ProgressLine) -> Iterator[tuple[Play, str]]:
-    """Each page to play with, and the picture on its card: how the property is violated, in one frame."""
+@frozen
+class PlayCard:
+    """What the card of a page to play with has: the last frame of its run, and where the page shows it."""
+
+    picture: str
+    address: str
+
+
+def play_cards(progress: ProgressLine) -> Iterator[tuple[Play, PlayCard]]:
+    """Each page to play with, and its card: how the property is violated, in one frame, and a link to it."""
     for play in PLAYS:
         progress.begin(f"{play.protocol} · {play.check}: a picture")
         trace = check(load(play.protocol), play.check).trace(play.violated)
         if trace is None:
             raise LookupError(f"{play.protocol} · {play.check} does not violate {play.violated}")
-        yield play, last_frame(str(draw(trace, "storyboard")))
+        yield play, PlayCard(last_frame(str(draw(trace, "storyboard"))), address(trace))
 
 
 def pages_to_play(folder: Path, progress: ProgressLine) -> None:
