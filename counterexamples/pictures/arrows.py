@@ -7,7 +7,7 @@ from functools import cached_property
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.messages import Channel, Message, Needs, channels
-from counterexamples.pictures.cast import EPOCHS, Cast, entry_type
+from counterexamples.pictures.cast import EPOCHS, Cast, entry_type, spaced
 from counterexamples.pictures.picture import Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
@@ -200,7 +200,7 @@ class Arrows:
         of = entry_type(log.type) if log is not None else None
         parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
         if len(parts) == 1 and isinstance(parts[0], Nat):
-            return f"{parts[0].name.lower()} {text}"
+            return f"{spaced(parts[0].name)} {text}"
         return text
 
     def _answers(
