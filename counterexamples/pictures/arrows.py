@@ -7,8 +7,8 @@ from functools import cached_property
 
 from counterexamples.diff import Change, Exchanged, Spliced
 from counterexamples.messages import Channel, Message, Needs, channels
-from counterexamples.pictures.cast import EPOCHS, Cast, entry_type
-from counterexamples.pictures.picture import Arrow, ArrowKind, Box, ReplicaState
+from counterexamples.pictures.cast import EPOCHS, Cast, entry_type, spaced
+from counterexamples.pictures.picture import SHARED, Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
 from spec.model.types import Bag, Nat, Record, Seq, Set, Type
@@ -130,7 +130,7 @@ class Arrows:
                     continue
                 sender, _ = next(iter(self._sent.get(message, ())), ("", 0))
                 to = next((lane for lane in reversed(self._lanes(channel)) if lane != sender), "")
-                ends = " → ".join(filter(None, (sender, to)))
+                ends = " → ".join(each for each in (sender, to) if each and each != SHARED)
                 found.append(f"{ends}{': ' if ends else ''}{self._told(channel.type.of, value)}")
         return tuple(found)
 
@@ -200,7 +200,7 @@ class Arrows:
         of = entry_type(log.type) if log is not None else None
         parts = [f.type for f in of.fields if f.name not in EPOCHS] if isinstance(of, Record) else [of]
         if len(parts) == 1 and isinstance(parts[0], Nat):
-            return f"{parts[0].name.lower()} {text}"
+            return f"{spaced(parts[0].name)} {text}"
         return text
 
     def _answers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -283,7 +284,7 @@ class Cast:
         """The word before the names of records if these are numbers."""
         acknowledged = self.roles.whole.get("acknowledged")
         of = None if acknowledged is None else element(acknowledged.type)
-        return f"{of.name.lower()} " if isinstance(of, Nat) else ""
+        return f"{spaced(of.name)} " if isinstance(of, Nat) else ""
 
     def acknowledged_values(self, state: State) -> set[Value]:
         """The values acknowledged to clients in a state."""
@@ -328,6 +329,11 @@ def sort_of_type(of: Type) -> str | None:
     if isinstance(of, Option):
         return sort_of_type(of.of)
     return of.name if isinstance(of, Sort) else None
+
+
+def spaced(name: str) -> str:
+    """The name of a type as words: `LeaderEpoch` is "leader epoch"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
 
 
 def element(of: Type) -> Type:

@@ -203,10 +203,13 @@ class _Diagram:
             beside.say(decided, "small", "strong")
         if replica is not None and replica.log is not None:
             beside.log(replica)
-        if row.is_last and lane in self._picture.broken:
+        is_broken, is_empty = row.is_last and lane in self._picture.broken, not beside.shapes
+        if is_broken and not is_empty:
             beside.frame()
         for note in row.notes.get(lane, ()):
             beside.say(note, "mono", "dim")
+        if is_broken and is_empty and beside.shapes:
+            beside.frame()
         if row.is_last and lane == self._picture.client and self._picture.lost:
             record = f"{self._picture.record}{', '.join(self._picture.lost)}"
             beside.say(f"✗ {record}: {self._picture.told}, and missing", "small", "flash")

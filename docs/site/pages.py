@@ -305,8 +305,9 @@ def _famous(site: Site) -> str:
 
 def _card_of_famous(play: Play, card: PlayCard) -> str:
     picture = f"{PROTOCOLS}/pictures/{play.picture}"
-    note = f"{play.title} · [{play.protocol}]({PROTOCOLS}/{play.protocol}.md) · `{play.check}`"
-    return _card(picture, f'<a href="./play/{play.page}#{card.address}">{play.famous}</a>', note)
+    note = f"[{play.protocol}]({PROTOCOLS}/{play.protocol}.md) · `{play.check}`"
+    words = f"{play.famous}: {play.title[0].lower() + play.title[1:]}"
+    return _card(picture, f'<a href="./play/{play.page}#{card.address}">{words}</a>', note)
 
 
 def _card_of_play(play: Play) -> str:
