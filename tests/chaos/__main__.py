@@ -86,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
     what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
+    what.add_argument(
+        "--unjudged", action="store_true", help="play rounds, to judge what --out keeps of them later"
+    )
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of the first round; the next has S+1"
@@ -109,7 +112,7 @@ def _rounds(home: Home, args: argparse.Namespace, out: Path) -> Iterator[Line]:
         elr = home.release >= ELR_SINCE and (elr if args.elr is None else args.elr == "on")
         last = min(first + LIFE, args.seed + args.rounds)
         plans = [drawn(seed, brokers=brokers, elr=elr, topics=args.topics) for seed in range(first, last)]
-        for plan, found in played(home, plans, out, _say):
+        for plan, found in played(home, plans, out, _say, judged=not args.unjudged):
             for each in found:
                 yield _line(home.version, plan, each)
             done += 1

@@ -1,8 +1,11 @@
-"""A producer that keeps every answer."""
+"""A producer that keeps every answer, and a consumer that keeps what it read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
@@ -51,12 +54,18 @@ class Producers:
         self._number = 0
         self.written: list[Written] = []
 
-    def write(self, topic: TopicPlan, leader: int | None, running: Iterable[int]) -> None:
-        """Send one batch to the first of these brokers that takes it."""
-        count = self._rng.choice([1, 2, 3, 5])
-        texts = tuple(f"{topic.name} {self._number + each}" for each in range(count))
-        self._number += count
+    def write(self, leaders: Mapping[TopicPlan, int | None], running: Iterable[int]) -> None:
+        """Send one batch to each topic at once, to the first broker that takes it."""
         up = set(running)
+        with ThreadPoolExecutor(max(1, len(leaders))) as at_once:
+            for topic, leader in leaders.items():
+                count = self._rng.choice([1, 2, 3, 5])
+                texts = tuple(f"{topic.name} {self._number + each}" for each in range(count))
+                self._number += count
+                at_once.submit(self._write, topic, leader, up, texts)
+
+    def _write(self, topic: TopicPlan, leader: int | None, up: set[int], texts: tuple[str, ...]) -> None:
+        """Send a batch to the first of the brokers that takes it: the last one, the leader, or a replica."""
         wanted = dict.fromkeys([self._last.get(topic.name), leader, *topic.replicas])
         for broker in wanted:
             if broker in up and self._takes(topic, broker, texts):
@@ -85,3 +94,47 @@ class Producers:
         """Wait for no more answers."""
         for each in self.written:
             each.sent.close()
+
+
+class Consumer:
+    """Reads topics up to their high watermarks in a thread while brokers come and go; keeps what it read."""
+
+    def __init__(self, brokers: Sequence[str], topics: Sequence[str]) -> None:
+        self._brokers, self._topics = list(brokers), list(topics)
+        self._read: dict[str, dict[str, int]] = {topic: {} for topic in topics}
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._is_over.set()
+        self._thread.join(timeout=10)
+
+    def of(self, topic: str) -> dict[str, int]:
+        """The values that were read of a topic, each with its offset."""
+        return dict(self._read[topic])
+
+    def _run(self) -> None:
+        while not self._is_over.is_set():
+            with suppress(Exception):  # the library's own, of a cluster in trouble: another consumer goes on
+                self._follow()
+            self._is_over.wait(1)
+
+    def _follow(self) -> None:
+        """Read from the first record on, until that fails or the round is over."""
+        import kafka  # noqa: PLC0415 - an extra, and slow to load
+
+        consumer = kafka.KafkaConsumer(
+            bootstrap_servers=self._brokers,
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+        )
+        try:
+            consumer.assign([kafka.TopicPartition(topic, 0) for topic in self._topics])
+            while not self._is_over.is_set():
+                for place, records in consumer.poll(timeout_ms=500).items():
+                    self._read[place.topic].update({each.value.decode(): each.offset for each in records})
+        finally:
+            consumer.close()

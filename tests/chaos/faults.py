@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from tests.chaos.judges import Json, Judge, Judgement, Truth, Verdict
 from tests.chaos.plan import Event, Kind
 
 ANY = "any"  # kind of faults: in any mixture
+PROMISES = {
+    Judge.REVIEW: ("durable", "acknowledged"),
+    Judge.READ: ("committed", "read"),
+}  # guarantee, and of what
 
 
 def count(befallen: Iterable[Event]) -> int:
     """How many faults befell the brokers.
 
     What befalls the disk of a broker that was killed is one fault together with the kill: a loss of power, or
-    of a disk.  A controller that restarts is none, for the model's controller never does.
+    of a disk.  A clean stop counts as a kill, since a review's brokers go down by faults alone.  A controller
+    that restarts is none, for the model's controller never does.
     """
     found = 0
     fallen: set[int] = set()  # by a fault, and not started since
     for event in befallen:
         match event.kind:
-            case Kind.KILL:
+            case Kind.KILL | Kind.STOP:
                 found += 1
                 fallen.add(event.node)
             case Kind.WIPE | Kind.POWER:
                 found += event.node not in fallen
                 fallen.add(event.node)
-            case Kind.STOP | Kind.START:
+            case Kind.START:
                 fallen.discard(event.node)
             case Kind.PAUSE | Kind.CUT | Kind.HOLD:
                 found += 1
@@ -41,24 +46,24 @@ def is_reviewed(topic: str, befallen: Iterable[Event]) -> bool:
     return not any(each.topic == topic and each.kind in {Kind.SET, Kind.REASSIGN} for each in befallen)
 
 
-def lost(topic: str, found: Truth, seen: Json) -> set[str]:
-    """The acknowledged records that are lost without anybody's decision to elect uncleanly."""
+def lost(topic: str, of: Iterable[str], found: Truth, seen: Json) -> set[str]:
+    """The records of some that are lost without anybody's decision to elect uncleanly."""
     values = seen["values"][topic]
     if values is None or topic in seen["by_hand"] or not seen["whole"]:
-        return set(found.gone)
-    return set(found.acknowledged) - set(values)
+        return set(of) - found.kept
+    return set(of) - set(values)
 
 
-def reviewed(topic: str, lost_records: set[str], faults: int, review: dict[str, Any]) -> Iterator[Judgement]:
+def reviewed(
+    topic: str, judge: Judge, lost_records: set[str], faults: int, review: dict[str, Any]
+) -> Judgement:
     """Whether a loss refutes a review: it came with fewer faults than that says."""
-    if not lost_records:
-        return
-    answer = review["guarantees"]["durable"]["by_kind"][ANY]
+    guarantee, what = PROMISES[judge]
+    answer = review["guarantees"][guarantee]["by_kind"][ANY]
     least, survived = answer["lost_with"], answer["survives"]
-    told = f"{len(lost_records)} acknowledged records are lost with {faults} faults"
+    told = f"{len(lost_records)} {what} records are lost with {faults} faults"
     if least is not None and least <= faults:
-        yield Judgement(topic, Judge.REVIEW, Verdict.RIGHT, f"{told}, and can be with {least}")
-    elif survived is not None and survived < faults:
-        yield Judgement(topic, Judge.REVIEW, Verdict.UNKNOWN, f"{told}, more than the {survived} asked of")
-    else:
-        yield Judgement(topic, Judge.REVIEW, Verdict.WRONG, f"{told}, though these are said to be survived")
+        return Judgement(topic, judge, Verdict.RIGHT, f"{told}, and can be with {least}")
+    if survived is not None and survived < faults:
+        return Judgement(topic, judge, Verdict.UNKNOWN, f"{told}, more than the {survived} asked of")
+    return Judgement(topic, judge, Verdict.WRONG, f"{told}, though these are said to be survived")

@@ -26,6 +26,7 @@ COLUMNS = {
     Judge.EXPLAINED_LOGS: "explained, with logs",
     Judge.LOSS_LOGS: "loss, with logs",
     Judge.REVIEW: "review",
+    Judge.READ: "read",
 }
 
 
@@ -95,9 +96,9 @@ def page_table(measured: Sequence[Figures]) -> str:
 
 
 def _cell(verdicts: Mapping[str, int]) -> str:
-    """How many were right, of how many."""
-    every = sum(verdicts.values())
-    return f"{verdicts[Verdict.RIGHT]} of {every}" if every else ""
+    """How many were right, of how many, and how many were wrong."""
+    every, bad = sum(verdicts.values()), verdicts[Verdict.WRONG]
+    return f"{verdicts[Verdict.RIGHT]} of {every}{f', {bad} wrong' if bad else ''}" if every else ""
 
 
 def sentence(measured: Sequence[Figures]) -> str:

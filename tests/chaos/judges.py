@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from modelcheck.contract.result import End
@@ -25,6 +26,9 @@ class Judge(StrEnum):
     EXPLAINED_LOGS = "explained with logs"
     LOSS_LOGS = "loss with logs"
     REVIEW = "review"  # `review`: no loss with fewer faults than it says
+    READ = (
+        "read"  # `review`: what a consumer has read is committed, and not lost with fewer faults than it says
+    )
 
 
 class Verdict(StrEnum):
@@ -69,6 +73,7 @@ class Truth:
     acks: str
     acknowledged: Mapping[str, int | None]  # offset of each, where the broker named it
     copies: Mapping[int, Mapping[str, int]]  # values of each broker's copy, with their offsets
+    read: frozenset[str] = frozenset()  # values that a consumer has read
 
     @property
     def kept(self) -> set[str]:
@@ -93,7 +98,7 @@ def truth(found: Json, topic: str) -> Truth:
         for number, text in enumerate(each["texts"])
     }
     copies = {int(node): {value: offset for offset, value in copy} for node, copy in of["copies"].items()}
-    return Truth(acks, acknowledged, copies)
+    return Truth(acks, acknowledged, copies, frozenset(of.get("read", ())))
 
 
 # ------------------------------------------------------------------ what `inspect` foretold
@@ -107,7 +112,10 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
         return
     rows = {each["leader"]: each for each in said["outcomes"]}
     first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
-    yield judged(topic, Judge.LEADER, list(_wrong_leader(topic, said, rows, seen, first)))
+    wrong = _wrong_leader(topic, said, rows, seen, first)
+    is_given_up = f"{topic}-0" in foretold.get("given_up", ())
+    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first))
+    yield judged(topic, Judge.LEADER, list(wrong))
     if first not in rows:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
     elif seen["values"][topic] is None:
@@ -135,6 +143,10 @@ def _wrong_leader(
         yield f"{first} leads by itself, foretold {rows[first]['how']}"
     elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand and not may_wait:
         yield f"{first} leads only by hand, foretold {rows[first]['how']}"
+
+
+def _wrong_advice(said: Json, rows: Mapping[int, Json], seen: Json, first: int | None) -> Iterator[str]:
+    """What is wrong about the order that was advised, if it was followed."""
     if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
         wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
         if wanted < got:
@@ -189,19 +201,23 @@ def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Ite
         for span in loss["offsets"]
         for offset in range(span["start"], span["end"])
     }
-    since = said.get("unknown_from")
-    yield judged(topic, is_right, list(_wrong_loss(gone, lost, since)))
+    verdict, reason = _loss(gone, lost, said.get("unknown_from"))
+    yield Judgement(topic, is_right, verdict, reason)
 
 
-def _wrong_loss(gone: set[int | None], lost: set[int], since: int | None) -> Iterator[str]:
-    """What is wrong about the acknowledged records that are in no copy.
+def _loss(gone: set[int | None], lost: set[int], since: int | None) -> tuple[Verdict, str]:
+    """Whether just the acknowledged records that are in no copy are told, and what is not right.
 
-    Where the answer says that an unknown number is lost from an offset on, any number from there on is right.
+    Where the answer says that an unknown number is lost from an offset on, those from there on are not known.
     """
-    untold = {at for at in gone - lost if since is None or at is None or at < since}
-    if untold or lost - gone:
-        how = "missed" if not lost else "false alarm" if not gone else "partly"
-        yield f"{how}: {_offsets(gone)} in no copy, told {_offsets(lost)}"
+    untold = gone - lost
+    if not untold and not lost - gone:
+        return Verdict.RIGHT, ""
+    what = f"{_offsets(gone)} in no copy, told {_offsets(lost)}"
+    if lost <= gone and since is not None and all(at is not None and at >= since for at in untold):
+        return Verdict.UNKNOWN, f"{what}, and an unknown number from {since} on"
+    how = "missed" if not lost else "false alarm" if not gone else "partly"
+    return Verdict.WRONG, f"{how}: {what}"
 
 
 def _offsets(found: set[int | None] | set[int]) -> str:

@@ -23,7 +23,7 @@ from modelcheck.kafka.reproduce import client
 from modelcheck.kafka.reproduce.client import UNCLEAN, Unanswered
 from modelcheck.kafka.reproduce.cluster import CONTROLLER, name, until
 from modelcheck.kafka.reproduce.observed_state import all_records, image, registration, unfenced
-from tests.chaos.clients import Producers
+from tests.chaos.clients import Consumer, Producers
 from tests.chaos.cluster import ChaosCluster
 from tests.chaos.plan import Event, Kind, Plan, TopicPlan, as_json, described
 
@@ -47,6 +47,7 @@ class Round:
         self._rng = Random(f"{plan.seed} carried out")  # noqa: S311 - no secret
         self._up, self._paused = set(cluster.brokers), set[int]()
         self._producers = Producers(cluster, self._rng)
+        self._consumer: Consumer | None = None
         self._steps: list[str] = []
         self.befallen: list[Event] = []
         self._began = time.monotonic()
@@ -63,6 +64,10 @@ class Round:
                 raise NotBegun(f"topic {topic.name} was not created")
         if not until(self._is_whole, 60):
             raise NotBegun("not all replicas got in sync")
+        self._consumer = Consumer(
+            [self.cluster.client(node) for node in self.cluster.brokers],
+            [topic.name for topic in self.plan.topics],
+        )
 
     def carry_out(self) -> None:
         """Let everything befall the cluster, until no node runs."""
@@ -79,6 +84,8 @@ class Round:
             time.sleep(event.wait)
         self._end()
         self._producers.close()
+        if self._consumer is not None:
+            self._consumer.close()
 
     def _end(self) -> None:
         """No node runs from here on."""
@@ -184,9 +191,13 @@ class Round:
 
     def _write(self) -> None:
         """A batch to each topic."""
-        for topic in self.plan.topics:
-            seen = self._partition(topic.name)
-            self._producers.write(topic, seen.leader if seen else None, self._up)
+        seen = self._image()
+        found = {
+            topic: seen.at(TopicPartition(topic.name, 0)) if seen else None for topic in self.plan.topics
+        }
+        self._producers.write(
+            {topic: each.leader if each else None for topic, each in found.items()}, self._up
+        )
 
     # ------------------------------------------------------------------ what is kept
 
@@ -217,6 +228,7 @@ class Round:
         """What was sent to a topic and answered, and what each copy has."""
         return {
             "sent": [each.told() for each in self._producers.of(topic)],
+            "read": {} if self._consumer is None else self._consumer.of(topic),
             "copies": {
                 str(node): [[offset, value] for offset, value in self._copy(node, topic)]
                 for node in self.cluster.brokers
@@ -262,7 +274,10 @@ class Round:
 
     def _is_whole(self) -> bool:
         """Whether all replicas are in sync."""
-        seen = [self._partition(topic.name) for topic in self.plan.topics]
+        found = self._image()
+        if found is None:
+            return False
+        seen = [found.at(TopicPartition(topic.name, 0)) for topic in self.plan.topics]
         return all(each is not None and set(each.isr) == set(each.replicas) for each in seen)
 
     def _asked(self, ask: Callable[[list[str]], None], seconds: float = 60) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from time import process_time
 
 import modelcheck.commands.options.amounts as amounts
@@ -21,6 +22,7 @@ from modelcheck.kafka.incident.at_rest.directories import ClusterFiles, read_clu
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles
 from modelcheck.kafka.incident.at_rest.start_order import judged
 from modelcheck.kafka.incident.explain_log.configuration import ACKS, setting
+from modelcheck.kafka.incident.explain_log.deposed_leaders import deposed
 from modelcheck.kafka.incident.explain_log.explanation import likelier, story
 from modelcheck.kafka.incident.explain_log.json_report import as_json
 from modelcheck.kafka.incident.explain_log.line_observations import lines_of_partition
@@ -241,9 +243,12 @@ def _answer(
         is_unexplained=nothing is not None,
         is_on_disk=gathered.metadata is not None,
     )
+    stakes = judged(partition) if partition is not None and partition.state is not None else None
+    if stakes is not None and args.acks == "1":
+        stakes = replace(stakes, deposed=deposed(seen))
     return PartitionAnswer(
         place,
-        judged(partition) if partition is not None and partition.state is not None else None,
+        stakes,
         seen,
         made,
         result,

@@ -409,6 +409,8 @@ class Driver:
             case "disk_loss":
                 self._kill(broker)
                 cluster.erase(broker)
+            case "stopped_disk_loss":
+                cluster.erase(broker)
             case "shut_down":
                 cluster.stop(broker)
             case "restart" | "start_again":

@@ -45,6 +45,7 @@ DID: Mapping[str, Did] = {  # what was done to a broker for a step, given the ac
     "crash": lambda it, _: f"kill -9 of {it}",
     "power_loss": lambda it, _: f"kill -9 of {it}, then its log is cut to what is sure to be on its disk",
     "disk_loss": lambda it, _: f"kill -9 of {it}, then its directory is removed",
+    "stopped_disk_loss": lambda it, _: f"the directory of {it} is removed",
 }
 
 

@@ -12,8 +12,8 @@ from spec.meaning.semantics import State, Step
 from spec.model.ir import Model
 
 DONE = frozenset(
-    "produce consume move shut_down start_again session_loss crash power_loss disk_loss isolate cut_off "
-    "restart reconnect heal register register_again unfence".split()
+    "produce consume move shut_down start_again session_loss crash power_loss disk_loss stopped_disk_loss "
+    "isolate cut_off restart reconnect heal register register_again unfence".split()
 )
 BY_ITSELF = frozenset(
     "fetch commit shrink expand elect elect_unclean elect_last_leader give_up fence become_leader learn "

@@ -6,7 +6,7 @@ Mistakes in what was given are raised as `SpecError`; what is wrong inside a fil
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -112,7 +112,7 @@ def read_cluster(
         why = "The time is over" if isinstance(stop, OutOfTime) else "Interrupted"
         left = len(places) - len(partitions)
         problems.append(f"{why}: {left:,} of {len(places):,} partitions were not looked at.")
-    return replace(known, partitions=tuple(partitions), problems=tuple(problems))
+    return replace(known, partitions=tuple(_beside_short(partitions)), problems=tuple(problems))
 
 
 # ------------------------------------------------------------------ directories
@@ -263,6 +263,25 @@ def _partition(
         tuple(image.unclean_elections.get((state.topic, state.partition), ())),
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
     )
+
+
+def _beside_short(partitions: Sequence[PartitionFiles]) -> Iterator[PartitionFiles]:
+    """The partitions, with each log marked whose broker has another one that has lost its end."""
+    short = {
+        replica.node
+        for each in partitions
+        for replica in each.replicas.values()
+        if replica.is_short and not replica.absent
+    }
+    for each in partitions:
+        if short.isdisjoint(each.replicas):
+            yield each
+        else:
+            marked = {
+                node: replace(replica, beside_short=node in short and not replica.clean)
+                for node, replica in each.replicas.items()
+            }
+            yield replace(each, replicas=marked)
 
 
 def _replica(

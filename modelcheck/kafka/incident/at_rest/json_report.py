@@ -8,7 +8,7 @@ from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.report import is_fine
-from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.start_order import Judged, given_up
 from modelcheck.kafka.incident.at_rest.wording import answer, basis, command, reasons
 
 FORMAT = "modelcheck at-rest 1"
@@ -28,6 +28,7 @@ def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int
         "format": FORMAT,
         "answer": " ".join(answer(found, order)),
         "start": list(order),
+        "given_up": [str(each.partition.place) for each in given_up(found, order)],
         "brokers": list(gathered.brokers),
         "metadata": known,
         "basis": list(basis(gathered)),

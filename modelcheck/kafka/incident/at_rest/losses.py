@@ -76,7 +76,19 @@ def untraced_words(found: Untraced) -> str:
             f" perhaps none, from offset {found.since:,} on (`modelcheck kafka explain-log` finds them where"
             " logs show them)."
         )
+    if found.cause is Cause.DEPOSED:
+        return (
+            f"With acks=1 broker {found.number}, before it was deposed, may have acknowledged records from"
+            f" offset {found.since:,} on that no other one had fetched: it cut them off when it followed its"
+            " successor, and no directory shows that."
+        )
     acks = "with acks=1 or acks=all" if found.all_acks else "with acks=1"
+    if found.cause is Cause.BESIDE:
+        return (
+            f"Broker {found.number} may have led last, and another log of it has lost its end, as after a"
+            " power failure: so may this one have, and records from offset"
+            f" {found.since:,} on, which no file has, may have been acknowledged {acks}."
+        )
     return (
         f"Broker {found.number} may have led last, and its log lacks its end: an unknown number of records"
         f" after all that is here, from offset {found.since:,} on, may have been acknowledged {acks}, and no"

@@ -15,7 +15,8 @@ class ReplicaLog:
     """A replica's log in the given directories; an empty one, `absent`, if it has no folder.
 
     `lost` is whether it had one on a disk that is gone.  `proven` is whether the controller takes a clean
-    shutdown for one: every directory of the broker has the epoch of its last registration.
+    shutdown for one: every directory of the broker has the epoch of its last registration.  `beside_short` is
+    whether another log of the broker has lost its end, as after a power failure, which this one had too.
     """
 
     node: int
@@ -25,6 +26,7 @@ class ReplicaLog:
     absent: bool = False
     lost: bool = False
     proven: bool = True
+    beside_short: bool = False
 
     @property
     def lost_proof(self) -> bool:
@@ -40,6 +42,11 @@ class ReplicaLog:
     def lost_its_end(self) -> bool:
         """Whether the log lacks records below the high watermark that its broker wrote down."""
         return self.high_watermark is not None and self.high_watermark > self.log.end
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the log has lost its end, or ends in a batch of which a part is on the disk."""
+        return self.lost_its_end or self.log.cut
 
 
 @frozen

@@ -16,11 +16,15 @@ MOST_TRIED = 6  # brokers of which every order is tried; 720 orders
 
 @frozen
 class Judged:
-    """A partition with the outcome of each leader, best first, and the leader to prefer."""
+    """A partition with the outcome of each leader, best first, and the leader to prefer.
+
+    `deposed` is what a leader may have acknowledged alone, where its producers let it.
+    """
 
     partition: PartitionFiles
     outcomes: tuple[Aftermath, ...]
     wanted: Aftermath | None
+    deposed: Untraced | None = None
 
     @property
     def by_themselves(self) -> tuple[Aftermath, ...]:
@@ -42,12 +46,12 @@ class Judged:
     @property
     def untraced(self) -> tuple[Untraced, ...]:
         """The records that may be gone without a trace in any file."""
-        return untraced(self.partition)
+        return (*untraced(self.partition), *([self.deposed] if self.deposed else []))
 
     @property
     def lost_end(self) -> bool:
-        """Whether the log that may have led last is known to lack its end."""
-        return any(each.cause is Cause.END for each in self.untraced)
+        """Whether the log that may have led last lacks its end, or may well."""
+        return any(each.cause in {Cause.END, Cause.BESIDE} for each in self.untraced)
 
     @property
     def at_stake(self) -> int:
@@ -109,6 +113,22 @@ def starting_order(
         left = [node for node in known if node not in order]
         order.append(min(left, key=lambda node: _cost([*order, node], choices)))
     return (*order, *empty)
+
+
+def first_leader(each: Judged, order: Iterable[int]) -> Aftermath | None:
+    """The outcome of a partition where brokers are started in an order, and elected as advised."""
+    might = {o.leader: o for o in (*each.by_themselves, *([each.wanted] if each.wanted else []))}
+    return next((might[node] for node in order if node in might), None)
+
+
+def given_up(all_judged: Iterable[Judged], order: Sequence[int]) -> tuple[Judged, ...]:
+    """The partitions that lose more in this order than in another one, which costs others more."""
+    found = []
+    for each in all_judged:
+        first = first_leader(each, order)
+        if first is not None and each.wanted is not None and first.badness > each.wanted.badness:
+            found.append(each)
+    return tuple(found)
 
 
 Badness = tuple[int, int, int]

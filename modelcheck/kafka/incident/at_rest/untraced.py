@@ -10,17 +10,19 @@ from spec.frozen import frozen
 
 
 class Cause(Enum):
-    """Why nothing is left of records: a log without its end, or an election that cut logs."""
+    """Why nothing is left of records: a log without its end, or an election after which logs were cut."""
 
     END = "the last leader's log has lost its end"
+    BESIDE = "another log of the last leader's broker has lost its end"
     UNCLEAN = "unclean election"
+    DEPOSED = "a leader that answered alone was deposed"
 
 
 @frozen
 class Untraced:
     """An unknown number of records from offset `since` on that may be gone without a trace in any file.
 
-    `number` is the broker whose log it was, or the leader epoch that began with the election.  With
+    `number` is the broker whose log it was, or the leader epoch that began with an unclean election.  With
     `all_acks` they may have been acknowledged with acks=all too, else with acks=1 alone.
     """
 
@@ -42,15 +44,19 @@ def _of_leader(partition: PartitionFiles) -> Iterator[Untraced]:
     noted = [replica.high_watermark or 0 for replica in replicas]
     since = max((*ends, *noted), default=0)
     led = _led_last(partition)
-    whole = any(each.node in partition.in_line and not lacks_end(each) for each in replicas)
+    whole = any(
+        each.node in partition.in_line and not lacks_end(each) and not each.beside_short for each in replicas
+    )
     for node in led:
         if node in partition.replicas and lacks_end(partition.replicas[node]):
             yield Untraced(Cause.END, node, since, not whole)
+        elif node in partition.replicas and partition.replicas[node].beside_short:
+            yield Untraced(Cause.BESIDE, node, since, not whole)
 
 
 def lacks_end(replica: ReplicaLog) -> bool:
     """Whether a replica is known to lack records that it had."""
-    return replica.lost_its_end or replica.lost or (replica.absent and replica.high_watermark is not None)
+    return replica.is_short or replica.lost or (replica.absent and replica.high_watermark is not None)
 
 
 def _led_last(partition: PartitionFiles) -> tuple[int, ...]:

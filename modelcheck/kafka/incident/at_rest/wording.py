@@ -8,10 +8,10 @@ from counterexamples.lines import count
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Aftermath, Succession, way
-from modelcheck.kafka.incident.at_rest.losses import past, share, to_come, untraced_words
+from modelcheck.kafka.incident.at_rest.losses import NAMED, past, share, to_come, untraced_words
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.sessions import fences_first
-from modelcheck.kafka.incident.at_rest.start_order import Judged
+from modelcheck.kafka.incident.at_rest.start_order import Judged, first_leader, given_up
 
 MOST_AWAITED = 3  # sentences on brokers that partitions wait for
 
@@ -44,6 +44,7 @@ def answer(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
         )
     yield from past(all_judged)
     yield from to_come(all_judged)
+    yield from _of_given_up(all_judged, order)
     if not any(each.order_matters for each in all_judged) and order:
         yield f"The order is all the same: start {brokers(order)}."
         yield from _awaiting(all_judged)
@@ -86,6 +87,22 @@ def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[s
         dropped = [each for each in wanted if each.partition.dropping and each.at_stake and not each.by_hand]
         unless = "If it does not lead within a minute, it was dropped from the ISR:"
         yield from _by_hand(f"{unless} elect it by hand, uncleanly, for", dropped)
+
+
+def _of_given_up(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
+    """The sentence on partitions for which another order would be better."""
+    found = given_up(all_judged, order)
+    if not found:
+        return
+    more = sum(first.lost for each in found if (first := first_leader(each, order)))
+    least = sum(each.wanted.lost for each in found if each.wanted)
+    names = [f"{each.partition.place} (broker {each.wanted.leader})" for each in found[:NAMED] if each.wanted]
+    rest = f" and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
+    yield (
+        f"No order of starts is the best for all partitions: the one here loses {count(more, 'record')} of"
+        f" {share(len(found), len(all_judged))}, where {f'{least:,}' if least else 'none'} would be lost if"
+        f" another broker led first: {', '.join(names)}{rest}."
+    )
 
 
 def _by_hand(what: str, judged: Sequence[Judged]) -> Iterator[str]:
@@ -155,6 +172,11 @@ def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
             f"{name}'s log ends at {replica.log.end:,}, though it had noted that all before"
             f" {replica.high_watermark or 0:,} is committed: it has lost its end,"
             f" as after a power failure.{also}"
+        )
+    elif replica.is_short:
+        yield (
+            f"{name}'s log ends within a batch, as after a power failure: it drops all from offset"
+            f" {replica.log.end:,} on when it starts."
         )
     if replica.log.old_format:
         yield f"{name} has records of an old format, without leader epochs: it is cut by its high watermark."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from modelcheck.kafka.incident.explain_log.product import ObservationProduct
+from modelcheck.kafka.incident.explain_log.product import LOSES_DISK, ObservationProduct
 from modelcheck.kafka.incident.explain_log.run_search import (
     EXACT,
     REFINED,
@@ -15,7 +15,7 @@ from modelcheck.kafka.incident.explain_log.run_search import (
     OnProgress,
 )
 
-GRAVE = ("disk_loss", "power_loss")  # faults that lose what was on a disk, the gravest first
+GRAVE = (LOSES_DISK, frozenset({"power_loss"}))  # faults that lose what was on a disk, the gravest first
 
 
 def mildest(
@@ -29,11 +29,11 @@ def mildest(
     The one with the fewest steps may lose power where a kill and one more step explain as much.  Looks at
     `REFINED` points for each kind of fault, and returns what was found where they do not suffice.
     """
-    for action in GRAVE:
-        if found.run is None or all(step.action != action for step in found.run.steps):
+    for actions in GRAVE:
+        if found.run is None or all(step.action not in actions for step in found.run.steps):
             continue
         without = copy(product)
-        without.faults = product.faults - {action}
+        without.faults = product.faults - actions
         states = REFINED if limits.states is None else min(REFINED, limits.states)
         asked = replace(limits, states=states, faults=found.faults)
         other = ExplanationSearch(without, asked, on_progress, EXACT).run()

@@ -48,7 +48,8 @@ REGISTERS = frozenset({"register", "register_again"})
 RETURNS = frozenset({"restart", "reconnect", "start_again", "unfence"})
 BEGINS = frozenset({"restart", "start_again"}) | REGISTERS  # with a process that is registered
 STARTS = BEGINS | {"unfence"}
-FALLS = frozenset({"crash", "power_loss", "disk_loss", "shut_down"})
+LOSES_DISK = frozenset({"disk_loss", "stopped_disk_loss"})
+FALLS = frozenset({"crash", "power_loss", "shut_down"}) | LOSES_DISK  # after which its directory stays so
 CHANGES = frozenset(SETTING)
 JUMPS = frozenset({"isolate"})  # one step takes several out of the ISR, and the leader may do it one by one
 SENDS = frozenset({"produce", "produce_unheeding"})
@@ -415,7 +416,7 @@ class ObservationProduct:
             return True
         broker, position = step.args[0], after.position
         comes_back = self._last_back.get(broker, NONE) >= position
-        if step.action == "disk_loss" and not self._loses_disk(broker, position, comes_back=comes_back):
+        if step.action in LOSES_DISK and not self._loses_disk(broker, position, comes_back=comes_back):
             return False
         end = self.observed.ends.get(broker)
         if comes_back:
@@ -426,10 +427,12 @@ class ObservationProduct:
             return False
         if end is None:
             return True
+        if step.action == "shut_down" and end.left is Left.UNCLEAN and not end.folder:
+            return True  # its disk is lost later
         if end.left is not Left.UNKNOWN and (end.left is Left.CLEAN) != (step.action == "shut_down"):
             return False
         was_up = point.state[self._at["Broker.up"]][broker]  # else it had not created its folder again
-        if was_up and not end.folder and end.left is Left.UNCLEAN and step.action != "disk_loss":
+        if was_up and not end.folder and end.left is Left.UNCLEAN and step.action not in LOSES_DISK:
             return False
         return bool(point.marked >> broker & 1) and self._has_log(after.state, end)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.kafka.files.checkpoints import TopicPartition
-from modelcheck.kafka.incident.at_rest.losses import lost_already, to_come, untraced_loss
+from modelcheck.kafka.incident.at_rest.losses import lost_already, to_come, untraced_loss, untraced_words
 from modelcheck.kafka.incident.at_rest.start_order import Judged
 from modelcheck.kafka.incident.explain_log.configuration import Setting
 from modelcheck.kafka.incident.explain_log.explanation import Loss, Story
@@ -133,9 +133,12 @@ def lost(story: Story, judged: Judged | None) -> Iterator[str]:
         if judged is not None and judged.untraced:
             yield "Of what the files show this run loses nothing that was acknowledged or committed."
         else:
-            yield "By this run nothing is lost that was acknowledged or committed."
-    if judged is not None and (judged.lost_end or not story.losses):
+            acks = " with acks=all" if story.trace.scope.config["acks"] == "all" else ""
+            yield f"By this run nothing is lost that was acknowledged{acks} or committed."
+    if judged is not None and (judged.lost_end or judged.deposed or not story.losses):
         yield from untraced_loss([judged])
+        if judged.deposed is not None:
+            yield untraced_words(judged.deposed)
     for loss in story.losses:
         which = spans([story.records[record] for record in loss.records])
         said = f"{loss.property} is false after step {loss.step}: {WORDS[loss.property]}: {which}"

@@ -13,8 +13,9 @@ from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog
 from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
-from modelcheck.kafka.incident.at_rest.start_order import judged, starting_order
+from modelcheck.kafka.incident.at_rest.start_order import given_up, judged, starting_order
 from modelcheck.kafka.incident.at_rest.untraced import Cause
+from modelcheck.kafka.incident.at_rest.wording import answer
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
@@ -102,6 +103,20 @@ def test_an_order_serves_most_partitions() -> None:
     order = starting_order([1, 2, 3], [first, second, second])
 
     assert order.index(3) < order.index(2) < order.index(1)
+
+
+def test_whoever_loses_by_the_order_that_serves_most_is_named() -> None:
+    first = judged(partition((1, 2), replica(1, [0] * 9), replica(2, [0] * 5)))
+    second = judged(partition((1, 2), replica(1, [0] * 3), replica(2, [0] * 9)))
+    order = starting_order([1, 2], [first, second, second])
+
+    assert order == (2, 1)
+    assert given_up([first, second], order) == (first,)
+    assert given_up([first, second], (1, 2)) == (second,)
+    assert (
+        "loses 4 records of 1 of 2 partitions, where none would be lost if another broker led first: t-0"
+        in (" ".join(answer([first, second], order)))
+    )
 
 
 def test_many_brokers_get_an_order_too() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,84 @@ def test_a_cluster_of_some_days_is_explained(
     cluster = aged(tmp_path, epochs_=10, records=2_000, seed=seed)
 
     assert_is_its_history(explained(capsys, tmp_path), cluster)
+
+
+# ------------------------------------------------------------------ what no file has
+
+
+def test_the_disk_of_a_broker_can_be_lost_after_it_was_shut_down(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its log says that it came to its end."""
+    cluster = MadeCluster()
+    cluster.produce(100)
+    for broker in (3, 2, 1):
+        cluster.stop(broker)
+    cluster.write(tmp_path)
+    shutil.rmtree(tmp_path / "broker1")
+    log = tmp_path / "logs" / "broker1" / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        "[2026-11-27 16:53:23,146] INFO [Broker id=1] Leader orders-0 with topic id"
+        " Some(AAAAAAAAAAAAAAAAAAAABw) starts at leader epoch 0 from offset 0 with partition epoch 0, high"
+        " watermark 0, ISR [1,2,3], adding replicas [] and removing replicas [] . Previous leader None and"
+        " previous leader epoch was -1. (state.change.logger)\n"
+        "[2026-11-27 16:54:18,604] INFO [BrokerServer id=1] Transition from STARTED to SHUTTING_DOWN"
+        " (kafka.server.BrokerServer)\n"
+        "[2026-11-27 16:54:19,400] INFO [BrokerServer id=1] shut down completed (kafka.server.BrokerServer)\n"
+    )
+    found = explained(capsys, tmp_path, "--lost", "1")
+    steps = [each["name"] for each in found["explained"]["steps"]]
+
+    assert found["explained"]["faults"] == {"stopped_disk_loss": 1}
+    assert steps.index("shut_down(broker1)") < steps.index("stopped_disk_loss(broker1)")
+    assert found["unknown_from"] == 100
+
+
+@pytest.mark.parametrize(
+    ("acks", "comes_back", "since"), [("1", True, 100), ("1", False, None), ("all", True, None)]
+)
+def test_what_a_deposed_leader_acknowledged_alone_is_not_known_once_it_has_followed(
+    acks: str, since: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, comes_back: bool
+) -> None:
+    cluster = MadeCluster()
+    cluster.produce(100)
+    cluster.kill(1)
+    cluster.produce(10)
+    if comes_back:
+        cluster.start(1)
+    cluster.write(tmp_path)
+    found = explained(capsys, tmp_path, "--acks", acks)
+
+    assert found["explained"]["lost"] == []
+    assert found["unknown_from"] == since
+
+
+@pytest.mark.parametrize(("torn", "beside"), [(True, False), (False, True), (False, False)])
+def test_a_log_that_ends_within_a_batch_and_those_beside_it_may_have_had_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, torn: bool, beside: bool
+) -> None:
+    """The last leader is killed, and no high watermark says that its log was longer."""
+    cluster = MadeCluster()
+    cluster.produce(100)
+    cluster.kill(2)
+    cluster.kill(3)
+    cluster.produce(10)
+    cluster.kill(1)
+    cluster.write(tmp_path)
+    (tmp_path / "broker1" / "replication-offset-checkpoint").write_text("0\n1\norders 0 100\n")
+    if torn:
+        segment = next((tmp_path / "broker1" / "orders-0").glob("*.log"))
+        segment.write_bytes(segment.read_bytes() + batch(110, [b"more"])[:-20])
+    if beside:
+        _, quiet = (tmp_path / "broker1" / name for name in ("orders-0", "quiet-0"))
+        shutil.copytree(tmp_path / "broker1" / "orders-0", quiet)
+        segment = next(quiet.glob("*.log"))
+        segment.write_bytes(segment.read_bytes()[:-20])
+    found = explained(capsys, tmp_path)
+
+    assert found["explained"]["lost"] == []
+    assert found["unknown_from"] == (110 if torn or beside else None)
 
 
 # ------------------------------------------------------------------ the newest part
