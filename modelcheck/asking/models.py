@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from counterexamples.pictures.roles import NAMES, NamedPart, parts_of, roles
 from spec.diagnostics import mistyped, suggest
-from spec.model.ir import Check, Model, Property
+from spec.model.ir import Action, Check, Model, Property
 
 
 def pick_model(models: tuple[Model, ...], name: str | None) -> Model:
@@ -28,6 +28,14 @@ def pick_property(model: Model, name: str) -> Property:
     """The property with a name. Raises SpecError."""
     found = next((prop for prop in model.properties if prop.name == name), None)
     return found or _unknown("--property", f"{model.name} has no property", name, model.properties)
+
+
+def insist_on_actions(models: Sequence[Model], option: str, names: Iterable[str]) -> None:
+    """Raise SpecError for a name that no action of the models has."""
+    actions = [action for model in models for action in model.actions]
+    for name in names:
+        if all(action.name != name for action in actions):
+            _unknown(option, f"{models[0].name} has no action", name, actions)
 
 
 def pick_checks(models: tuple[Model, ...], names: list[str]) -> list[tuple[Model, Check]]:
@@ -69,8 +77,10 @@ def _parts(model: Model, parts: list[NamedPart], option: str, name: str) -> tupl
     raise mistyped(option, name, what, help_, "R0902")
 
 
-def _unknown(option: str, what: str, name: str, known: Sequence[Model | Check | Property]) -> NoReturn:
+def _unknown(
+    option: str, what: str, name: str, known: Sequence[Model | Check | Property | Action]
+) -> NoReturn:
     """Raise SpecError for an unknown name."""
-    names = [each.name for each in known]
+    names = list(dict.fromkeys(each.name for each in known))
     help_ = suggest(name, names) or (f"it has {', '.join(names)}" if names else "")
     raise mistyped(option, name, f"{what} `{name}`", help_, "R0902")

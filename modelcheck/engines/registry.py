@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
-from modelcheck.contract.engine import Engine
+from modelcheck.contract.engine import Engine, Task
 from modelcheck.engines.extras import needing
+from modelcheck.search.simulate import RandomRuns, Samples
+from spec.meaning.semantics import State
 
 ENGINES = {
     "bmc": "modelcheck.symbolic.bounded:BoundedSearch",
@@ -18,6 +21,7 @@ ENGINES = {
     "reference": "modelcheck.search.reference:ReferenceEngine",
     "spark": "spark_explore.engine:SparkEngine",
 }
+SAMPLER = "modelcheck.explicit.sampler:sampler"  # compiled random runs
 EXTRAS = {"spark"}  # what these need is installed by their names: modelcheck[spark]
 
 
@@ -28,6 +32,16 @@ def engine(name: str, **options: object) -> Engine:
     """
     made: Engine = loaded(name, ENGINES[name])(**options)
     return made
+
+
+def random_runs(runs: int, seed: int, depth: int, weights: Mapping[str, int]) -> RandomRuns:
+    """The engine that takes random runs, in compiled code once there are many."""
+
+    def sampler(wish: RandomRuns, task: Task, starts: Collection[State]) -> Samples | None:
+        made: Samples | None = loaded("simulate", SAMPLER)(wish, task, starts)
+        return made
+
+    return RandomRuns(runs, seed, depth, weights, sampler)
 
 
 def loaded(name: str, where: str) -> Any:  # noqa: ANN401 - whatever it is

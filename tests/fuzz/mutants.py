@@ -21,7 +21,7 @@ from tests.fuzz.__main__ import say
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
-COPIED = (*PACKAGES, "tests", "pyproject.toml")
+COPIED = (*PACKAGES, "tests", "tools", "pyproject.toml")
 MODELS = 400  # that a change may stay hidden in
 SECONDS = 600
 
@@ -45,6 +45,7 @@ SYMMETRIC, LAST = "explicit, symmetry", "last layer"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
+SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/test_sampler.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
@@ -272,6 +273,37 @@ MUTANTS = (
            "runs = [run for run, _ in self._kept][::-1]", "distinct"),
     Mutant("random runs have faults beyond the budget", "modelcheck/search/simulate.py",
            "if self._faults != self.budget.total:", "if self._faults >= 0:", "simulate"),
+    Mutant("compiled runs: faults beyond the budget", SAMPLING, "may_fail if step.action.is_fault else",
+           "const(1, 1) if step.action.is_fault else", "simulate"),
+    Mutant("compiled runs: one fault too many", SAMPLING, 'may_fail = fn.below(self._get(fn, "faults")',
+           'may_fail = fn.up_to(self._get(fn, "faults")', "simulate"),
+    Mutant("compiled runs: faults are not counted", SAMPLING,
+           'self._put(fn, "faults", fn.add(self._get(fn, "faults"), by_fault))', "_ = by_fault", "simulate"),
+    Mutant("compiled runs: choices are not in the order of the definition", SAMPLING,
+           "in_order: ClassVar[bool] = True", "in_order: ClassVar[bool] = False",
+           f"{SAMPLER} -k order_of_the_definition"),
+    Mutant("compiled runs: the step before the one that was drawn", SAMPLING,
+           "fn.fork(fn.below(drawn, fn.read(weighed, now)), found, on)",
+           "fn.fork(fn.up_to(drawn, fn.read(weighed, now)), found, on)", "simulate"),
+    Mutant("compiled runs: always the first step of an action", SAMPLING,
+           "fn.mul(place, i64(8 * self.entry))", "fn.mul(place, i64(0))", "simulate"),
+    Mutant("compiled runs: one is added to each weight", f"{EXPLICIT}/sampler.py",
+           "wish.weights.get(name, 1)", "1 + wish.weights.get(name, 0)", f"{SAMPLER} -k weights"),
+    Mutant("compiled runs: a deadlock is passed over", SAMPLING,
+           "fn.goto(self._look)\n        fn.begin(goes_on)", "fn.goto(goes_on)\n        fn.begin(goes_on)",
+           "simulate"),
+    Mutant("compiled runs: a broken step is passed over", SAMPLING,
+           "fn.leave_if(fn.ne(untouched, i64(NOWHERE)), self._look)", "_ = untouched", "simulate"),
+    Mutant("compiled runs: an error of a property is passed over", SAMPLING,
+           'fn.or_(self._get(fn, "wanted"), i64(ERROR_BIT))', 'self._get(fn, "wanted")',
+           f"{SAMPLER} -k what_a_run_decides"),
+    Mutant("compiled runs: cut steps are counted again after each run", SAMPLING,
+           'fn.write("%ctx", i64(0), place)', "_ = place", f"{SAMPLER} -k limit_of_states"),
+    Mutant("compiled runs: the first initial state begins all", SAMPLING,
+           'self._below(fn, self._get(fn, "start_count"))', "self._below(fn, i64(1))",
+           f"{SAMPLER} -k several_states"),
+    Mutant("compiled runs: what was looked at is counted there too", f"{EXPLICIT}/sampler.py",
+           "        ctypes.memset(self._own, 0, ctypes.sizeof(self._own))\n", "", "simulate"),
     Mutant("a way out may go through what is wrong", "modelcheck/diagnosis/futures.py",
            "reach.sources_of({*reach.unseen, *(self._bad & reach.numbers.keys())})",
            "{*reach.unseen, *self._bad}", "no return"),

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import modelcheck.engines.registry as engines
+import modelcheck.search.simulate as simulate
 from counterexamples.certify import NotReplayable, certify
 from counterexamples.compare import compare
 from counterexamples.itf.read import document
@@ -31,6 +33,7 @@ from modelcheck.search.first_names import RenamedRun, with_first_names
 from modelcheck.search.simulate import RandomRuns
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.interchangeable import symmetric_sorts
+from spec.model.ir import Check
 from spec.model.kinds import OF_RUNS
 from spec.model.values import ModelError
 from tests.agreement import differences
@@ -287,7 +290,9 @@ def simulated(case: Case) -> Differences | None:
         return None
     depth = case.random("simulated").randint(0, 15)
     told = check(case.model, asked, engine=RandomRuns(RUNS, case.seed, depth), limits=WAYS).findings
-    found: dict[str, tuple[object, object]] = {}
+    found: dict[str, tuple[object, object]] = {
+        "compiled code": (timeless(told), timeless(_compiled(case, asked, depth)))
+    }
     best, shown = runs_in(known), runs_in(told)
     for name, run in shown.items():
         if known.error is not None or (name == "error" and known.end is not End.COMPLETE):
@@ -312,6 +317,21 @@ def simulated(case: Case) -> Differences | None:
             found |= differences({f"{number}: a run": ""}, {f"{number}: a run": refusal(run)})
             found |= differences({f"{number}: short": True}, {f"{number}: short": len(run.steps) <= depth})
     return found
+
+
+def _compiled(case: Case, asked: Check, depth: int) -> Findings:
+    """What the same random runs find in compiled code, from the first one on."""
+    few, simulate.FEW = simulate.FEW, -1
+    try:
+        engine = engines.random_runs(RUNS, case.seed, depth, {})
+        return check(case.model, asked, engine=engine, limits=WAYS).findings
+    finally:
+        simulate.FEW = few
+
+
+def timeless(findings: Findings) -> Findings:
+    """The findings without seconds and memory."""
+    return replace(findings, stats=replace(findings.stats, seconds=0.0, memory=0))
 
 
 def _reachable(case: Case) -> set[State] | None:

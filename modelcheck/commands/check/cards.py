@@ -106,6 +106,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
         ("--simulate", [] if sample is None else [sample.runs]),
         ("--seed", [] if sample is None else [sample.seed]),
         ("--depth", [] if sample is None else [sample.depth]),
+        ("--weight", args.weight or ()),
     )
     words += engine_again(args)
     if args.symmetry is not None:

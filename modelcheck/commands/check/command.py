@@ -17,13 +17,14 @@ from modelcheck.api import Unmet, Unsupported
 from modelcheck.api import check as run_check
 from modelcheck.asking.estimate import card as estimate_card
 from modelcheck.asking.estimate import estimate
+from modelcheck.asking.models import insist_on_actions
 from modelcheck.asking.overrides import refuse_unbounded
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.commands.check.cards import summary, tell_card, tell_runs, unused_lines
 from modelcheck.commands.check.files import write_files
 from modelcheck.commands.check.followups import FollowupProvider
 from modelcheck.commands.check.questions import Question, questions
-from modelcheck.commands.options.engine_options import engine_by
+from modelcheck.commands.options.engine_options import engine_by, weights_of
 from modelcheck.commands.options.pipeline_options import write_report
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.coverage import never_read, never_used
@@ -91,6 +92,7 @@ def _run(
     to_read = None if args.max_time is None else max(args.max_time, START_UP)
     with timings.phase("read"), watched(to_read, None, output.give_up):
         asked = questions(args)
+        insist_on_actions([model for model, _ in asked], "--weight", weights_of(args))
         for model, check in asked if args.all is not None else ():
             refuse_unbounded(model, check, "`--all`")
         providers: Sequence[FollowupProvider] = args.followups

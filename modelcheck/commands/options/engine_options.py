@@ -10,11 +10,12 @@ from typing import Any
 
 import modelcheck.commands.options.amounts as amounts
 from modelcheck.contract.engine import Engine
-from modelcheck.engines.registry import ENGINES, engine
-from modelcheck.search.simulate import DEPTH, RandomRuns
+from modelcheck.engines.registry import ENGINES, engine, random_runs
+from modelcheck.search.simulate import DEPTH
 from spec.frozen import frozen
 
 SEEDS = 2**32  # as many may be drawn; any may be given
+HEAVIEST = 1_000_000  # weight of an action
 SIMULATE = "simulate"  # random runs, the way to search that is no engine by name
 SPARK = "spark"
 
@@ -87,6 +88,15 @@ OPTIONS = {
             "type": int,
             "metavar": "S",
             "help": "seed of the random runs (default: a random one, which is printed)",
+        },
+        is_keyword=False,
+    ),
+    "--weight": EngineOption(
+        (SIMULATE,),
+        {
+            "action": "append",
+            "metavar": "ACTION=N",
+            "help": "with --simulate: choose a step of this action N times as often as another; repeatable",
         },
         is_keyword=False,
     ),
@@ -172,10 +182,21 @@ def engine_by(args: argparse.Namespace) -> Engine | None:
     keywords = keywords_of(args, way)
     if way == SIMULATE:
         seed = randbelow(SEEDS) if args.seed is None else args.seed
-        return RandomRuns(args.simulate, seed, DEPTH if args.depth is None else args.depth)
+        return random_runs(args.simulate, seed, DEPTH if args.depth is None else args.depth, weights_of(args))
     if way == SPARK:
         keywords |= _resumed(args)
     return None if way is None else engine(way, **keywords)
+
+
+def weights_of(args: argparse.Namespace) -> dict[str, int]:
+    """The weights of actions given, by name; exits for a weight that is no whole number up to HEAVIEST."""
+    found = {}
+    for text in args.weight or ():
+        name, _, number = text.partition("=")
+        if not (name and number.isdecimal() and int(number) <= HEAVIEST):
+            args.refuse(f"--weight is ACTION=N, with N from 0 to {HEAVIEST:,}, not `{text}`")
+        found[name] = int(number)
+    return found
 
 
 def keywords_of(args: argparse.Namespace, way: str | None) -> dict[str, Any]:

@@ -59,6 +59,7 @@ OF_BLOCKS: Signatures = {
     "ask": (None, [_P, _N, _P]),
     "lead_to": (_N, [_P, _N, _P, _FLAG]),
 }
+OF_SAMPLES: Signatures = {"sample": (_N, [_P, _P])}
 OF_WAYS: Signatures = {
     "mark_goals": (None, [_P, _N, _P, _N]),
     "look_ahead": (_N, [_P, _P, _N, _P, _N, _N, _N, _FLAG]),
@@ -68,7 +69,7 @@ OF_WAYS: Signatures = {
     "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
 }
-PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, "configure"}
+PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, *OF_SAMPLES, "configure"}
 
 
 class MachineCode:

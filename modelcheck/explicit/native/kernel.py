@@ -187,6 +187,11 @@ def shared_name(task: Task) -> str:
     return _name(_key(task, of_family=True), Tier.QUICK)
 
 
+def name_of_runs(task: Task) -> str:
+    """The cache name of the code that makes random runs of a task."""
+    return _name(_key(task) + "-runs", Tier.QUICK)
+
+
 def _name(key: str, tier: Tier) -> str:
     """The cache name for a key and tier."""
     return f"{key}-{tier.value}"

@@ -13,10 +13,12 @@ from modelcheck.explicit.codegen.expressions.operations import CORE
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.claims import awaits, claims, ends, goals
 from modelcheck.explicit.codegen.search.context import Context, context, fair, of_fair_runs, recoverable
+from modelcheck.explicit.codegen.search.expansion import Expansion
 from modelcheck.explicit.codegen.search.graphs import MOST_FAIR, graphs
 from modelcheck.explicit.codegen.search.liveness import Liveness
 from modelcheck.explicit.codegen.search.loops import ActionFunctions, loops
 from modelcheck.explicit.codegen.search.recovery_blocks import RecoveryBlocks
+from modelcheck.explicit.codegen.search.sampling import Sampling, SamplingSteps
 from modelcheck.explicit.codegen.search.steps import Steps
 from modelcheck.explicit.codegen.states.canonical import canonical, emitting
 from modelcheck.explicit.codegen.states.in_use import greatest
@@ -66,19 +68,7 @@ def write(
     """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
     task = in_core(task)
     words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters)
-    steps = [
-        Steps(action, expressions, layout, words)
-        for action in task.model.actions
-        if not action.is_fault or action.name in words.allowed
-    ]
-    probes = [
-        Steps(action, expressions, layout, words, probe=True)
-        for action in task.model.actions
-        if action.is_fault and words.deadlock is not None
-    ]
-    most = sum(step.most for step in steps)
-    if most > MOST_STEPS:
-        raise TooWide(f"up to {most} steps from one state")
+    steps, probes, most = _steps(Steps, task, expressions, layout, words)
     named = ActionFunctions(
         [step.name for step in steps if not step.action.is_fault],
         [step.name for step in steps if step.action.is_fault],
@@ -102,6 +92,42 @@ def write(
         *extra,
     ]
     return KernelText(text_of(functions, public, parameters.declared()), most)
+
+
+def of_runs(task: Task, layout: PackedLayout) -> KernelText:
+    """The LLVM IR of a kernel that makes random runs. Raises TooWide."""
+    task = in_core(task)
+    parameters = Parameters(task, folded=True)
+    words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters)
+    steps, probes, most = _steps(SamplingSteps, task, expressions, layout, words)
+    functions: list[Function] = [
+        *(step.fn for step in [*steps, *probes]),
+        *claims(words, expressions, layout),
+        *ends(words, expressions, layout),
+        *Expansion(layout, words, parameters, emitting(task.scope, ())).takers(),
+        *Sampling(layout, words, steps, probes).functions(),
+    ]
+    return KernelText(text_of(functions, PUBLIC), most)
+
+
+def _steps(
+    of: type[Steps], task: Task, expressions: ExpressionWriter, layout: PackedLayout, words: Context
+) -> tuple[list[Steps], list[Steps], int]:
+    """The functions of actions, those of probes, and the most successors of a state. Raises TooWide."""
+    steps = [
+        of(action, expressions, layout, words)
+        for action in task.model.actions
+        if not action.is_fault or action.name in words.allowed
+    ]
+    probes = [
+        of(action, expressions, layout, words, probe=True)
+        for action in task.model.actions
+        if action.is_fault and words.deadlock is not None
+    ]
+    most = sum(step.most for step in steps)
+    if most > MOST_STEPS:
+        raise TooWide(f"up to {most} steps from one state")
+    return steps, probes, most
 
 
 def in_core(task: Task) -> Task:

@@ -17,11 +17,12 @@ from modelcheck.explicit.native.functions import (
     OF_GRAPHS,
     OF_LIVENESS,
     OF_RECOVERY,
+    OF_SAMPLES,
     OF_WAYS,
     PUBLIC,
     SIGNATURES,
 )
-from modelcheck.explicit.native.writing import text_of, write
+from modelcheck.explicit.native.writing import of_runs, text_of, write
 from spec.load import loads
 
 TYPES: dict[str, set[Any]] = {
@@ -52,10 +53,11 @@ def written() -> Iterator[str]:
         packed = layout(task.model, task.scope, task.counted, marks=marks)
         yield write(task, packed, Parameters(task, folded=True), blocks=blocks).text
     yield text_of(graphs(), PUBLIC)
+    yield of_runs(task, layout(task.model, task.scope, task.counted)).text
 
 
 def test_the_signatures_of_machine_code_are_those_of_the_functions_that_are_written() -> None:
-    believed = SIGNATURES | OF_RECOVERY | OF_LIVENESS | OF_BLOCKS | OF_WAYS | OF_GRAPHS
+    believed = SIGNATURES | OF_RECOVERY | OF_LIVENESS | OF_BLOCKS | OF_WAYS | OF_GRAPHS | OF_SAMPLES
     seen = set()
     for text in written():
         for result, name, given in re.findall(

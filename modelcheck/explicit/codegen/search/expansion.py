@@ -42,8 +42,11 @@ class Expansion(Runtime):
         self, free: Sequence[str], faults: Sequence[str], probes: Sequence[str], most: int
     ) -> list[Function]:
         """All functions, given the names of the functions of actions and the most successors of a state."""
-        emits = [self._emit(name, represent) for name, represent in self.emits.items()]
-        return [*emits, self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
+        return [*self.takers(), self._expand(free, faults, probes, most), self._sort(), self._expand_round()]
+
+    def takers(self) -> list[Function]:
+        """The functions that take a successor."""
+        return [self._emit(name, represent) for name, represent in self.emits.items()]
 
     def _emit(self, name: str, represent: str | None) -> Function:
         """Write a function that appends a successor, or its representative, to the buffer."""

@@ -37,6 +37,7 @@ class Steps:
     """
 
     called: ClassVar[str] = "step"
+    in_order: ClassVar[bool] = False  # whether steps must be made in the order of the definition
 
     def __init__(
         self,
@@ -111,7 +112,9 @@ class Steps:
             self._begin(args)
             return
         param = self.action.params[index]
-        walk = quantifiers.candidates(self.expressions, param.domain, param.case, self.scene, in_order=False)
+        walk = quantifiers.candidates(
+            self.expressions, param.domain, param.case, self.scene, in_order=self.in_order
+        )
 
         def one(member: Live) -> None:
             self.scene.slots[param.slot] = member
@@ -333,7 +336,7 @@ class Steps:
         """Emit `choose`: the rest is run for each candidate, from the same state."""
         fn, scene = self.fn, self.scene
         walk = quantifiers.candidates(
-            self.expressions, statement.domain, statement.case, scene, in_order=False
+            self.expressions, statement.domain, statement.case, scene, in_order=self.in_order
         )
         saved = StateBits(fn, self.layout, fn.array(self.layout.words))
         self.after.copy_to(saved)
