@@ -191,7 +191,7 @@ def test_ctrl_c_leaves_whole_json(started: Start, tmp_path: Path) -> None:
 
 
 def test_a_killed_compiler_takes_nothing_from_the_review(started: Start) -> None:
-    review = started("--max-states", "300000")
+    review = started("--max-states", "1500000")
     for compiler in wait_for_compilers(review):
         os.kill(compiler, signal.SIGKILL)
     out, err = review.communicate(timeout=100)
