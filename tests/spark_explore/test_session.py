@@ -158,7 +158,7 @@ def test_without_a_java_on_the_path_the_command_of_the_manual_works(tmp_path: Pa
     assert install == "python -m pip install -e '.[spark]'"
     assert process.returncode == Exit.EXPECTED
     assert errors == ""
-    assert "searched   596 states" in told
+    assert "searched   478 states" in told
     assert "engine     spark" in told
 
 
