@@ -225,7 +225,7 @@ def test_the_landing_page_has_at_most_two_screens(site: Path, reader: Page) -> N
     reader.set_viewport_size({"width": 1280, "height": 800})
     reader.goto((site / "index.html").as_uri())
 
-    assert reader.locator("img").evaluate("picture => picture.naturalWidth") >= 700  # all pictures are as wide
+    assert reader.locator("img").evaluate("picture => picture.naturalWidth") >= 700
     assert reader.evaluate("document.documentElement.scrollHeight") <= 1600
 
 
