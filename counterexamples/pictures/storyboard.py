@@ -278,11 +278,11 @@ class _Board:
         if replica.log is None:
             first, below = self._badge(row, name)
             taken = width_of(name, "strong") + 10 + width_of(first, "small", "flash")
-            taken, nearest = self._wide if below else taken, texts[0]
+            taken = self._wide if below else taken
         else:
             is_labelled = any(box.cut or box.missing for box in replica.log)
-            taken, nearest = log_width(replica) if is_labelled else 0.0, texts[-1]
-        fits = BAND + taken + width_of(nearest, *NOTE) + 24 <= self._wide
+            taken = log_width(replica) if is_labelled else 0.0
+        fits = BAND + taken + width_of(texts[0], *NOTE) + 24 <= self._wide
         return len(texts) - fits
 
     def _replicas(self, row: PictureRow, x: float, y: float) -> Iterator[str]:
