@@ -174,7 +174,7 @@ def test_what_is_known_of_faults_still_to_come_leads_past_no_better_run() -> Non
             ObservationProduct(model(), taken.scope, taken.observed),
             WithoutBounds(model(), taken.scope, taken.observed, look_ahead=False),
         ):
-            limits = ExplanationLimits(states=LIMIT, faults=taken.faults)
+            limits = ExplanationLimits(states=3 * LIMIT, faults=taken.faults)  # without bounds it takes more
             found.append(ExplanationSearch(product, limits, silent).run())
 
         assert all(each.run is not None for each in found)
