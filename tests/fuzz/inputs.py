@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import current_process
@@ -30,6 +31,7 @@ from tests.fuzz.cases import text_of
 from tests.fuzz.commands import LIMIT, ROOT, Input, input_of
 from tests.fuzz.findings import Answer, Differences, Finding
 from tests.fuzz.outside import REQUEST
+from tests.fuzz.pool import answer_each
 from tests.hostile_files import put
 
 TWICE = 2 * LIMIT + 2  # seconds, the start of other processes and what is shown included
@@ -84,11 +86,7 @@ def serve(pipe: Connection) -> None:
         os.environ["MODELCHECK_CACHE"] = f"{folder}/kernels"
         traces = Path(folder) / "traces"
         write_traces(traces)
-        try:
-            while True:
-                pipe.send(run(pipe.recv(), traces))
-        except EOFError:
-            return
+        answer_each(pipe, partial(run, traces=traces))
 
 
 def write_traces(folder: Path) -> None:

@@ -16,6 +16,7 @@ from tests.fuzz.cases import TooLarge, case_of, text_of
 from tests.fuzz.comparisons import COMPARISONS, Comparison, alike, differing
 from tests.fuzz.findings import Answer, Differences, Finding
 from tests.fuzz.others import OTHERS
+from tests.fuzz.pool import answer_each
 from tests.fuzz.shrink import smallest
 
 PATIENCE = 120.0  # seconds for one model
@@ -122,8 +123,4 @@ def without_kernels_kept() -> Iterator[None]:
 def serve(pipe: Connection) -> None:
     """Answer jobs until there are none; no kernel is kept."""
     with without_kernels_kept():
-        try:
-            while True:
-                pipe.send(run(pipe.recv()))
-        except EOFError:
-            return
+        answer_each(pipe, run)

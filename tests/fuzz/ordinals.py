@@ -12,6 +12,7 @@ from tests.fuzz.comparisons import Comparison, differing
 from tests.fuzz.findings import Answer, Differences, Finding
 from tests.fuzz.models import without_kernels_kept
 from tests.fuzz.others import OTHERS
+from tests.fuzz.pool import answer_each
 from tests.ordinal_models import ordinal_model
 from tests.without_bounds import agree_with_bounds, engines_agree
 
@@ -96,8 +97,4 @@ def run(job: Job) -> Answer:
 def serve(pipe: Connection) -> None:
     """Answer jobs until there are none; no kernel is kept."""
     with without_kernels_kept():
-        try:
-            while True:
-                pipe.send(run(pipe.recv()))
-        except EOFError:
-            return
+        answer_each(pipe, run)

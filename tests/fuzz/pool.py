@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from time import monotonic
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from modelcheck.processes.children import Child, started
 from tests.fuzz.findings import Answer
@@ -50,6 +50,15 @@ class Queue(Generic[J]):
         if self._urgent:
             return self._urgent.popleft()
         return None if self._until is not None and monotonic() > self._until else next(self._jobs, None)
+
+
+def answer_each(pipe: Connection, run: Callable[[Any], Answer]) -> None:
+    """Answer jobs until there are none."""
+    try:
+        while True:
+            pipe.send(run(pipe.recv()))
+    except EOFError:
+        return
 
 
 @dataclass

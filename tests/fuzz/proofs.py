@@ -37,6 +37,7 @@ from spec.model.op import Op, Quantifier
 from spec.model.values import ModelError
 from spec.model.walk import children, with_expressions, with_parts
 from tests.fuzz.findings import Answer, Finding
+from tests.fuzz.pool import answer_each
 
 PROVED = (  # a file and a check of it, of which the prover proves all, or these claims
     ("quorum", "any_n", ()),
@@ -409,8 +410,4 @@ def run(job: Job) -> Answer:
 
 def serve(pipe: Connection) -> None:
     """Answer jobs until there are none."""
-    try:
-        while True:
-            pipe.send(run(pipe.recv()))
-    except EOFError:
-        return
+    answer_each(pipe, run)
