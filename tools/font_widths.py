@@ -17,10 +17,10 @@ from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from counterexamples.pictures.rendered import CHROMIUM
 from modelcheck.storage.files import save_text
 
 MODULE = Path(__file__).parent.parent / "counterexamples" / "pictures" / "widths.py"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SIGNS = "".join(map(chr, (*range(0x20, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)))) + (
     "αβγδεζηθικλμνξοπρστυφχψωΔΣΩ⁰¹²³⁴⁵⁶⁷⁸⁹–—‘’“”…•→←↑↓↻⇒∀∃∈∉∧∨¬≤≥≠−×·★☆⚡✉✓✗✕✚▸▼∅∪∩�"
 )
@@ -45,9 +45,9 @@ from __future__ import annotations
 
 def main() -> int:
     """Measure and write; 1 where there is no browser."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if program is None:
-        sys.stderr.write(f"none of {', '.join(BROWSERS)} is installed\n")
+        sys.stderr.write(f"none of {', '.join(CHROMIUM)} is installed\n")
         return 1
     measured = _measured(program)
     text = ABOUT + "\n".join(_table(name, measured[key]) for name, key in (("PLAIN", "400"), ("BOLD", "700")))

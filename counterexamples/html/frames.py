@@ -168,10 +168,9 @@ def _frame(
 
 def _is_shown(trace: Trace, selection: Selection, place: StatePlace, path: str) -> bool:
     """Whether a selection shows a part of the state; ghosts too, where it is of all."""
-    index = trace.model.variables.index(place.variable)
-    is_all = place.variable.ghost and not (selection.show.has_parts or selection.hide.has_parts)
-    is_lane = place.member is None or selection.has_member(place.member)
-    return is_lane and (is_all or selection.has(index, path.rpartition(".")[2], place.variable))
+    if place.variable.ghost and not (selection.show.has_parts or selection.hide.has_parts):
+        return selection.has_lane(place)
+    return selection.has_place(trace.model, place, path)
 
 
 def _replica(picture: Picture, row: PictureRow, name: str, found: Sequence[Change]) -> ReplicaBox:

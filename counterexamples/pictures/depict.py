@@ -224,10 +224,7 @@ class _Drawing:
 
     def _is_shown(self, change: Change) -> bool:
         """Whether a change is of a part and a member that are to be shown."""
-        place = change.place
-        index = self._trace.model.variables.index(place.variable)
-        is_lane = place.member is None or self._cast.selection.has_member(place.member)
-        return is_lane and self._cast.is_chosen(index, change.path.rpartition(".")[2])
+        return self._cast.selection.has_place(self._trace.model, change.place, change.path)
 
     def _is_drawn(self, change: Change) -> bool:
         """Whether a change is visible in boxes, bars and marks."""
@@ -279,7 +276,7 @@ class _Drawing:
 
 
 def _are(what: str, names: Sequence[str]) -> str:
-    """SelectedNames with a verb: "record 1 is", "records 1, 2 are", "v1 is"."""
+    """Names with a verb: "record 1 is", "records 1, 2 are", "v1 is"."""
     if len(names) == 1:
         return f"{what}{names[0]} is"
     return f"{what.rstrip()}{'s ' if what else ''}{', '.join(names)} are"

@@ -139,18 +139,18 @@ def _chromium_pdf(source: Path, target: Path, size: Size) -> list[str]:
 
 
 Renderer = Callable[[Path, Path, Size], list[str]]
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 RENDERERS: Mapping[str, Mapping[str, Renderer]] = {
     "PNG": {
         "rsvg-convert": _rsvg,
         "resvg": _resvg,
         "inkscape": _inkscape,
-        **dict.fromkeys(_CHROMIUM, _chromium),
+        **dict.fromkeys(CHROMIUM, _chromium),
     },
     "PDF": {
         "rsvg-convert": _rsvg_pdf,
         "inkscape": _inkscape_pdf,
-        **dict.fromkeys(_CHROMIUM, _chromium_pdf),
+        **dict.fromkeys(CHROMIUM, _chromium_pdf),
     },
 }
 """By the form of the file: the programs, the best first, and what to ask of each."""

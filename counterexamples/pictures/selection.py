@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from counterexamples.diff import StatePlace
 from counterexamples.pictures.roles import NAMES, NamedPart, Roles, parts_of, roles
 from spec.diagnostics import Diagnostic, SpecError, suggest
 from spec.frozen import frozen
@@ -53,6 +54,15 @@ class Selection:
                 left_out or self.hide.messages
             )
         return (named or not self.show.has_parts) and not left_out
+
+    def has_lane(self, place: StatePlace) -> bool:
+        """Whether a part of the state is of a member with a lane, or of none."""
+        return place.member is None or self.has_member(place.member)
+
+    def has_place(self, model: Model, place: StatePlace, path: str) -> bool:
+        """Whether a part of the state is shown; `path` names what is meant of it."""
+        index = model.variables.index(place.variable)
+        return self.has_lane(place) and self.has(index, path.rpartition(".")[2], place.variable)
 
     def of_roles(self, found: Roles, variables: tuple[Variable, ...]) -> Roles:
         """The roles of what is shown."""

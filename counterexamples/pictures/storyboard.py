@@ -80,12 +80,12 @@ def frames(picture: Picture, most: int = MOST_FRAMES) -> tuple[StoryFrame, ...]:
 
 def _between(picture: Picture, start: int, end: int) -> Iterator[int]:
     """Where the steps of a frame are divided so that none has too many: at those that do most."""
-    count = end + 1 - start
-    for parts in range(ceil(count / MOST_TOLD), 1, -1):
-        least = max(1, count - MOST_TOLD * (parts - 1))
+    left = end + 1 - start
+    for parts in range(ceil(left / MOST_TOLD), 1, -1):
+        least = max(1, left - MOST_TOLD * (parts - 1))
         size = max(range(least, MOST_TOLD + 1), key=lambda size: _rank(picture.rows[start + size - 1], size))
         yield start + size - 1
-        start, count = start + size, count - size
+        start, left = start + size, left - size
 
 
 def told(frame: StoryFrame) -> tuple[PictureRow | int, ...]:

@@ -310,8 +310,9 @@ def _tall(label: list[str]) -> float:
 
 def _is_same_call(before: Arrow | None, arrow: Arrow) -> bool:
     """Whether an arrow is another of the calls that the one before it is one of, which has the words."""
-    is_call = before is not None and before.mark is arrow.mark is ArrowKind.CALL
-    return is_call and before is not None and (before.start, before.text) == (arrow.start, arrow.text)
+    if before is None or not before.mark is arrow.mark is ArrowKind.CALL:
+        return False
+    return (before.start, before.text) == (arrow.start, arrow.text)
 
 
 def _shared(least: dict[str, float], wanted: dict[str, float], room: float) -> dict[str, float]:
