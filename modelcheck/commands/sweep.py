@@ -12,7 +12,7 @@ from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
 from modelcheck.commands.options.amounts import add_limits
-from modelcheck.commands.options.engine_options import OPTIONS, keywords_of
+from modelcheck.commands.options.engine_options import OPTIONS, add_symmetry, keywords_of
 from modelcheck.commands.options.given import MODEL, add_overrides, given_by
 from modelcheck.contract.assessment import MARKS, assess
 from modelcheck.contract.engine import Limits
@@ -50,12 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--property", action="append", default=[], metavar="NAME", help="check only this property; repeatable"
     )
     add_overrides(parser.add_argument_group("overrides"))
-    add(
-        "--symmetry",
-        action=argparse.BooleanOptionalAction,
-        help="reduce by symmetry: identify states that differ only in the names of members "
-        "(default: as the check says)",
-    )
+    add_symmetry(parser)
     add_limits(parser)
     add(
         "--engine",

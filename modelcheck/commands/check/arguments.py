@@ -8,7 +8,7 @@ from pathlib import Path
 import modelcheck.commands.options.amounts as amounts
 from modelcheck.api import PREFERRED
 from modelcheck.commands.options.draw_options import add_draw_options, refuse_unused
-from modelcheck.commands.options.engine_options import SPARK, add_engine_options
+from modelcheck.commands.options.engine_options import SPARK, add_engine_options, add_symmetry
 from modelcheck.commands.options.given import MODELS, add_overrides
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
 from modelcheck.contract.engine import Keep
@@ -48,12 +48,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add_engine_options(group)
     add("--threads", type=amounts.threads, metavar="N", help="use N cores (default: all)")
-    add(
-        "--symmetry",
-        action=argparse.BooleanOptionalAction,
-        help="reduce by symmetry: identify states that differ only in the names of members "
-        "(default: as the check says)",
-    )
+    add_symmetry(group)
     add(
         "--no-ways",
         action="store_true",

@@ -176,6 +176,16 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
         group.add_argument(flag, **option.about)
 
 
+def add_symmetry(parser: argparse._ActionsContainer) -> None:
+    """Add `--symmetry` and `--no-symmetry`."""
+    parser.add_argument(
+        "--symmetry",
+        action=argparse.BooleanOptionalAction,
+        help="reduce by symmetry: identify states that differ only in the names of members "
+        "(default: as the check says)",
+    )
+
+
 def engine_by(args: argparse.Namespace) -> Engine | None:
     """The engine asked for, with its options; exits with an error for another engine's option."""
     way = SIMULATE if args.simulate is not None else args.engine
