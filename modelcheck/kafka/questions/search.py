@@ -123,8 +123,8 @@ class Asking(Interruptible):
         if faults is None or faults < FORGETS:
             return self._checked(asked, limits, small=small, forgets=False)
         outcome = self._checked(asked, limits, small=small, forgets=True)
-        found = outcome.findings
-        if found.end is not End.COMPLETE or found.stats.states > CLOSES:
+        findings = outcome.findings
+        if findings.end is not End.COMPLETE or findings.stats.states > CLOSES:
             return outcome
         return self._checked(asked, limits, small=small, forgets=False)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
 from modelcheck.kafka.incident.explain_log.guidance import Guidance
-from modelcheck.kafka.incident.explain_log.product import NONE, ObservationProduct, Point
+from modelcheck.kafka.incident.explain_log.product import LOSES_DISK, NONE, ObservationProduct, Point
 from modelcheck.processes.memory import resident
 from spec.frozen import frozen
 from spec.meaning.semantics import Step
@@ -19,11 +19,7 @@ EVERY = 256  # points between two looks at the clock
 EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon
 EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
-GRAVE = {
-    "power_loss": 1,
-    "disk_loss": 2,
-    "stopped_disk_loss": 2,
-}  # of two runs as long, the one that loses less is shown
+GRAVE = {"power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)  # of two runs as long, that with less is shown
 OnProgress = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
 
