@@ -14,9 +14,22 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
 from functools import partial
 from inspect import get_annotations
-from typing import Any, NamedTuple, NoReturn, TypeVar, dataclass_transform, overload
+from typing import Any, Generic, NamedTuple, NoReturn, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
+
+
+class This(Generic[T]):
+    """A wrapper that compares objects by identity, as a key of caches: to hash a deep value takes long."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, This) and other.value is self.value
 
 
 @overload

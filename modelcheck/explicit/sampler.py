@@ -11,7 +11,7 @@ from modelcheck.explicit.codegen.search.context import context
 from modelcheck.explicit.codegen.search.sampling import TO_LOOK_AT, SampleWords
 from modelcheck.explicit.codegen.states.layout import layout
 from modelcheck.explicit.codegen.values.packing import TooWide
-from modelcheck.explicit.native.arena import Region
+from modelcheck.explicit.native.arena import Region, words_of
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import OF_SAMPLES, Codes, MachineCode
 from modelcheck.explicit.native.kernel import name_of_runs
@@ -49,13 +49,13 @@ class Sampler:
         actions = [a for a in task.model.actions if not a.is_fault or a.name in words.allowed]
         self._actions = [action.name for action in actions]
         count, limits = len(actions), 2 * len(words.limits)
-        self._own_context = (ctypes.c_uint64 * words.size)(*words.new())
-        self._state = (ctypes.c_uint64 * packed.words)()
-        self._starts = _array([word for state in starts for word in packed.pack(state)])
-        self._taken, self._own = _array([0] * count), _array([0] * count)
-        self._cut = _array([0] * limits)
-        self._weights = _array([wish.weights.get(name, 1) for name in self._actions])
-        self._ends, self._weighed = _array([0] * count), _array([0] * count)
+        self._own_context = words_of(words.new())
+        self._state = words_of([0] * packed.words)
+        self._starts = words_of([word for state in starts for word in packed.pack(state)])
+        self._taken, self._own = words_of([0] * count), words_of([0] * count)
+        self._cut = words_of([0] * limits)
+        self._weights = words_of([wish.weights.get(name, 1) for name in self._actions])
+        self._ends, self._weighed = words_of([0] * count), words_of([0] * count)
         self._scratch = Region(8 * (packed.words + 1) * (code.most + 1))
         self._skipped = 0  # runs that others have made
         total = task.budget.total
@@ -98,7 +98,7 @@ class Sampler:
     def _leave(self, run: int) -> None:
         """Forget what the run in hand has counted, and be about to begin another."""
         new = self._context.new()
-        ctypes.memmove(self._own_context, _array(new), ctypes.sizeof(self._own_context))
+        ctypes.memmove(self._own_context, words_of(new), ctypes.sizeof(self._own_context))
         ctypes.memset(self._own, 0, ctypes.sizeof(self._own))
         self._skipped += run - self._words.run
         self._words.begun, self._words.run = 0, run
@@ -144,12 +144,7 @@ def _code(task: Task) -> MachineCode:
     found = codes.find(name, OF_SAMPLES)
     if found is not None:
         return found
-    from modelcheck.explicit.native.writing import code, of_runs  # noqa: PLC0415 - half of the engine, for new code
+    from modelcheck.explicit.native.writing import code, write_runs  # noqa: PLC0415 - half of the engine, for new code
 
     packed = layout(task.model, task.scope, task.counted)
-    return codes.keep(name, code(of_runs(task, packed), Tier.QUICK), OF_SAMPLES)
-
-
-def _array(words: list[int]) -> ctypes.Array[ctypes.c_uint64]:
-    """Words as a ctypes array."""
-    return (ctypes.c_uint64 * len(words))(*words)
+    return codes.keep(name, code(write_runs(task, packed), Tier.QUICK), OF_SAMPLES)

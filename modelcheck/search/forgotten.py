@@ -13,9 +13,12 @@ Whether one more fault would add anything is then not known, so the answer is ne
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from modelcheck.contract.engine import Task
+from spec.frozen import This
 from spec.model.influence import influential
-from spec.model.ir import PropertyKind
+from spec.model.ir import Model, Property, PropertyKind
 from spec.model.types import Nat, walk_type
 
 OF_LAST_LAYER = {PropertyKind.INVARIANT, PropertyKind.REACHABLE, PropertyKind.STEP, PropertyKind.ASSERT}
@@ -32,21 +35,26 @@ def forgettable(task: Task) -> frozenset[int]:
     None where a checkpoint is kept or something is asked that looks beyond states and steps;
     and none with a nat without a bound, whose values in use count.
     """
-    model, family = task.model, task.family
+    family = task.family
     asked = [*task.properties, *(family.properties if family is not None else ())]
     asked += [each.condition for each in (*task.witnesses, *(family.witnesses if family is not None else ()))]
     if task.keep is not None or any(prop.kind not in OF_LAST_LAYER for prop in asked):
         return frozenset()
-    free = [action for action in model.actions if not action.is_fault]
-    read = [expr for prop in asked for expr in (prop.expr, prop.goal) if expr is not None]
-    kept = influential(free, read)
-    unbounded = task.scope.unbounded
+    kept, unbounded = _influential(This(task.model), tuple(map(This, asked))), task.scope.unbounded
     return frozenset(
         number
-        for number, variable in enumerate(model.variables)
+        for number, variable in enumerate(task.model.variables)
         if number not in kept
         and not any(isinstance(each, Nat) and each.name in unbounded for each in walk_type(variable.type))
     )
+
+
+@lru_cache(maxsize=64)
+def _influential(model: This[Model], asked: tuple[This[Property], ...]) -> frozenset[int]:
+    """The variables that free steps or properties can still meet: asked several times for each search."""
+    free = [action for action in model.value.actions if not action.is_fault]
+    read = [expr for prop in asked for expr in (prop.value.expr, prop.value.goal) if expr is not None]
+    return influential(free, read)
 
 
 def forgetting(task: Task, faults: int) -> int:

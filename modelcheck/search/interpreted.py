@@ -165,11 +165,11 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                     continue
                 tally.taken[step.step.action] += 1
                 tally.free += 1
-                key = self.space.key(spent, step.state, last=last)
+                kept = self.space.remembered(step.state, last=last)
+                key = self.space.key(spent, kept)
                 number = index.get(key, NONE)
                 if number == NONE:
                     number = self._add(key, here.number, step.state, faults, after)
-                    kept = self.space.remembered(step.state) if last else step.state
                     new.append((number, spent, self.space.squeezed(kept)))
                 if edges:
                     edges.lead(number, self._places[step.step.action])
@@ -197,7 +197,7 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                     continue
                 tally.taken[step.step.action] += 1
                 tally.paid += 1
-                key = self.space.key(paid, step.state, last=last)
+                key = self.space.key(paid, self.space.remembered(step.state, last=last))
                 if key not in self.space.index:
                     self._seeds.setdefault(key, here.number)
                 place = Place(faults + 1, after, here.number, step.step, step.state)

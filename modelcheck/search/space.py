@@ -118,17 +118,14 @@ class Space:
         """The states in which runs start, with the values that the model gives them."""
         return self.of_runs.initial()
 
-    def key(self, spent: bytes, state: State, *, last: bool = False) -> bytes:
-        """The key of a state: the counters of faults, and the canonical bytes (of its orbit).
+    def key(self, spent: bytes, state: State) -> bytes:
+        """The key of a state: the counters of faults, and the canonical bytes (of its orbit)."""
+        return spent + self.identity(state)
 
-        Of the `last` layer it is without what that forgets.
-        """
-        return spent + self.identity(self.remembered(state) if last else state)
-
-    def remembered(self, state: State) -> State:
-        """The state as the last layer keeps it: NOTE(forgotten)."""
+    def remembered(self, state: State, *, last: bool) -> State:
+        """The state, as the `last` layer keeps it if it is of that: NOTE(forgotten)."""
         fixed = self._forgotten
-        return tuple(fixed.get(n, value) for n, value in enumerate(state)) if fixed else state
+        return tuple(fixed.get(n, value) for n, value in enumerate(state)) if last and fixed else state
 
     def node(self, number: int) -> tuple[bytes, State]:
         """The counters of faults and the state with a number."""
@@ -160,15 +157,12 @@ class Space:
         """
         spent, _ = self.node(number)
         faults = self.level(after).faults
-        fault, last = (
-            self.level(number).faults != faults,
-            bool(self._forgotten) and 0 < faults == self._budget.total,
-        )
+        fault, last = self.level(number).faults != faults, 0 < faults == self._budget.total
         for found in self.of_runs.steps(
             state, actions=self._budget.affordable(spent) if fault else self._free
         ):
             if isinstance(found, Taken):
                 paid = self._budget.pay(spent, found.step.action) if fault else spent
-                if self.key(paid, found.state, last=last) == self._keys[after]:
+                if self.key(paid, self.remembered(found.state, last=last)) == self._keys[after]:
                     return found
         raise AssertionError(f"no step from state {number} to {after}")  # `after` was found by one

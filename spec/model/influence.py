@@ -17,10 +17,10 @@ def influential(actions: Iterable[Action], asked: Iterable[Expr]) -> frozenset[i
     A variable counts that a guard, a choice or a condition reads, or a value that may be cut or an
     error; and each that is assigned to one that counts.  Linear in the text for each round.
     """
-    actions = tuple(actions)
+    actions, total = tuple(actions), Totality()
     statements = [each for action in actions for each in walk_statements(action.body)]
     read = [*asked, *(expr for action in actions for expr in expressions_before(action))]
-    read += [expr for each in statements for expr in _always_read(each)]
+    read += [expr for each in statements for expr in _always_read(each, total)]
     found = frozenset[int]().union(*map(variables_in, read))
     flows = [(each.var, variables_in(each.value)) for each in statements if isinstance(each, Assign)]
     while more := frozenset[int]().union(*(sources for target, sources in flows if target in found)) - found:
@@ -28,17 +28,16 @@ def influential(actions: Iterable[Action], asked: Iterable[Expr]) -> frozenset[i
     return found
 
 
-def _always_read(statement: Stmt) -> Iterator[Expr]:
+def _always_read(statement: Stmt, total: Totality) -> Iterator[Expr]:
     """The expressions of a statement that matter whatever becomes of a value that it assigns."""
     *others, last = expressions(statement)
     yield from others
-    if not (isinstance(statement, Assign) and _is_stored(last)):
+    if not (isinstance(statement, Assign) and _is_stored(last, total)):
         yield last
 
 
-def _is_stored(value: Expr) -> bool:
+def _is_stored(value: Expr, total: Totality) -> bool:
     """Whether to assign a value is surely neither an error nor a cut."""
-    total = Totality()
     if isinstance(value, Fit):
         return value.of.type == value.type and keeps_to_type(value.of) and total.of(value.of)
     return total.of(value)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
+from collections.abc import Sequence
 
 NORESERVE = 0x4000 if sys.platform == "linux" else 0  # takes nothing until it is written
 HUGE = 1 << 21  # bytes from which on large pages are worth asking for
+
+
+def words_of(numbers: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
+    """An array of 64-bit words, for a function to read or to write."""
+    return (ctypes.c_uint64 * len(numbers))(*numbers)
 
 
 class Region:

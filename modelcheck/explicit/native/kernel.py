@@ -8,13 +8,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from modelcheck.contract.engine import Task
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
-from modelcheck.explicit.codegen.search.context import CURSOR, FORGETTING, context, of_fair_runs, recoverable
+from modelcheck.explicit.codegen.search.context import (
+    CURSOR,
+    FORGETTING,
+    context,
+    forgotten_in_code,
+    of_fair_runs,
+    recoverable,
+)
 from modelcheck.explicit.codegen.search.runtime import FAULT, MARKS, SHARD_BITS
 from modelcheck.explicit.codegen.states.layout import Words, layout
+from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.compiling import Tier, environment
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
@@ -28,11 +36,10 @@ from modelcheck.explicit.native.functions import (
 )
 from modelcheck.search.forgotten import forgetting
 from modelcheck.storage.cache import sources
+from spec.frozen import This
 from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import State
 from spec.model.ir import Model, Property
-
-T = TypeVar("T")
 
 
 class Kernel:
@@ -154,7 +161,7 @@ class Kernel:
 
     def shard_of(self, words: Words) -> int:
         """The shard that a state belongs to."""
-        return int(self.call["hash"](_array(words))) >> 64 - SHARD_BITS
+        return int(self.call["hash"](words_of(words))) >> 64 - SHARD_BITS
 
     def represent(self, state: State, spent: tuple[int, ...] | None = None, *, last: bool = False) -> Words:
         """The words of a state's representative; nothing has been spent unless given.
@@ -165,18 +172,18 @@ class Kernel:
         if last and self.context.forgotten:
             kept = (self.layout.keeping(n, self.context.forgotten) for n in range(len(words)))
             words = tuple(word & mask for word, mask in zip(words, kept, strict=True))
-        found = _array((0,) * len(words))
-        self.call["represent"](_array(words), found)
+        found = words_of((0,) * len(words))
+        self.call["represent"](words_of(words), found)
         return tuple(found)
 
     def successors(self, words: Words, faults: int) -> list[tuple[Words, bool]]:
         """The successors of a state after `faults`, in order, each with whether it is by a fault."""
         entry = len(words) + 1
-        own = _array(tuple(self.context.new()))
-        buffer = _array((0,) * (entry * (self.most + 1)))
+        own = words_of(tuple(self.context.new()))
+        buffer = words_of((0,) * (entry * (self.most + 1)))
         own[CURSOR], own[FORGETTING] = ctypes.addressof(buffer), forgetting(self._task, faults)
         end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True
-        self.call["expand"](own, _array(words), 0, 1, end, with_faults)
+        self.call["expand"](own, words_of(words), 0, 1, end, with_faults)
         count = (own[CURSOR] - ctypes.addressof(buffer)) // (8 * entry)
         found = [tuple(buffer[entry * i : entry * (i + 1)]) for i in range(count)]
         return [(each[:-1], each[-1] >> FAULT == 1) for each in found]
@@ -195,11 +202,6 @@ def name_of_runs(task: Task) -> str:
 def _name(key: str, tier: Tier) -> str:
     """The cache name for a key and tier."""
     return f"{key}-{tier.value}"
-
-
-def _array(words: tuple[int, ...]) -> Any:  # noqa: ANN401 - an array type for each length
-    """Words as a ctypes array."""
-    return (ctypes.c_uint64 * len(words))(*words)
 
 
 def _key(task: Task, *, of_family: bool = False) -> str:
@@ -221,25 +223,12 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     own: tuple[object, ...] = _texts(task.properties), conditions, sorted(task.faults), caps
     if family is not None and of_family:
         own = (recoverable(task), of_fair_runs(task))  # for which a table has bits, and the code functions
-    parts = (shared, own, task.symmetry, sorted(context(task).forgotten), sorted(task.counted.items()), sizes)
-    return hashlib.sha256((_model_digest(_This(task.model)) + repr(parts)).encode()).hexdigest()
-
-
-class _This(Generic[T]):
-    """A wrapper that compares objects by identity, as a fast cache key."""
-
-    def __init__(self, value: T) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _This) and other.value is self.value
+    parts = (shared, own, task.symmetry, sorted(forgotten_in_code(task)), sorted(task.counted.items()), sizes)
+    return hashlib.sha256((_model_digest(This(task.model)) + repr(parts)).encode()).hexdigest()
 
 
 @lru_cache(maxsize=8)
-def _model_digest(this: _This[Model]) -> str:
+def _model_digest(this: This[Model]) -> str:
     """The digest of the parts of a model that code depends on."""
     model = this.value
     parts = (model.sorts, model.nats, model.unions, model.variables, model.actions)
@@ -249,10 +238,10 @@ def _model_digest(this: _This[Model]) -> str:
 
 def _texts(properties: tuple[Property, ...]) -> list[str]:
     """For each property what code depends on, as text."""
-    return [_text(_This(prop)) for prop in properties]
+    return [_text(This(prop)) for prop in properties]
 
 
 @lru_cache(maxsize=64)
-def _text(this: _This[Property]) -> str:
+def _text(this: This[Property]) -> str:
     """What code depends on in a property, as text."""
     return repr(this.value)

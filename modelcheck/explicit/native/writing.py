@@ -94,7 +94,7 @@ def write(
     return KernelText(text_of(functions, public, parameters.declared()), most)
 
 
-def of_runs(task: Task, layout: PackedLayout) -> KernelText:
+def write_runs(task: Task, layout: PackedLayout) -> KernelText:
     """The LLVM IR of a kernel that makes random runs. Raises TooWide."""
     task = in_core(task)
     parameters = Parameters(task, folded=True)

@@ -22,7 +22,7 @@ from modelcheck.explicit.native.functions import (
     PUBLIC,
     SIGNATURES,
 )
-from modelcheck.explicit.native.writing import of_runs, text_of, write
+from modelcheck.explicit.native.writing import write_runs, text_of, write
 from spec.load import loads
 
 TYPES: dict[str, set[Any]] = {
@@ -53,7 +53,7 @@ def written() -> Iterator[str]:
         packed = layout(task.model, task.scope, task.counted, marks=marks)
         yield write(task, packed, Parameters(task, folded=True), blocks=blocks).text
     yield text_of(graphs(), PUBLIC)
-    yield of_runs(task, layout(task.model, task.scope, task.counted)).text
+    yield write_runs(task, layout(task.model, task.scope, task.counted)).text
 
 
 def test_the_signatures_of_machine_code_are_those_of_the_functions_that_are_written() -> None:

@@ -114,8 +114,13 @@ def context(task: Task) -> Context:
         tuple(each.condition for each in family.witnesses),
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
-        forgettable(task) if task.forgets or task.family is not None else frozenset(),
+        forgotten_in_code(task),
     )
+
+
+def forgotten_in_code(task: Task) -> frozenset[int]:
+    """The variables that the code of a task has a last layer forget: of a family, that of any question."""
+    return forgettable(task) if task.forgets or task.family is not None else frozenset()
 
 
 def _may_fail(prop: Property) -> bool:
