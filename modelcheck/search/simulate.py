@@ -113,7 +113,9 @@ class RandomRuns:
             Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in OF_RUNS
         ]
         if task.symmetry:
-            refused.append(Refusal("symmetry, of which random runs have no use"))
+            refused.append(
+                Refusal("symmetry, of which random runs have no use; --no-symmetry asks without it")
+            )
         if task.keep is not None:
             refused.append(Refusal("checkpoints", "explicit"))
         return tuple(refused)

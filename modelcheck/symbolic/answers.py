@@ -17,7 +17,7 @@ from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import OF_RUNS
 
 NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step
-UNCOUNTED = Refusal("symmetry: nothing is counted")
+UNCOUNTED = Refusal("symmetry, since nothing is counted; --no-symmetry asks without it")
 
 
 class Over(Exception):  # noqa: N818 - an answer

@@ -46,7 +46,9 @@ class BoundedSearch:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the engine cannot check of a task. Costs the encoding."""
-        return refusals_of(task, self._machine, Refusal("symmetry", "explicit"))
+        return refusals_of(
+            task, self._machine, Refusal("symmetry; --no-symmetry asks without it", "explicit")
+        )
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings for all runs of up to `depth` steps, up to a limit or Ctrl-C."""

@@ -125,3 +125,17 @@ def test_members_that_stay_apart_are_named_beside_those_that_do_not() -> None:
     assert found.findings.symmetry == ("Voter",)
     assert "the members of Clerk apart" in notes(found)
     assert "Voter" not in notes(found)
+
+
+@pytest.mark.parametrize("way", [("--simulate", "10"), ("--engine", "bmc"), ("--engine", "ic3")])
+def test_a_way_of_searching_that_has_no_use_of_the_clause_says_what_to_write(
+    way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ballots.rsm").write_text(BALLOTS)
+    given = ["check", str(tmp_path / "ballots.rsm"), "--check", "by_number", *way]
+    cli.main(given)
+    said = "".join(capsys.readouterr())
+
+    assert "--no-symmetry asks without it" in said
+    cli.main([*given, "--no-symmetry"])
+    assert "cannot do" not in "".join(capsys.readouterr())

@@ -22,7 +22,7 @@ from modelcheck.explicit.native.functions import (
     PUBLIC,
     SIGNATURES,
 )
-from modelcheck.explicit.native.writing import write_runs, text_of, write
+from modelcheck.explicit.native.writing import text_of, write, write_runs
 from spec.load import loads
 
 TYPES: dict[str, set[Any]] = {
