@@ -28,7 +28,7 @@ from spec.reading import bytes_of, opened
 class CacheKind:
     """A kind of cached files: their header, suffix and greatest number.
 
-    Where there are more, the oldest go first.
+    Where a hundredth more than that may be there, the oldest go first.
     """
 
     mark: bytes
@@ -55,6 +55,7 @@ class Cache:
     def __init__(self, folder: Path | None = None, kept: CacheKind = KERNELS) -> None:
         self.folder = folder or _folder()
         self._kept = kept
+        self._written = 0
 
     def insist(self) -> None:
         """Check that no other user can write to the folder. Raises CannotStart."""
@@ -91,7 +92,9 @@ class Cache:
             except BaseException:
                 Path(name).unlink(missing_ok=True)
                 raise
-            self._trim()
+            if self._written % max(1, self._kept.most // 100) == 0:  # to list thousands takes long
+                self._trim()
+            self._written += 1
         except OSError as error:
             self.problem = (error.strerror or str(error)).lower()
 

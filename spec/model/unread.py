@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
+from spec.frozen import This
 from spec.model.ir import Assign, Expr, Model, Stmt, Variable
 from spec.model.walk import expressions, expressions_before, variables_in, walk_statements
 
@@ -11,8 +13,16 @@ from spec.model.walk import expressions, expressions_before, variables_in, walk_
 def unread(model: Model) -> tuple[Variable, ...]:
     """The variables without influence; what a picture shows and messages are left out.
 
-    A variable that is read for its own new value alone, as a counter is, has none.  Linear in the model.
+    A variable that is read for its own new value alone, as a counter is, has none.  Linear in the model,
+    the first time.
     """
+    return _unread(This(model))
+
+
+@lru_cache(maxsize=64)
+def _unread(asked: This[Model]) -> tuple[Variable, ...]:
+    """What `unread` returns, kept: each search of a series asks it of the same model."""
+    model = asked.value
     read = {number for expr in _looked_at(model) for number in variables_in(expr)}
     for statement in _statements(model):
         own = statement.var if isinstance(statement, Assign) else None

@@ -123,9 +123,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.lines(first_words(asked, output.width))
         output.out.flush()  # shown before the work begins
     progress.show("frontier")
+    total = asked.answers
 
     def tell(done: int, states: int, seconds: float) -> None:
-        progress.tell(AnswersDone("answer", done, asked.answers, states, seconds))
+        progress.tell(AnswersDone("answer", done, total, states, seconds))
 
     try:
         found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))

@@ -61,7 +61,7 @@ from spec.source import Source
 if TYPE_CHECKING:
     from modelcheck.kafka.reproduce.installation import Home
 
-STATES = 30_000_000  # some ten seconds of searching, whatever else the machine does
+STATES = 100_000_000  # a minute or two of searching: four faults of three brokers are 43 million
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

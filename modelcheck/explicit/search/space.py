@@ -206,7 +206,8 @@ class PackedSpace:
             if written < WORTH <= shard.written[1]:
                 shard.frontiers[1].forget(shard.written[1])
                 shard.written[1] = 0
-            self._tell(shard, {NEW: 0, FRONTIER: shard.frontiers[1].address})
+            own = shard.number * self.size  # at each level: no dict is made
+            self.memory[own + NEW], self.memory[own + FRONTIER] = 0, shard.frontiers[1].address
         return counts
 
     def turn_layer(self) -> None:
