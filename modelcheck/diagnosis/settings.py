@@ -32,7 +32,7 @@ def settings(trace: Trace, look: Callable[[], None] = lambda: None) -> tuple[Nee
 def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
     """The needed settings."""
     for entry in trace.model.configs:
-        for other in _others(trace, entry):
+        for other in other_values(entry, trace.scope):
             scope = replace(trace.scope, config={**trace.scope.config, entry.name: other})
             try:
                 found = _without(trace, entry, other, scope, look)
@@ -45,11 +45,11 @@ def _found(trace: Trace, look: Callable[[], None]) -> Iterator[NeededSetting]:
                 break
 
 
-def _others(trace: Trace, entry: ConfigEntry) -> tuple[Value, ...]:
-    """The other values of a setting; for a number, its neighbours."""
-    value = trace.scope.config[entry.name]
+def other_values(entry: ConfigEntry, scope: Scope) -> tuple[Value, ...]:
+    """The values of a setting other than that in a scope; of a number its neighbours, of no scalar none."""
+    value = scope.config[entry.name]
     try:
-        others = [each for each in members(entry.type, trace.scope) if each != value]
+        others = [each for each in members(entry.type, scope) if each != value]
     except TypeError:  # no scalar
         return ()
     if isinstance(entry.type, Nat | Range):

@@ -49,6 +49,9 @@ from spec.source import Source, Span
 OVER = "--over"
 RELEASE = "kafka"
 _NAMES = {"replication.factor": FACTOR}
+ONE_REPLICA = (
+    "there is 1 replica, the default where nothing gives replication.factor: --over replication.factor=3"
+)
 _HEADS = {
     FACTOR: "replicas",
     "min.insync.replicas": "min ISR",
@@ -103,6 +106,8 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
     there = {posed.question.kind for row in in_order for job in row.jobs for posed in job.alone}
     known = {MOVE: "leadership is moved, and nothing is wrong"} | {kind.name: kind.title for kind in KINDS}
     releases = {each.release for each in made}
+    notes = [ONE_REPLICA] if not base.readings and FACTOR not in names else []
+    notes += [note for each in made for note in each.notes]
     return Grid(
         f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka",
         tuple(_HEADS.get(name, name) for name in names),
@@ -110,7 +115,7 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
         tuple(guarantees),
         {name: title for name, title in known.items() if name in there},
         asked.faults,
-        tuple(dict.fromkeys(note for each in made for note in each.notes)),
+        tuple(dict.fromkeys(notes)),
         PEERS,
     )
 

@@ -46,6 +46,14 @@ class Line:
         return self.answers.get((guarantee.name, kind))
 
 
+@frozen
+class OneSetting:
+    """A configuration that survives more than the first, by one setting, and of what it survives `less`."""
+
+    line: Line
+    less: tuple[Guarantee, ...]
+
+
 class Frontier:
     """The answers for a grid; `ended` is the reason why some are missing."""
 
@@ -113,6 +121,31 @@ class Frontier:
                 )
                 found[line.number] = Better(best.row, best.number, more)
         return found
+
+    @cached_property
+    def remedies(self) -> Mapping[str, tuple[OneSetting, ...]]:
+        """For each guarantee that the first configuration of a star loses, the others that survive more.
+
+        It is of any mixture of faults, and what survives most comes first.
+        """
+        if not (self.grid.is_star and self.lines):
+            return {}
+        first, *others = self.lines
+        kept = {line.number: self._ranges(line) for line in self.lines}
+
+        def gain(line: Line, guarantee: Guarantee) -> int:
+            cell = guarantee.name, ANY
+            before, after = kept[first.number][cell], kept[line.number][cell]
+            return max(0, after[0] - before[1]) + min(0, after[1] - before[0])
+
+        def of(guarantee: Guarantee) -> tuple[OneSetting, ...]:
+            better = [line for line in others if gain(line, guarantee) > 0]
+            better.sort(key=lambda line: -gain(line, guarantee))
+            less = (tuple(each for each in self.grid.guarantees if gain(line, each) < 0) for line in better)
+            return tuple(map(OneSetting, better, less))
+
+        lost = (each for each in self.grid.guarantees if (answer := first.answer(each)) and answer.loss)
+        return {guarantee.name: of(guarantee) for guarantee in lost}
 
     def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
         """For each cell of a line the faults surely survived, and those possibly survived."""
@@ -194,19 +227,19 @@ def words(better: Better, guarantees: Sequence[Guarantee]) -> str:
     """What a better configuration improves: "as durable as 3, and more available"."""
     if not all(guarantee.adjective for guarantee in guarantees):
         names = [guarantee.name for guarantee in better.guarantees]
-        return f"{better.number} survives as much, and more for {_listed(names)}"
+        return f"{better.number} survives as much, and more for {listed(names)}"
     more = [guarantee.adjective for guarantee in better.guarantees]
     same = [guarantee.adjective for guarantee in guarantees if guarantee not in better.guarantees]
     if not same:
-        return f"{better.number} is more {_listed(more)}"
-    return f"{better.number} is as {_listed(same)}, and more {_listed(more)}"
+        return f"{better.number} is more {listed(more)}"
+    return f"{better.number} is as {listed(same)}, and more {listed(more)}"
 
 
 def in_short(better: Better) -> str:
     """What a better configuration improves, for a narrow column: "3: more available"."""
-    return f"{better.number}: more {_listed([each.adjective or each.name for each in better.guarantees])}"
+    return f"{better.number}: more {listed([each.adjective or each.name for each in better.guarantees])}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names as a list in a sentence."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -90,7 +90,8 @@ class Grid:
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
     each in a few words; of each there are at most `faults`.  `notes` are shown with the table,
-    `peers` names the configurations that are compared.
+    `peers` names the configurations that are compared.  With `is_star` each row but the first is the
+    first one with another value of one setting.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Grid:
     faults: int
     notes: tuple[str, ...] = ()
     peers: str = ""
+    is_star: bool = False
 
     @property
     def asked(self) -> tuple[ConfigurationRow, ...]:

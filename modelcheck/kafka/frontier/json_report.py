@@ -35,6 +35,12 @@ def as_json(found: Frontier) -> dict[str, object]:
         "cells": grid.cells,
         "searched_apart": len(distinct_jobs(grid.asked)),
         "configurations": configurations,
+        "one_setting": {
+            name: [
+                {"number": each.line.number, "less": [lost.name for lost in each.less]} for each in remedies
+            ]
+            for name, remedies in found.remedies.items()
+        },
         "left_out": [
             {"values": dict(zip(grid.heads, row.values, strict=True)), "why": row.left_out}
             for row in grid.left_out

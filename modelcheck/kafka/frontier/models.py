@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import spec.model.ir as ir
+from counterexamples.text import setting_by_key
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
+from modelcheck.diagnosis.settings import other_values
 from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, Job, RowCase
 from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, wrong
 from modelcheck.kafka.questions.question import ANY, Guarantee, Posed, Question
@@ -19,6 +21,8 @@ from spec.meaning.semantics import Machine
 from spec.model.values import ModelError
 
 OVER = "--over"
+SETTING = "setting"  # the head of rows that differ from the first in one setting
+AS_IT_IS = "as the check has them"  # its first row
 NO_PROMISE = {ir.PropertyKind.REACHABLE, ir.PropertyKind.LEMMA}  # nothing that faults should not break
 
 
@@ -34,6 +38,8 @@ class Chosen:
 def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: str | None) -> Grid:
     """A row for each check at each point of the axes; points that violate an assumption are left out.
 
+    Without axes, a single check of a model that has settings (configs with a key) has a row as it is,
+    and a row for each other value of one setting.
     Raises SpecError for a file, a name or a value that is wrong, and for too many rows.
     """
     models = load(path)
@@ -41,25 +47,48 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
         wrong(OVER, FAULTS, "", "the number of faults is the result", "set the most to try with --faults")
     checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
     made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
+    heads = [each.name for each in axes]
+    if is_star := not axes and len(made) == 1 and any(entry.key for entry in made[0].model.configs):
+        made, heads = list(_one_setting_each(made[0])), [SETTING]
     known = {name: name for point in made for name in point.model.faults}
     asked = FaultLimits(faults, None if kinds is None else kinds_of(kinds, known))
     wanted = {prop.name: _guarantee(prop) for point in made for prop in _promises(point)}
     if not wanted:
         wrong("--property", path, "", f"{path} has no property that faults could break")
     is_named = len({_name(point) for point in made}) > 1
-    rows = tuple(_row(point, axes, asked, is_named=is_named) for point in made)
+    rows = tuple(_row(point, heads, asked, is_named=is_named) for point in made)
     if all(row.left_out for row in rows):
-        wrong(OVER, " ".join(axis.name for axis in axes), "", f"nothing is left to ask: {rows[0].left_out}")
+        wrong(OVER, " ".join(heads), "", f"nothing is left to ask: {rows[0].left_out}")
     there = {posed.question.kind for row in rows for job in row.jobs for posed in job.alone}
     return Grid(
         models[0].name if is_named else _name(made[0]),
-        (*(["check"] if is_named else []), *(axis.name for axis in axes)),
+        (*(["check"] if is_named else []), *heads),
         _with_families(rows),
         tuple(wanted.values()),
         {name: f"fault {name} of the model" for name in known if name in there},
         faults,
+        (f"{AS_IT_IS}: {_settings(made[0])}",) if is_star else (),
         peers="of the same check and size",
+        is_star=is_star,
     )
+
+
+def _settings(point: SweepPoint) -> str:
+    """The settings of a point by their keys: "acks=1, min.insync.replicas=2"."""
+    model, scope = point.model, point.check.scope
+    keyed = (entry for entry in model.configs if entry.key)
+    return ", ".join(setting_by_key(model, entry, scope.config[entry.name], scope) for entry in keyed)
+
+
+def _one_setting_each(point: SweepPoint) -> Iterator[SweepPoint]:
+    """The point, and one for each other value of one of the settings that have a key."""
+    model, check = point.model, point.check
+    yield replace(point, values=(AS_IT_IS,))
+    for entry in model.configs:
+        for value in other_values(entry, check.scope) if entry.key else ():
+            words = setting_by_key(model, entry, value, check.scope)
+            scope = replace(check.scope, config={**check.scope.config, entry.name: value})
+            yield SweepPoint((words,), model, replace(check, scope=scope, expect=()))
 
 
 def _name(point: SweepPoint) -> str:
@@ -78,11 +107,11 @@ def _guarantee(prop: ir.Property) -> Guarantee:
     return Guarantee(name, f"{name} holds under", f"{name} is violated", "it is violated", (name,))
 
 
-def _row(point: SweepPoint, axes: Sequence[Axis], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:
+def _row(point: SweepPoint, heads: Sequence[str], asked: FaultLimits, *, is_named: bool) -> ConfigurationRow:
     """The row of a point of the axes."""
     values = (*([_name(point)] if is_named else []), *point.values)
-    switches = {entry.name for entry in point.model.configs}
-    sizes = (value for axis, value in zip(axes, point.values, strict=True) if axis.name not in switches)
+    switches = {SETTING, *(entry.name for entry in point.model.configs)}
+    sizes = (value for head, value in zip(heads, point.values, strict=True) if head not in switches)
     why = _impossible(point)
     if why:
         return ConfigurationRow(values, left_out=why)

@@ -10,7 +10,7 @@ from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.kafka.frontier.findings import Frontier, Line, in_short
-from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words, open_cases
+from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words, one_setting, open_cases
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from modelcheck.kafka.report.wording import cell, page_legend, sentence
@@ -35,6 +35,10 @@ def frontier_page(found: Frontier, command: str) -> str:
         reasons[row.left_out] = reasons.get(row.left_out, 0) + 1
     left_out = tuple(f"{why} ({many})" for why, many in reasons.items())
     remarks = [
+        (
+            "One other setting that survives more",
+            tuple(f"{name}: {said}" for name, said in one_setting(found)),
+        ),
         ("Left out", left_out),
         ("Notes", (*grid.notes, *open_cases(found), *filter(None, (more,)), limits(found, measured=False))),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line as Text
 from counterexamples.lines import Piece, Role, count, line, wrapped
 from modelcheck.kafka.frontier.configurations import RELEASE
-from modelcheck.kafka.frontier.findings import Frontier, Line, words
+from modelcheck.kafka.frontier.findings import Frontier, Line, listed, words
 from modelcheck.kafka.frontier.grid import Grid, distinct_jobs
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from modelcheck.kafka.report.wording import cell, legend
@@ -43,6 +43,7 @@ def lines(found: Frontier, width: int) -> Iterator[Text]:
     """The report: the table, one per guarantee by kinds of faults, what is left out, and the limits."""
     yield ()
     yield from _overview(found, width)
+    yield from _one_setting(found, width)
     for guarantee in found.grid.guarantees if found.grid.kinds else ():
         yield ()
         yield from _by_kind(found, guarantee, width)
@@ -63,6 +64,28 @@ def _overview(found: Frontier, width: int) -> Iterator[Text]:
         remark = BEST if better is None else words(better, found.grid.guarantees)
         role = Role.GOOD if better is None else Role.DIM
         yield from wrapped(line("  ", *_facts(found, each), *cells), remark, width, role)
+
+
+def _one_setting(found: Frontier, width: int) -> Iterator[Text]:
+    """For each guarantee that is lost, the settings that help; nothing if that is not asked."""
+    told = dict(one_setting(found))
+    if told:
+        yield ()
+        yield line(Piece("One other setting that survives more", Role.STRONG))
+    size = max(map(len, told), default=0) + 2
+    for name, said in told.items():
+        yield from wrapped(line("  ", Piece(f"{name:<{size}}")), said, width)
+
+
+def one_setting(found: Frontier) -> Iterator[tuple[str, str]]:
+    """Each guarantee that is lost, with the settings of which one survives more: "w=majority (2+)"."""
+    of = {each.name: each for each in found.grid.guarantees}
+    for name, remedies in found.remedies.items():
+        said = []
+        for each in remedies:
+            less = f", and less for {listed([lost.name for lost in each.less])}" if each.less else ""
+            said.append(f"{each.line.row.values[-1]} ({cell(each.line.answer(of[name]))[0]}{less})")
+        yield name, "; ".join(said) or "none alone"
 
 
 def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text]:

@@ -16,7 +16,15 @@ import pytest
 from modelcheck.asking.sweep import axis
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
-from modelcheck.kafka.frontier.configurations import Base, _alike, _jobs, _readings, _release, grid
+from modelcheck.kafka.frontier.configurations import (
+    ONE_REPLICA,
+    Base,
+    _alike,
+    _jobs,
+    _readings,
+    _release,
+    grid,
+)
 from modelcheck.kafka.frontier.findings import Frontier, words
 from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, RowCase, distinct_jobs
 from modelcheck.kafka.frontier.limits import FaultLimits
@@ -30,7 +38,7 @@ from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import resolve
 from spec.diagnostics import SpecError
 from spec.source import Source
-from tests.consoles import console_example
+from tests.consoles import console_example, marked
 from tests.pages import assert_sound
 from tests.unwatched import Unwatched
 
@@ -158,6 +166,13 @@ def test_what_cannot_be_had_is_left_out_with_the_reason() -> None:
     assert all("min.insync.replicas" in each for each in why.values())
     with pytest.raises(SpecError, match="none of these can be had"):
         of("replication.factor=8,9")
+
+
+def test_a_single_replica_by_default_is_told() -> None:
+    alone, three = (of("min.insync.replicas=1", *more) for more in ((), ("replication.factor=3",)))
+
+    assert [note for note in alone.notes if "replication.factor" in note] == [ONE_REPLICA]
+    assert ONE_REPLICA not in three.notes
 
 
 def test_a_default_is_shown_as_what_it_is() -> None:
@@ -373,6 +388,63 @@ def test_the_page_of_the_package_shows_what_a_frontier_says(
     _, out, _ = run(*words[words.index("frontier") + 1 :])
 
     in_document(page, shown, out.partition("\n\nUp to ")[0] + "\n")
+
+
+def test_the_page_shows_one_setting_each(
+    run: Run, monkeypatch: pytest.MonkeyPatch, in_document: Callable[[Path, str, str], None]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    page = Path(__file__).parents[3] / "docs/how-to/compare-configurations.md"
+    (block,) = marked(page, "one setting each", "console")
+    command, _, shown = block.partition("\n")
+    _, out, _ = run(*command.split()[4:])
+
+    in_document(page, f"{command}\n{shown}", f"{command}\n" + out.partition("\n\nUp to ")[0] + "\n")
+
+
+SETTINGS = ("jetstream", "--check", "settings", "--faults", "1")
+
+
+def test_a_check_without_an_axis_has_a_row_for_each_other_value_of_a_setting(run: Run) -> None:
+    _, out, _ = run(*SETTINGS, "--json")
+    found = json.loads(out)
+
+    assert [each["values"] for each in found["configurations"]] == [
+        {"setting": "as the check has them"},
+        {"setting": "sync_interval=always"},
+    ]
+    assert found["notes"] == ["as the check has them: sync_interval=2m"]
+
+
+def test_one_setting_is_told_that_survives_more(run: Run) -> None:
+    _, out, _ = run(*SETTINGS, "--json")
+    one = json.loads(out)["one_setting"]
+
+    assert one["acknowledged_survive"] == [{"number": 2, "less": []}]
+    assert "writable" not in one  # it survives what was tried
+
+
+def test_a_setting_that_helps_is_told_with_what_it_costs(run: Run) -> None:
+    _, out, _ = run("postgresql_patroni", "--check", "settings", "--json")
+    one = json.loads(out)["one_setting"]
+
+    assert one["acknowledged_survive"] == [{"number": 2, "less": ["writable"]}]
+    assert one["no_dirty_read"] == []
+
+
+def test_no_one_setting_helps_where_it_takes_two(run: Run) -> None:
+    _, out, _ = run("redis_wait", "--check", "settings", "--faults", "1")
+
+    assert re.search(r"^  acknowledged_survive +none alone$", out, re.MULTILINE)
+    assert "against the assumption on_disk (1)" in out
+
+
+def test_several_checks_are_a_row_each(run: Run) -> None:
+    _, out, _ = run("jetstream", "--faults", "0", "--json")
+    found = json.loads(out)
+
+    assert found["axes"] == ["check"]
+    assert found["one_setting"] == {}
 
 
 def test_what_a_cluster_has_by_default_is_its_default_on_an_axis_too() -> None:
