@@ -22,7 +22,13 @@ from modelcheck.processes.workers import Waits
 from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
 from modelcheck.teaching.textbook.compared import AnsweredCell, Compared, Weighed, compared
 from modelcheck.teaching.textbook.compared_page import page
-from modelcheck.teaching.textbook.comparison import Comparison, ComparisonCell, Possible, comparison
+from modelcheck.teaching.textbook.comparison import (
+    Comparison,
+    ComparisonCell,
+    Possible,
+    comparison,
+    comparison_of_settings,
+)
 from modelcheck.teaching.textbook.pairs import pairs
 from modelcheck.teaching.textbook.searched import SearchedCheck, _points, _wanted
 from modelcheck.teaching.textbook.table import as_csv, as_json, markdown, table
@@ -253,6 +259,64 @@ def test_the_page_of_the_library_has_the_table(in_document: Callable[[Path, str,
     (shown,) = re.findall(r"^<!-- table: compare -->\n((?:\|.*\n)+)", text, re.MULTILINE)
 
     in_document(PAGE, shown, markdown(everything()))
+
+
+SETTINGS = comparison_of_settings()
+SYSTEMS = [column.name for column in SETTINGS.columns]
+OF_SETTINGS = {  # what manuals and reports say; None where they say nothing
+    "lost_default": ("0", "0", "0", None, "0"),
+    "dirty_default": (None, None, "0", "0", None),
+    "prevents": (None, "synchronous_mode", None, "none is needed", "sync_interval"),
+    "lost_safest": ("2 or more", "2 or more", None, "2 or more", "2 or more"),
+    "dirty_safest": (None, None, None, "2 or more", None),
+}
+
+
+@cache
+def of_settings() -> Compared:
+    return compared(SETTINGS, Orders())
+
+
+@pytest.mark.usefixtures("several_processes")
+@pytest.mark.parametrize("name", list(OF_SETTINGS))
+def test_what_settings_do_is_what_is_told_of_them(name: str) -> None:
+    for system, told in zip(SYSTEMS, OF_SETTINGS[name], strict=False):
+        assert told in {None, of_settings().answers[name, system].words}, system
+
+
+@pytest.mark.usefixtures("several_processes")
+def test_the_page_of_the_library_has_the_table_of_settings(
+    in_document: Callable[[Path, str, str], None],
+) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^<!-- table: compare settings -->\n((?:\|.*\n)+)", text, re.MULTILINE)
+
+    in_document(PAGE, shown, markdown(of_settings()))
+
+
+@pytest.mark.usefixtures("several_processes")
+def test_a_setting_that_is_said_to_prevent_a_loss_does_and_the_default_does_not() -> None:
+    for system in SYSTEMS[:5]:
+        default, *others = of_settings().answers["prevents", system].weighed
+        one = of_settings().answers["prevents", system].words
+        assert (default.found[0].bearing is FOR) is (one == "none is needed")
+        assert (
+            all(each.found[0].bearing is AGAINST for each in others) is (one == "none alone")
+            or one == "none is needed"
+        )
+
+
+def test_every_question_of_settings_is_of_what_its_model_has() -> None:
+    for (protocol, _, _), properties in _wanted(SETTINGS.asked).items():
+        known = {prop.name for model in models(PROTOCOLS / f"{protocol}.rsm") for prop in model.properties}
+        assert set(properties) <= known
+
+
+def test_what_settings_do_is_asked_by_its_own_option(run: Run) -> None:
+    code, told, beside = run("library", "compare", "jetstream")
+
+    assert (code, told) == (Exit.WRONG, "")
+    assert "what settings do is asked with --settings" in beside
 
 
 def test_the_diagrams_as_they_are_read(golden: Callable[[str, str], None]) -> None:

@@ -15,7 +15,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files, add_force
 from modelcheck.teaching.textbook.compared import Compared, compared
-from modelcheck.teaching.textbook.comparison import Comparison, comparison
+from modelcheck.teaching.textbook.comparison import Comparison, comparison, comparison_of_settings
 from modelcheck.teaching.textbook.pairs import pairs
 from modelcheck.teaching.textbook.table import as_csv, as_json, evidence, markdown, table
 from spec.diagnostics import mistyped, suggest
@@ -25,9 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments and options to its parser."""
     parser.usage = "modelcheck library compare [NAME ...] [OPTION ...]"
     known = comparison()
-    names = ", ".join(column.name for column in known.columns)
+    names, settings = (", ".join(_names(each)) for each in (known, comparison_of_settings()))
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help=f"compare only these, of {names} (default: all)")
+    add("--settings", action="store_true", help=f"ask what settings do; the names are then of {settings}")
     add(
         "--faults",
         type=int,
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Compare protocols; exit 0 if everything is decided, else 3, whatever the answers are."""
-    known = comparison()
+    known = comparison_of_settings() if args.settings else comparison()
     asked = known.of(_named(known, args.names), args.faults)
     files = Files(output, [], force=args.force)
     files.refuse("html", args.html)
@@ -96,12 +97,19 @@ def _summary(found: Compared) -> str:
     return ", ".join(parts)
 
 
+def _names(known: Comparison) -> list[str]:
+    """The names of the columns."""
+    return [column.name for column in known.columns]
+
+
 def _named(known: Comparison, names: Sequence[str]) -> list[str]:
     """The columns with these names in order; all without names. Raises SpecError."""
-    listed = [column.name for column in known.columns]
+    listed = _names(known)
     for name in names:
         if name not in listed:
             help_ = suggest(name, listed) or f"there are {', '.join(listed)}"
+            if name in _names(comparison_of_settings()):
+                help_ = "what settings do is asked with --settings"
             what = f"nothing that is compared is called `{name}`"
             raise mistyped("protocols", name, what, help_, "R0902")
     return list(dict.fromkeys(names)) or listed

@@ -1,4 +1,4 @@
-"""The same questions to several protocols, and what decides them: `spec/protocols/comparison.toml`."""
+"""The same questions to several protocols, and what decides them: `spec/protocols/comparison*.toml`."""
 
 from __future__ import annotations
 
@@ -81,9 +81,18 @@ class Comparison:
 
 
 def comparison() -> Comparison:
-    """The comparison in the file. Raises KeyError or ValueError for an invalid entry."""
-    text = resource("spec", "protocols", "comparison.toml")
-    data = tomllib.loads(text)
+    """The comparison of textbook protocols. Raises KeyError or ValueError for an invalid entry."""
+    return _read("comparison.toml")
+
+
+def comparison_of_settings() -> Comparison:
+    """The comparison of systems that settings decide. Raises KeyError or ValueError for an invalid entry."""
+    return _read("comparison_of_settings.toml")
+
+
+def _read(file: str) -> Comparison:
+    """The comparison in a file."""
+    data = tomllib.loads(resource("spec", "protocols", file))
     return Comparison(
         tuple(Column(each["name"], each["title"], each["about"]) for each in data["column"]),
         tuple(_question(entry, data["column"]) for entry in data["question"]),
