@@ -13,8 +13,8 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from random import Random
 from time import monotonic
 
 from modelcheck.kafka.reproduce import client
@@ -24,7 +24,7 @@ from spec.diagnostics import SpecError
 from tests.chaos import asking, figures, shrink
 from tests.chaos.figures import Line, table, wrong
 from tests.chaos.judges import Judge, Judgement, Verdict
-from tests.chaos.plan import TOPICS, Plan, as_json, drawn, from_json
+from tests.chaos.plan import TOPICS, Plan, as_json, drawn, drawn_shape, from_json
 from tests.chaos.playing import judgements, played
 
 LIFE = 6  # rounds of one cluster: old topics and a long metadata log are part of the trial, within limits
@@ -106,12 +106,11 @@ def _rounds(home: Home, args: argparse.Namespace, out: Path) -> Iterator[Line]:
     """The judgements of all rounds, of which each cluster has a few."""
     began, done, wrongs = monotonic(), 0, 0
     for first in range(args.seed, args.seed + args.rounds, LIFE):
-        rng = Random(f"cluster {first}")  # noqa: S311 - no secret
-        brokers, elr = rng.choice([3, 3, 4]), rng.random() < 0.5
-        brokers = args.brokers or brokers
-        elr = home.release >= ELR_SINCE and (elr if args.elr is None else args.elr == "on")
+        shape = drawn_shape(first)
+        elr = home.release >= ELR_SINCE and (shape.elr if args.elr is None else args.elr == "on")
+        shape = replace(shape, elr=elr, brokers=args.brokers or shape.brokers)
         last = min(first + LIFE, args.seed + args.rounds)
-        plans = [drawn(seed, brokers=brokers, elr=elr, topics=args.topics) for seed in range(first, last)]
+        plans = [drawn(seed, shape, topics=args.topics) for seed in range(first, last)]
         for plan, found in played(home, plans, out, _say, judged=not args.unjudged):
             for each in found:
                 yield _line(home.version, plan, each)
@@ -163,8 +162,7 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
 
 def _line(kafka: str, plan: Plan, judgement: Judgement) -> Line:
     """A judgement as a line of the results."""
-    line = {"seed": plan.seed, "kafka": kafka, "elr": plan.elr, "brokers": plan.brokers}
-    return line | judgement.told()
+    return {"seed": plan.seed, "kafka": kafka, **asdict(plan.shape), **judgement.told()}
 
 
 def _say(text: str) -> None:

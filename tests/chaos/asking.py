@@ -17,24 +17,27 @@ MOST = 10_000  # points that are looked at for an answer about one partition: so
 HUNG = 900  # seconds after which a command does not end: its own limit is one of CPU time
 
 
-def lost(folder: Path, plan: Plan) -> tuple[int, ...]:
-    """The brokers without a directory: a plan takes directories away, and loses none otherwise."""
-    return tuple(
-        node for node in range(1, plan.brokers + 1) if not (folder / "data" / f"broker{node}").exists()
+def lost(folder: Path, plan: Plan) -> tuple[tuple[int, str], ...]:
+    """The lost disks, as `--lost` names them, each with its broker: without a folder, all of its disks."""
+    known = json.loads((folder / "truth.json").read_text()).get("lost_directories", {})
+    whole = {node for node in plan.shape.nodes if not (folder / "data" / f"broker{node}").exists()}
+    return (
+        *((node, str(node)) for node in sorted(whole)),
+        *((int(node), f"{node}:{id_}") for node, id_ in known.items() if int(node) not in whole),
     )
 
 
 def inspect(folder: Path, plan: Plan) -> dict[str, Any]:
     """What `inspect` says of a round's directories; kept beside them."""
-    gone = [part for node in lost(folder, plan) for part in ("--lost", str(node))]
+    gone = [part for _, disk in lost(folder, plan) for part in ("--lost", disk)]
     return _answered(folder / "inspect.json", ["inspect", *_directories(folder), *gone, "--json"])
 
 
-def explain(folder: Path, topic: str, acks: str, lost: Sequence[int], *, with_logs: bool) -> dict[str, Any]:
+def explain(folder: Path, topic: str, acks: str, lost: Sequence[str], *, with_logs: bool) -> dict[str, Any]:
     """What `explain-log` says of a partition; kept beside the directories."""
     logs = [str(folder / "logs")] if with_logs else []
     given = ["explain-log", *_directories(folder), *logs, "--partition", f"{topic}-0", "--acks", acks]
-    given += [part for node in lost for part in ("--lost", str(node))]
+    given += [part for disk in lost for part in ("--lost", disk)]
     kept = folder / f"explain-{topic}{'-logs' if with_logs else ''}.json"
     return _answered(kept, [*given, "--json", "--max-states", str(MOST)])
 
@@ -44,7 +47,7 @@ def review(folder: Path, topic: TopicPlan, plan: Plan, kafka: str, faults: int) 
     settings = {
         **topic.settings(),
         "default.replication.factor": len(topic.replicas),
-        "eligible.leader.replicas.version": int(plan.elr),
+        "eligible.leader.replicas.version": int(plan.shape.elr),
         "auto.leader.rebalance.enable": "false",
     }
     files: dict[str, Mapping[str, object]] = {
@@ -59,7 +62,7 @@ def review(folder: Path, topic: TopicPlan, plan: Plan, kafka: str, faults: int) 
         "--kafka",
         kafka,
         "--brokers",
-        str(plan.brokers),
+        str(plan.shape.brokers),
     ]
     kept = folder / f"review-{topic.name}.json"
     return _answered(kept, [*given, "--json", "--faults", str(min(faults, FAULTS))])

@@ -27,6 +27,8 @@ COLUMNS = {
     Judge.LOSS_LOGS: "loss, with logs",
     Judge.REVIEW: "review",
     Judge.READ: "read",
+    Judge.COMMITTED: "read committed",
+    Judge.ONCE: "once",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from modelcheck.contract.result import End
+from tests.chaos.plan import Producer
 
 Json = Mapping[str, Any]
 FOR_GOOD = "acknowledged_kept"  # explain-log's name for: acknowledged, and in nobody's log
@@ -29,6 +31,8 @@ class Judge(StrEnum):
     READ = (
         "read"  # `review`: what a consumer has read is committed, and not lost with fewer faults than it says
     )
+    COMMITTED = "read committed"  # a consumer with read_committed: no record of an aborted transaction
+    ONCE = "once"  # an idempotent producer: no record twice in a log, and each where it was acknowledged
 
 
 class Verdict(StrEnum):
@@ -74,6 +78,10 @@ class Truth:
     acknowledged: Mapping[str, int | None]  # offset of each, where the broker named it
     copies: Mapping[int, Mapping[str, int]]  # values of each broker's copy, with their offsets
     read: frozenset[str] = frozenset()  # values that a consumer has read
+    producer: Producer = Producer.PLAIN
+    aborted: frozenset[str] = frozenset()  # values of transactions whose abort was answered
+    read_committed: frozenset[str] = frozenset()  # values that a consumer with read_committed has read
+    twice: tuple[str, ...] = ()  # values that are twice in some copy
 
     @property
     def kept(self) -> set[str]:
@@ -89,8 +97,8 @@ class Truth:
 
 def truth(found: Json, topic: str) -> Truth:
     """What `truth.json` has of a topic."""
-    acks = next(each["acks"] for each in found["plan"]["topics"] if each["name"] == topic)
-    of = found["topics"][topic]
+    plan = next(each for each in found["plan"]["topics"] if each["name"] == topic)
+    acks, of = plan["acks"], found["topics"][topic]
     acknowledged = {
         text: None if each["offset"] is None else each["offset"] + number
         for each in of["sent"]
@@ -98,7 +106,36 @@ def truth(found: Json, topic: str) -> Truth:
         for number, text in enumerate(each["texts"])
     }
     copies = {int(node): {value: offset for offset, value in copy} for node, copy in of["copies"].items()}
-    return Truth(acks, acknowledged, copies, frozenset(of.get("read", ())))
+    return Truth(
+        acks,
+        acknowledged,
+        copies,
+        frozenset(of.get("read", ())),
+        Producer(plan["producer"]),
+        frozenset(
+            text for each in of["sent"] if each.get("transaction") == "abort" for text in each["texts"]
+        ),
+        frozenset(of.get("read_committed", ())),
+        tuple(
+            value
+            for copy in of["copies"].values()
+            for value, times in Counter(value for _, value in copy).items()
+            if times > 1
+        ),
+    )
+
+
+# ------------------------------------------------------------------ what producers and consumers are promised
+
+
+def promised(topic: str, found: Truth) -> Iterator[Judgement]:
+    """Whether idempotence and transactions kept their promises."""
+    if found.producer is Producer.TRANSACTIONAL:
+        seen = sorted(found.aborted & found.read_committed)
+        wrong = [f"{each} was read, of a transaction that was aborted" for each in seen]
+        yield judged(topic, Judge.COMMITTED, wrong)
+    if found.producer is not Producer.PLAIN:
+        yield judged(topic, Judge.ONCE, [f"{each} is twice in a log" for each in found.twice])
 
 
 # ------------------------------------------------------------------ what `inspect` foretold
@@ -128,12 +165,15 @@ def _wrong_leader(
     topic: str, said: Json, rows: Mapping[int, Json], seen: Json, first: int | None
 ) -> Iterator[str]:
     """What is wrong about who leads first."""
-    starter = next((node for node in seen["order"] if node in rows), None)
+    starters = [node for node in seen["first"] if node in rows] or [
+        *[node for node in seen["order"] if node in rows][:1]
+    ]
+    starter = _expected(starters, rows)
     way = "unknown" if starter is None else rows[starter]["how"]
     by_hand = topic in seen["by_hand"]
     staying = said.get("controllers_first")  # the ISR, where controllers ran for long before the first broker
     may_wait = staying is not None and starter not in staying
-    if way not in NOT_BY_ITSELF and first != starter and not may_wait:
+    if way not in NOT_BY_ITSELF and first not in starters and not may_wait:
         yield f"{starter}, started first, should lead by itself ({way}), but the first leader is {first}"
     elif first is None:
         yield "nobody ever led"
@@ -143,6 +183,12 @@ def _wrong_leader(
         yield f"{first} leads by itself, foretold {rows[first]['how']}"
     elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand and not may_wait:
         yield f"{first} leads only by hand, foretold {rows[first]['how']}"
+
+
+def _expected(starters: Sequence[int], rows: Mapping[int, Json]) -> int | None:
+    """Who of the brokers that were started at once should lead first: one that does so by itself, if any."""
+    able = [node for node in starters if rows[node]["how"] not in NOT_BY_ITSELF]
+    return next(iter([*able, *starters]), None)
 
 
 def _wrong_advice(said: Json, rows: Mapping[int, Json], seen: Json, first: int | None) -> Iterator[str]:
@@ -201,6 +247,8 @@ def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Ite
         for span in loss["offsets"]
         for offset in range(span["start"], span["end"])
     }
+    if found.producer is Producer.TRANSACTIONAL:  # no offset of a record: there a transaction ended
+        lost &= {at for at in found.acknowledged.values() if at is not None}
     verdict, reason = _loss(gone, lost, said.get("unknown_from"))
     yield Judgement(topic, is_right, verdict, reason)
 

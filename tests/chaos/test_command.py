@@ -11,7 +11,7 @@ import pytest
 import tests.chaos.__main__ as command
 from tests.chaos.figures import Line
 from tests.chaos.judges import Judge, Judgement, Verdict
-from tests.chaos.plan import Plan, as_json, drawn, from_json
+from tests.chaos.plan import Plan, Shape, as_json, drawn, from_json
 
 pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
 
@@ -74,7 +74,7 @@ def test_what_is_missing_is_named(given: list[str], named: str, capsys: pytest.C
 def test_a_round_shrinks_as_long_as_the_named_judgement_is_not_right(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = drawn(3, brokers=3, elr=False)
+    plan = drawn(3, Shape(3, elr=False))
     needed = plan.events[0]
     (tmp_path / "truth.json").write_text(json.dumps({"plan": as_json(plan)}))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.chaos.figures import MARK, MEASURED, figures, sentence, shown
-from tests.chaos.plan import Event, Kind, Plan, as_json, drawn, from_json
+from tests.chaos.plan import Event, Kind, Plan, Shape, as_json, drawn, from_json
 from tests.chaos.shrink import shrunk, smaller_plans
 
 SEEDS = range(300)
@@ -13,16 +13,16 @@ SEEDS = range(300)
 
 def test_a_seed_fixes_the_plan_with_eligible_replicas_and_without() -> None:
     for seed in SEEDS:
-        plan, other = (drawn(seed, brokers=3, elr=elr) for elr in (True, False))
+        plan, other = (drawn(seed, Shape(3, elr=elr)) for elr in (True, False))
 
-        assert plan == drawn(seed, brokers=3, elr=True)
+        assert plan == drawn(seed, Shape(3, elr=True))
         assert (plan.topics, plan.events, plan.end) == (other.topics, other.events, other.end)
 
 
 def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense() -> None:
     kinds = set()
     for seed in SEEDS:
-        plan = drawn(seed, brokers=4, elr=False)
+        plan = drawn(seed, Shape(4, elr=False))
         up = {1, 2, 3, 4}
         for event in plan.events:
             kinds.add(event.kind)
@@ -40,15 +40,15 @@ def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense() -> None:
 
 def test_a_plan_is_the_same_after_it_was_written_down() -> None:
     for seed in SEEDS:
-        plan = drawn(seed, brokers=3, elr=True)
+        plan = drawn(seed, Shape(3, elr=True))
 
         assert from_json(as_json(plan)) == plan
 
 
 def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
-    plan = drawn(7, brokers=3, elr=False)
+    plan = drawn(7, Shape(3, elr=False))
     kill, wipe = Event(Kind.KILL, 2), Event(Kind.WIPE, 2)
-    plan = Plan(7, 3, False, plan.topics, (*plan.events, kill), (*plan.end, wipe))  # noqa: FBT003
+    plan = Plan(7, Shape(3), plan.topics, (*plan.events, kill), (*plan.end, wipe))
     kept = plan.topics[1].name
 
     def fails(smaller: Plan) -> bool:
@@ -62,7 +62,7 @@ def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
 
 def test_a_smaller_plan_has_no_event_of_a_topic_that_is_gone() -> None:
     for seed in SEEDS:
-        for small in smaller_plans(drawn(seed, brokers=3, elr=False)):
+        for small in smaller_plans(drawn(seed, Shape(3, elr=False))):
             names = {topic.name for topic in small.topics} | {""}
 
             assert {event.topic for event in small.events} <= names
