@@ -27,6 +27,7 @@ GOES_ON = {  # who refuses so has appended nothing, and another broker may lead
 
 ENDS = ("commit", "commit", "commit", "abort", "leave open")  # how a transaction is to end
 LIBRARY = {  # milliseconds
+    "bootstrap_timeout_ms": 2000,
     "max_block_ms": 3000,
     "request_timeout_ms": 5000,
     "delivery_timeout_ms": 20_000,

@@ -39,6 +39,7 @@ BROKERS = {
     "transaction.state.log.replication.factor": "3",
     "transaction.state.log.min.isr": "1",
     "log.dir.failure.timeout.ms": "20000",
+    "initial.broker.registration.timeout.ms": "180000",
 }
 FILLING = 30.0  # seconds until a broker without room on its disk gives up
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"

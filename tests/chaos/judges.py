@@ -158,7 +158,9 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
     elif seen["values"][topic] is None:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, "nobody could read the partition")
     else:
-        yield judged(topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen)))
+        yield judged(
+            topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen, said["leaving"]))
+        )
 
 
 def _wrong_leader(
@@ -204,14 +206,18 @@ def _badness(outcome: Json) -> tuple[int, int, int]:
     return outcome["committed"], outcome["maybe_acknowledged"], outcome["lost"]
 
 
-def _wrong_aftermath(topic: str, found: Truth, row: Json, seen: Json) -> Iterator[str]:
-    """What is wrong about what comes of a leader."""
+def _wrong_aftermath(
+    topic: str, found: Truth, row: Json, seen: Json, leaving: Sequence[int]
+) -> Iterator[str]:
+    """What is wrong about what comes of a leader; a replica that is `leaving` may not be cut back."""
     values = set(seen["values"][topic])
     if len(seen["values"][topic]) != row["end"]:
         yield f"{len(seen['values'][topic])} records are read, foretold an end of {row['end']}"
     if (lost := len(found.kept - values)) != row["lost"]:
         yield f"{lost} records are lost, foretold {row['lost']}"
-    if (cut := seen["cut_back"][topic]) != row["cut_back"]:
+    cut = seen["cut_back"][topic]
+    left = {str(node) for node in leaving if str(node) not in cut}
+    if cut != {node: to for node, to in row["cut_back"].items() if node not in left}:
         yield f"cut back {cut}, foretold {row['cut_back']}"
     promised = sum(value in found.kept and value not in values for value in found.acknowledged)
     foretold = row["committed"] + row["maybe_acknowledged"]

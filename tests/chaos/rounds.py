@@ -126,6 +126,7 @@ class Round:
     def _befall(self, event: Event) -> None:
         """One event, if it can be."""
         node = event.node
+        self._up = set(filter(self.cluster.is_up, self._up))  # one without a quorum gives up
         if not self._can(event):
             return
         self._note(described(event))

@@ -321,7 +321,7 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        return ReplicaLog(node, log, mark, clean, proven=proven)
+        return ReplicaLog(node, log, mark, read.clean, proven=proven)
     if state is None or not (theirs or disks):
         return None
     was_lost = any(each.had(_assigned(state, node)) for each in disks)

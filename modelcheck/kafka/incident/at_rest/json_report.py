@@ -47,6 +47,7 @@ def _partition(each: Judged) -> dict[str, object]:
         "state": _state(each.partition),
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
+        "leaving": list(each.partition.leaving),
         "controllers_first": None
         if each.partition.staying is None or not each.partition.dropping
         else list(each.partition.staying),

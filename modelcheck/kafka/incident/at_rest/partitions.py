@@ -14,7 +14,8 @@ from spec.frozen import frozen
 class ReplicaLog:
     """A replica's log in the given directories; an empty one, `absent`, if it has no folder.
 
-    `lost` is whether it had one on a disk that is gone.  `proven` is whether the controller takes a clean
+    `clean` is whether its directory was left by a clean shutdown, and `lost` whether it had one on a disk
+    that is gone.  `proven` is whether the controller takes a clean
     shutdown for one: every directory of the broker has the epoch of its last registration.  `beside_short` is
     whether another log of the broker has lost its end, as after a power failure, which this one had too.
     """
@@ -103,6 +104,11 @@ class PartitionFiles:
         if state is None or not self.eligible_count:
             return ()
         return tuple(n for n in self.in_line if n not in self.electable)
+
+    @property
+    def leaving(self) -> tuple[int, ...]:
+        """The replicas that a reassignment takes away as soon as all others are in sync."""
+        return () if self.state is None else self.state.removing
 
     @property
     def last_known_leader(self) -> int | None:

@@ -135,6 +135,7 @@ def reasons(each: Judged) -> Iterator[str]:
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
     yield from map(untraced_words, each.untraced)
+    yield from _about_leaving(partition)
     yield from _about_dropping(partition)
     yield from _about_struck(partition)
     yield from _about_missing(partition)
@@ -201,6 +202,21 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
         yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+
+
+def _about_leaving(partition: PartitionFiles) -> Iterator[str]:
+    """The replicas that a reassignment takes away, in a sentence."""
+    if not partition.leaving or partition.state is None:
+        return
+    nodes = partition.leaving
+    leaves, it, deletes = ("leaves", "it", "deletes") if len(nodes) == 1 else ("leave", "they", "delete")
+    stay = [node for node in partition.state.replicas if node not in nodes]
+    are = "is" if len(stay) == 1 else "are"
+    yield (
+        f"A reassignment is under way: {brokers(nodes)} {leaves} the partition as soon as {brokers(stay)}"
+        f" {are} in sync, and {deletes} the log, with what no other broker has; {it} may leave without being"
+        " cut back."
+    )
 
 
 def _about_dropping(partition: PartitionFiles) -> Iterator[str]:
