@@ -175,6 +175,8 @@ def _wrong_leader(
     by_hand = topic in seen["by_hand"]
     staying = said.get("controllers_first")  # the ISR, where controllers ran for long before the first broker
     may_wait = staying is not None and starter not in staying
+    awaited = said["last_leader_awaits"] if way == "last-known" else None
+    may_wait = may_wait or (by_hand and bool({*(awaited or ())} - {*starters}))
     if way not in NOT_BY_ITSELF and first not in starters and not may_wait:
         yield f"{starter}, started first, should lead by itself ({way}), but the first leader is {first}"
     elif first is None:

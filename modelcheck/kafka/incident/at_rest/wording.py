@@ -144,12 +144,28 @@ def reasons(each: Judged) -> Iterator[str]:
         return
     if wanted.lost:
         yield _with_leader(wanted, partition)
-    if each.by_hand and each.by_themselves:
-        yield (
-            f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected automatically and has"
-            f" fewer records: it must not start before {brokers([wanted.leader])} leads."
-        )
+    if each.by_hand:
+        yield from _about_rivals(each, wanted)
     yield from _later(wanted, partition)
+
+
+def _about_rivals(each: Judged, wanted: Aftermath) -> Iterator[str]:
+    """Who must not run before the wanted leader is elected by hand, in sentences."""
+    leads = f"before {brokers([wanted.leader])} leads"
+    told: set[int] = set()
+    if each.by_themselves:
+        rival = each.by_themselves[0].leader
+        awaited = each.partition.awaited[0] if rival == each.last_leader else (rival,)
+        told |= {rival} if awaited == (rival,) else set()
+        when = "" if told else f" when {brokers(awaited)} run"
+        who = "it must not start" if told else "these must not all run"
+        name = brokers([rival]).capitalize()
+        yield f"{name} would be elected automatically{when} and has fewer records: {who} {leads}."
+    rivals = [node for node in each.rivals if node not in told]
+    if rivals and each.partition.state is not None:
+        line = ", ".join(map(str, each.partition.state.replicas))
+        none = f"none of {brokers(rivals)} may run" if len(rivals) > 1 else f"{brokers(rivals)} must not run"
+        yield f"An election by hand takes the first of {line} that runs: {none} {leads}."
 
 
 def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:

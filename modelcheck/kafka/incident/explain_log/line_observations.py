@@ -186,7 +186,7 @@ class _LineTranslator:
     def all(self) -> Iterator[LineObservation]:
         """The observations of all lines."""
         announced = False  # whether a line since the last start shows that the broker is down
-        for line in _of_its_directory(self._log.lines):
+        for line in of_its_directory(self._log.lines):
             evidence = Evidence(f"{short_name(line.path)}:{line.number}", shortened(line.text))
             for about in self._about(line):
                 if about not in self._spine.brokers:
@@ -269,7 +269,7 @@ class _LineTranslator:
         return max(known, default=0)
 
 
-def _of_its_directory(lines: Sequence[LogLine]) -> Iterator[LogLine]:
+def of_its_directory(lines: Sequence[LogLine]) -> Iterator[LogLine]:
     """The lines without those on the end of a broker that may not hold for the partition's log directory.
 
     Of several directories some may have failed, and then nothing of theirs is flushed by a clean shutdown.

@@ -15,7 +15,7 @@ from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, 
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import given_up, judged, starting_order
 from modelcheck.kafka.incident.at_rest.untraced import Cause
-from modelcheck.kafka.incident.at_rest.wording import answer
+from modelcheck.kafka.incident.at_rest.wording import answer, reasons
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
@@ -117,6 +117,45 @@ def test_whoever_loses_by_the_order_that_serves_most_is_named() -> None:
         "loses 4 records of 1 of 2 partitions, where none would be lost if another broker led first: t-0"
         in (" ".join(answer([first, second], order)))
     )
+
+
+def test_an_election_by_hand_takes_the_first_of_the_assignment_that_runs() -> None:
+    """On Kafka 4.1.0 broker 1 led so, which had started before broker 3, with 16 records less."""
+    logs = replica(1, [0] * 5, 5), replica(2, [], 9), replica(3, [0] * 7, 7)
+    found = judged(partition((2,), *logs, nodes=(2, 1, 3)))
+    said = " ".join(reasons(found))
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.way, found.rivals) == (3, Succession.BY_HAND, (2, 1))
+    assert starting_order([1, 2, 3], [found])[0] == 3
+    assert given_up([found], (1, 3, 2)) == (found,)
+    assert given_up([found], (3, 1, 2)) == ()
+    assert "takes the first of 2, 1, 3 that runs: broker 1 must not run before broker 3" in said
+
+
+def test_the_last_known_leader_waits_for_all_that_were_eligible() -> None:
+    """On Kafka 4.1.0 broker 1 did not lead before broker 2 ran, which was elected by hand."""
+    logs = [replica(node, [0] * end, 6, clean=False) for node, end in ((1, 6), (2, 10), (3, 0))]
+    state = PartitionCreated(0, TOPIC, (2, 3, 1), (1,), 1, 1, 2, elr=(2, 3))
+    files = {each.node: each for each in logs}
+    found = judged(PartitionFiles(TopicPartition("t", 0), state, files, eligible_count=True))
+    said = " ".join(reasons(found))
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.way, found.last_leader) == (2, Succession.BY_HAND, 1)
+    assert given_up([found], (1, 2, 3)) == ()
+    assert given_up([found], (1, 3, 2)) == (found,)
+    assert "when brokers 1, 2 and 3 run and has fewer records: these must not all run before broker 2" in said
+
+
+def test_a_replica_that_leaves_is_told() -> None:
+    state = PartitionCreated(0, TOPIC, (1, 2, 3), (3,), 3, 4, 6, removing=(3,))
+    logs = replica(1, [2] * 3), replica(2, [0] * 3), replica(3, [0] * 3 + [4] * 7)
+    files = PartitionFiles(TopicPartition("t", 0), state, {each.node: each for each in logs})
+    said = " ".join(reasons(judged(files)))
+
+    assert files.leaving == (3,)
+    assert "broker 3 leaves the partition as soon as brokers 1 and 2 are in sync, and deletes the log" in said
 
 
 def test_many_brokers_get_an_order_too() -> None:
