@@ -6,11 +6,14 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.plan import Plan, TopicPlan
+from modelcheck.kafka.files.checkpoints import read_properties
+from modelcheck.kafka.files.metadata.log import FOLDER
+from tests.chaos.plan import Plan, Shape, TopicPlan
 
 FAULTS = 2  # that a review is asked about: with more it takes minutes
 MOST = 10_000  # points that are looked at for an answer about one partition: some ten seconds of CPU time
@@ -40,6 +43,32 @@ def explain(folder: Path, topic: str, acks: str, lost: Sequence[str], *, with_lo
     given += [part for disk in lost for part in ("--lost", disk)]
     kept = folder / f"explain-{topic}{'-logs' if with_logs else ''}.json"
     return _answered(kept, [*given, "--json", "--max-states", str(MOST)])
+
+
+def steps(folder: Path, plan: Plan, topic: TopicPlan) -> dict[str, Any]:
+    """What `explain-log` says of the metadata log alone: whether it is a trace of the model.
+
+    Each decision of the controller on the partition, and each session of its brokers, is an observation.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, found in enumerate(_metadata_logs(folder, plan.shape)):
+            alone = Path(scratch) / f"controller{number}"
+            alone.mkdir()
+            for part in (found, found.with_name("meta.properties")):
+                (alone / part.name).symlink_to(part.resolve())
+        given = ["explain-log", *(str(each) for each in sorted(Path(scratch).iterdir()))]
+        given += ["--partition", f"{topic.name}-0", "--acks", topic.acks]
+        kept = folder / f"steps-{topic.name}.json"
+        return _answered(kept, [*given, "--json", "--max-states", str(MOST)])
+
+
+def _metadata_logs(folder: Path, shape: Shape) -> list[Path]:
+    """The controllers' copies of the metadata log."""
+    found = (folder / "data").glob("*/meta.properties"), (folder / "data").glob("*/*/meta.properties")
+    properties = [each for some in found for each in some]
+    ids = {str(node) for node in shape.quorum}
+    of = [each for each in properties if read_properties(each).get("node.id") in ids]
+    return sorted(each.with_name(FOLDER) for each in of if each.with_name(FOLDER).exists())
 
 
 def review(folder: Path, topic: TopicPlan, plan: Plan, kafka: str, faults: int) -> dict[str, Any]:

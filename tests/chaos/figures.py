@@ -21,6 +21,7 @@ MARK = "<!-- by python -m tests.chaos --figures -->"
 COLUMNS = {
     Judge.LEADER: "first leader",
     Judge.AFTERMATH: "what follows",
+    Judge.STEPS: "metadata steps",
     Judge.EXPLAINED: "explained",
     Judge.LOSS: "loss",
     Judge.EXPLAINED_LOGS: "explained, with logs",

@@ -23,6 +23,7 @@ class Judge(StrEnum):
 
     LEADER = "leader"  # `inspect`: who leads first, and whether by itself
     AFTERMATH = "aftermath"  # `inspect`, given who leads first: log end, records lost, who is cut back
+    STEPS = "steps"  # `explain-log`: what the metadata log says of the partition is a trace of the model
     EXPLAINED = "explained"  # `explain-log`: some run of the model explains the directories
     LOSS = "loss"  # `explain-log`: the acknowledged records that are in no copy
     EXPLAINED_LOGS = "explained with logs"
@@ -228,6 +229,23 @@ def _wrong_aftermath(
 
 
 # ------------------------------------------------------------------ what `explain-log` reconstructed
+
+
+def validated(topic: str, answer: Json) -> Judgement:
+    """Whether the metadata log alone is a trace of the model; else the first record that is no step of it.
+
+    The reason names the steps that the model has there instead, and the guards that refuse them.
+    """
+    if "partitions" not in answer:
+        return judged(topic, Judge.STEPS, [f"no answer: {answer.get('problem', '')}"])
+    said = answer["partitions"][0]
+    if said["explained"] is not None:
+        return judged(topic, Judge.STEPS, [])
+    place = said["unexplained"]
+    if said["end"] != SEARCHED or place is None:
+        return Judgement(topic, Judge.STEPS, Verdict.UNKNOWN, said["end"])
+    nearest = place["nearest"] or ["no step of the model comes near"]
+    return judged(topic, Judge.STEPS, ["; ".join([f"{place['place']}: {place['says']}", *nearest])])
 
 
 def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Iterator[Judgement]:

@@ -62,6 +62,7 @@ def judgements(folder: Path, foretold: Json) -> Iterator[Judgement]:
         true = judges.truth(truth, name)
         yield from judges.inspected(name, true, foretold, seen)
         yield from judges.promised(name, true)
+        yield judges.validated(name, asking.steps(folder, plan, topic))
         gone = [disk for node, disk in asking.lost(folder, plan) if node in topic.replicas]
         for with_logs in (False, True):
             answer = asking.explain(folder, name, topic.acks, gone, with_logs=with_logs)

@@ -11,7 +11,7 @@ import pytest
 
 from modelcheck.contract.result import End
 from tests.chaos.faults import count, is_reviewed, lost, reviewed
-from tests.chaos.judges import Judge, Judgement, Verdict, explained, inspected, truth
+from tests.chaos.judges import Judge, Judgement, Verdict, explained, inspected, truth, validated
 from tests.chaos.plan import Event, Kind
 from tests.chaos.rounds import cuts
 
@@ -94,6 +94,30 @@ def test_an_answer_that_is_not_known_is_not_wrong(recorded: Data) -> None:
 
     assert found[Judge.EXPLAINED] is Verdict.UNKNOWN
     assert Judge.LOSS not in found
+
+
+@pytest.mark.parametrize(
+    ("end", "nearest", "verdict"),
+    [
+        (End.COMPLETE, ["elect(b1, e2) would do it, but its guard `able` is false"], Verdict.WRONG),
+        (End.COMPLETE, [], Verdict.WRONG),
+        (End.STATES, [], Verdict.UNKNOWN),
+    ],
+)
+def test_a_record_of_the_metadata_that_is_no_step_is_named_with_the_nearest(
+    recorded: Data, end: End, nearest: list[str], verdict: Verdict
+) -> None:
+    answer = recorded["explain"]
+
+    assert validated(TOPIC, answer).verdict is Verdict.RIGHT
+    place = {"place": "controller at offset 9", "says": "broker 1 leads", "nearest": nearest}
+    answer["partitions"][0].update(explained=None, end=end.value, unexplained=place)
+    found = validated(TOPIC, answer)
+
+    assert found.verdict is verdict
+    if verdict is Verdict.WRONG:
+        assert found.reason.startswith("controller at offset 9: broker 1 leads; ")
+        assert found.reason.endswith(nearest[0] if nearest else "no step of the model comes near")
 
 
 def test_lost_records_of_an_unknown_number_from_an_offset_on_are_not_known(recorded: Data) -> None:
