@@ -197,7 +197,12 @@ def _expected(starters: Sequence[int], rows: Mapping[int, Json]) -> int | None:
 
 
 def _wrong_advice(said: Json, rows: Mapping[int, Json], seen: Json, first: int | None) -> Iterator[str]:
-    """What is wrong about the order that was advised, if it was followed."""
+    """What is wrong about the order that was advised, if it was followed.
+
+    Who leads first of brokers that have to be started at once is said not to be known.
+    """
+    if len(seen["first"]) > 1 and first in seen["first"]:
+        return
     if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
         wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
         if wanted < got:

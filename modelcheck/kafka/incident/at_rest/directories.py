@@ -73,6 +73,19 @@ class ClusterFiles:
             frozenset() if self.metadata is None else self.metadata.voters | self.metadata.image.controllers
         )
 
+    def at_once(self, order: Sequence[int]) -> tuple[int, ...]:
+        """The first brokers of an order of starts, of which none runs before all are started.
+
+        Brokers that are controllers as well need a majority of these; controllers that are no brokers are
+        taken to run.
+        """
+        apart = self.controllers - {*(self.metadata.image.brokers if self.metadata else ())}
+        missing = len(self.controllers) // 2 + 1 - len(apart)
+        voters = [node for node in order if node in self.controllers]
+        if missing <= 0 or len(voters) < missing:
+            return tuple(order[:1])
+        return tuple(order[: order.index(voters[missing - 1]) + 1])
+
     @property
     def has_controller(self) -> bool:
         """Whether a controller's directory was given, so that the metadata is the newest."""

@@ -28,6 +28,7 @@ def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int
         "format": FORMAT,
         "answer": " ".join(answer(found, order)),
         "start": list(order),
+        "start_at_once": list(gathered.at_once(order)),
         "given_up": [str(each.partition.place) for each in given_up(found, order)],
         "brokers": list(gathered.brokers),
         "metadata": known,

@@ -71,21 +71,31 @@ def _waits(each: Judged) -> bool:
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
-def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The recommended steps, in order; none if the order does not matter."""
+def what_to_do(
+    all_judged: Sequence[Judged], order: Sequence[int], at_once: Sequence[int] = ()
+) -> Iterator[str]:
+    """The recommended steps, in order; none if the order does not matter.
+
+    None of `at_once`, the first of the order, runs before all of them are started.
+    """
     if not any(each.order_matters for each in all_judged):
         return
     replicas = [replica for each in all_judged for replica in each.partition.replicas.values()]
     emptied = {each.node for each in replicas if each.lost} - {
         each.node for each in replicas if not each.absent
     }
+    several = at_once if len(at_once) > 1 else ()
+    if several:
+        yield f"Start {brokers(several)} at once; wait until they run."
     for node in order:
         disk = ", with its empty disk" if node in emptied else ""
-        yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
+        if node not in several:
+            yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
         wanted = [each for each in all_judged if each.wanted and each.wanted.leader == node]
-        yield from _by_hand("Elect it by hand, uncleanly, for", [each for each in wanted if each.by_hand])
+        it = brokers([node]) if node in several else "it"
+        yield from _by_hand(f"Elect {it} by hand, uncleanly, for", [each for each in wanted if each.by_hand])
         dropped = [each for each in wanted if each.partition.dropping and each.at_stake and not each.by_hand]
-        unless = "If it does not lead within a minute, it was dropped from the ISR:"
+        unless = f"If {it} does not lead within a minute, it was dropped from the ISR:"
         yield from _by_hand(f"{unless} elect it by hand, uncleanly, for", dropped)
 
 
@@ -327,6 +337,11 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
             for (kind, version), number in sorted(metadata.image.unknown.items())
         )
         yield f"Records of the metadata that are not known, and were left out: {kinds}."
+    if gathered.controllers & {*gathered.brokers} and len(gathered.controllers) > 1:
+        yield (
+            "Brokers are controllers as well: none runs before a majority of the controllers does, and which"
+            " of those that start at once leads first is not known."
+        )
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
         said = " ".join(f"--lost {node}" for node in missing)

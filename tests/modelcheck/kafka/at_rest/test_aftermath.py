@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcheck.kafka.files.checkpoints import EpochStart, TopicPartition
-from modelcheck.kafka.files.metadata.records import PartitionCreated
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.log import MetadataLog
+from modelcheck.kafka.files.metadata.records import BrokerRegistered, PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog
+from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import given_up, judged, starting_order
 from modelcheck.kafka.incident.at_rest.untraced import Cause
-from modelcheck.kafka.incident.at_rest.wording import answer, reasons
+from modelcheck.kafka.incident.at_rest.wording import answer, reasons, what_to_do
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
@@ -156,6 +160,33 @@ def test_a_replica_that_leaves_is_told() -> None:
 
     assert files.leaving == (3,)
     assert "broker 3 leaves the partition as soon as brokers 1 and 2 are in sync, and deletes the log" in said
+
+
+@pytest.mark.parametrize(
+    ("voters", "order", "at_once"),
+    [
+        ((1, 2, 3), (4, 2, 1, 3), (4, 2, 1)),
+        ((1, 2, 3), (1, 2, 3, 4), (1, 2)),
+        ((1,), (4, 1, 2, 3), (4, 1)),
+        ((1, 100, 101), (2, 1, 3), (2,)),
+        ((100,), (2, 1, 3), (2,)),
+    ],
+)
+def test_brokers_that_are_controllers_start_as_a_majority(
+    voters: tuple[int, ...], order: tuple[int, ...], at_once: tuple[int, ...]
+) -> None:
+    image = MetadataImage()
+    for node in order:
+        image.apply(BrokerRegistered(node, UUID(int=node), 0, fenced=False, shutting_down=False))
+    metadata = MetadataLog(Path("x"), image, 9, 1, None, frozenset(voters))
+    one = judged(partition((1,), replica(1, [], 5), replica(2, [0] * 5, 5)))
+    steps = list(what_to_do([one], order, ClusterFiles((), metadata, 1, (), ()).at_once(order)))
+
+    assert ClusterFiles((), metadata, 1, (), ()).at_once(order) == at_once
+    assert ("at once" in steps[0]) is (len(at_once) > 1)
+    assert [f"Start broker {node}" in " ".join(steps) for node in at_once] == [len(at_once) == 1] * len(
+        at_once
+    )
 
 
 def test_many_brokers_get_an_order_too() -> None:
