@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 1 where an answer was wrong, 2 where there is nothing to play."""
     parser = _parser()
     args = parser.parse_args(argv)
-    if not (args.kafka_home or args.judge or args.figures):
+    if not (args.kafka_home or args.judge or args.figures or args.summary):
         parser.error("--kafka-home has to name a release of Kafka")
     for folder in [*(args.judge or ()), *([args.shrink] if args.shrink else ())]:
         if not (folder / "truth.json").exists():
@@ -43,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.figures:
         figures.publish(args.figures)
         return 0
+    if args.summary:
+        return _summary(list(figures.lines(args.summary)))
     client.begin()
     try:
         return _shrink(find(args.kafka_home), args.shrink, args.wrong) if args.shrink else _compare(args)
@@ -66,6 +68,11 @@ def _compare(args: argparse.Namespace) -> int:
                     file.flush()
             except KeyboardInterrupt:
                 _say("interrupted; what was found so far:")
+    return _summary(found)
+
+
+def _summary(found: Sequence[Line]) -> int:
+    """Print what was found; the exit code for it."""
     for text in table(found):
         print(text)  # noqa: T201
     for each in wrong(found):
@@ -86,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
     what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
+    what.add_argument("--summary", type=Path, nargs="+", metavar="RESULTS", help="count what was found")
     what.add_argument(
         "--unjudged", action="store_true", help="play rounds, to judge what --out keeps of them later"
     )

@@ -55,6 +55,20 @@ def test_an_interruption_keeps_what_was_found(
     assert "1 a: leader: because" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("verdict", [*Verdict])
+def test_a_summary_counts_what_several_runs_found(
+    verdict: Verdict, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {"seed": 1, "topic": "a", "judge": "leader", "reason": "because", "kafka": "4.1.0"}
+    for name, said in (("one", Verdict.RIGHT), ("other", verdict)):
+        (tmp_path / name).write_text(json.dumps({**line, "verdict": said}) + "\n")
+    code = command.main(["--summary", str(tmp_path / "one"), str(tmp_path / "other")])
+    said_line = next(each for each in capsys.readouterr().out.splitlines() if each.startswith("leader"))
+
+    assert code == (verdict is Verdict.WRONG)
+    assert f"{1 + (verdict is Verdict.RIGHT)} right" in said_line
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [
