@@ -152,7 +152,7 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
     first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
     wrong = _wrong_leader(topic, said, rows, seen, first)
     is_given_up = f"{topic}-0" in foretold.get("given_up", ())
-    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first))
+    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first, foretold["start"]))
     yield judged(topic, Judge.LEADER, list(wrong))
     if first not in rows:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
@@ -196,14 +196,17 @@ def _expected(starters: Sequence[int], rows: Mapping[int, Json]) -> int | None:
     return next(iter([*able, *starters]), None)
 
 
-def _wrong_advice(said: Json, rows: Mapping[int, Json], seen: Json, first: int | None) -> Iterator[str]:
-    """What is wrong about the order that was advised, if it was followed.
+def _wrong_advice(
+    said: Json, rows: Mapping[int, Json], seen: Json, first: int | None, advised: Sequence[int]
+) -> Iterator[str]:
+    """What is wrong about the order that is advised, if it was followed.
 
     Who leads first of brokers that have to be started at once is said not to be known.
     """
     if len(seen["first"]) > 1 and first in seen["first"]:
         return
-    if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
+    is_followed = seen["by_advice"] and seen["order"][: len(advised)] == list(advised)
+    if is_followed and first is not None and first in rows and said["wanted"] not in {first, None}:
         wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
         if wanted < got:
             yield f"the advice was for {said['wanted']} to lead, and {first} leads with more lost"

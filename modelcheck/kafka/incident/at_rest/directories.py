@@ -20,7 +20,7 @@ from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
 from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
-from modelcheck.kafka.incident.at_rest.sessions import staying
+from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
 from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -275,6 +275,7 @@ def _partition(
         image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
         tuple(image.unclean_elections.get((state.topic, state.partition), ())),
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
+        fenced_last(state, image) if elr else None,
     )
 
 

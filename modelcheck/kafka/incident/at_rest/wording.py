@@ -227,7 +227,8 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     registered = "has registered" if len(partition.struck) == 1 else "have registered"
     if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
-        yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+        leads = "leads" if partition.fenced_last is None else "is expected to lead"
+        yield f"{leader} {leads}, uncleanly as the last known leader, when {struck} {registered}."
 
 
 def _about_leaving(partition: PartitionFiles) -> Iterator[str]:

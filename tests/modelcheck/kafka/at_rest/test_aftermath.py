@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -150,6 +151,17 @@ def test_the_last_known_leader_waits_for_all_that_were_eligible() -> None:
     assert given_up([found], (1, 2, 3)) == ()
     assert given_up([found], (1, 3, 2)) == (found,)
     assert "when brokers 1, 2 and 3 run and has fewer records: these must not all run before broker 2" in said
+
+
+def test_the_last_known_leader_is_who_is_fenced_last() -> None:
+    """On Kafka 4.2.0 broker 2 led so, which had not been the leader when all brokers were killed."""
+    logs = {each: replica(each, [0] * 5, 5, clean=False) for each in (1, 2)}
+    state = PartitionCreated(0, TOPIC, (1, 2), (1, 2), 1, 0, 4)
+    whole = PartitionFiles(TopicPartition("t", 0), state, logs, eligible_count=True)
+    said = " ".join(reasons(judged(replace(whole, fenced_last=2))))
+
+    assert (whole.last_known_leader, replace(whole, fenced_last=2).last_known_leader) == (1, 2)
+    assert "Broker 2 is expected to lead, uncleanly as the last known leader, when brokers 1 and 2" in said
 
 
 def test_a_replica_that_leaves_is_told() -> None:
