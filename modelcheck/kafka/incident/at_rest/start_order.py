@@ -77,7 +77,7 @@ class Judged:
     def rivals(self) -> tuple[int, ...]:
         """The replicas that an election by hand prefers to the wanted one, if they run.
 
-        An unclean election cannot be told whom to elect: it takes the first of the assignment that runs.
+        An unclean election has no wanted leader: it takes the first of the assignment that runs.
         """
         state = self.partition.state
         if not self.by_hand or self.wanted is None or state is None:
