@@ -213,7 +213,7 @@ class Producers:
         producer = self._library.pop(topic, None)
         if producer is not None:
             with suppress(Exception):  # as above
-                producer._sender.force_close()  # noqa: SLF001 - else `close` waits for what it cannot send
+                producer._sender.force_close()  # else `close` waits for what it cannot send
                 producer.close(timeout=1)
 
     def of(self, topic: str) -> Iterator[Written]:
