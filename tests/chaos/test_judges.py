@@ -141,6 +141,21 @@ def test_promises_of_producers_and_consumers_are_judged(recorded: Data) -> None:
     ]
 
 
+def test_a_record_that_its_producer_wrote_again_is_not_lost(recorded: Data) -> None:
+    recorded["seen"]["values"][TOPIC].pop()
+    foretold = outcome(recorded, 2)
+    foretold.update(end=foretold["end"] - 1, maybe_acknowledged=9)
+    verdicts = []
+    for producer in ("plain", "idempotent"):
+        recorded["truth"]["plan"]["topics"][0]["producer"] = producer
+        for more in (1, 2):
+            foretold["lost"] += more
+            verdicts += [each.verdict for each in all_judgements(recorded) if each.judge is Judge.AFTERMATH]
+            foretold["lost"] -= more
+
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG, Verdict.RIGHT, Verdict.RIGHT]
+
+
 def test_a_replica_that_leaves_need_not_be_cut_back(recorded: Data) -> None:
     outcome(recorded, 2).update(cut_back={"1": 2})
     verdicts = []
