@@ -13,8 +13,8 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from random import Random
 from time import monotonic
 
 from modelcheck.kafka.reproduce import client
@@ -24,7 +24,7 @@ from spec.diagnostics import SpecError
 from tests.chaos import asking, figures, shrink
 from tests.chaos.figures import Line, table, wrong
 from tests.chaos.judges import Judge, Judgement, Verdict
-from tests.chaos.plan import TOPICS, Plan, as_json, drawn, from_json
+from tests.chaos.plan import TOPICS, Plan, as_json, drawn, drawn_shape, from_json
 from tests.chaos.playing import judgements, played
 
 LIFE = 6  # rounds of one cluster: old topics and a long metadata log are part of the trial, within limits
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 1 where an answer was wrong, 2 where there is nothing to play."""
     parser = _parser()
     args = parser.parse_args(argv)
-    if not (args.kafka_home or args.judge or args.figures):
+    if not (args.kafka_home or args.judge or args.figures or args.summary):
         parser.error("--kafka-home has to name a release of Kafka")
     for folder in [*(args.judge or ()), *([args.shrink] if args.shrink else ())]:
         if not (folder / "truth.json").exists():
@@ -43,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.figures:
         figures.publish(args.figures)
         return 0
+    if args.summary:
+        return _summary(list(figures.lines(args.summary)))
     client.begin()
     try:
         return _shrink(find(args.kafka_home), args.shrink, args.wrong) if args.shrink else _compare(args)
@@ -66,6 +68,11 @@ def _compare(args: argparse.Namespace) -> int:
                     file.flush()
             except KeyboardInterrupt:
                 _say("interrupted; what was found so far:")
+    return _summary(found)
+
+
+def _summary(found: Sequence[Line]) -> int:
+    """Print what was found; the exit code for it."""
     for text in table(found):
         print(text)  # noqa: T201
     for each in wrong(found):
@@ -86,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--judge", type=Path, nargs="+", metavar="ROUND", help="judge these kept rounds again")
     what.add_argument("--figures", type=Path, nargs="+", metavar="RESULTS", help="write the page of figures")
+    what.add_argument("--summary", type=Path, nargs="+", metavar="RESULTS", help="count what was found")
     what.add_argument(
         "--unjudged", action="store_true", help="play rounds, to judge what --out keeps of them later"
     )
@@ -106,12 +114,11 @@ def _rounds(home: Home, args: argparse.Namespace, out: Path) -> Iterator[Line]:
     """The judgements of all rounds, of which each cluster has a few."""
     began, done, wrongs = monotonic(), 0, 0
     for first in range(args.seed, args.seed + args.rounds, LIFE):
-        rng = Random(f"cluster {first}")  # noqa: S311 - no secret
-        brokers, elr = rng.choice([3, 3, 4]), rng.random() < 0.5
-        brokers = args.brokers or brokers
-        elr = home.release >= ELR_SINCE and (elr if args.elr is None else args.elr == "on")
+        shape = drawn_shape(first)
+        elr = home.release >= ELR_SINCE and (shape.elr if args.elr is None else args.elr == "on")
+        shape = replace(shape, elr=elr, brokers=args.brokers or shape.brokers)
         last = min(first + LIFE, args.seed + args.rounds)
-        plans = [drawn(seed, brokers=brokers, elr=elr, topics=args.topics) for seed in range(first, last)]
+        plans = [drawn(seed, shape, topics=args.topics) for seed in range(first, last)]
         for plan, found in played(home, plans, out, _say, judged=not args.unjudged):
             for each in found:
                 yield _line(home.version, plan, each)
@@ -163,8 +170,7 @@ def _shrink(home: Home, folder: Path, judge: str | None) -> int:
 
 def _line(kafka: str, plan: Plan, judgement: Judgement) -> Line:
     """A judgement as a line of the results."""
-    line = {"seed": plan.seed, "kafka": kafka, "elr": plan.elr, "brokers": plan.brokers}
-    return line | judgement.told()
+    return {"seed": plan.seed, "kafka": kafka, **asdict(plan.shape), **judgement.told()}
 
 
 def _say(text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.chaos.judges import Json, Judge, Judgement, Truth, Verdict
-from tests.chaos.plan import Event, Kind
+from tests.chaos.plan import FIRST_CONTROLLER, Event, Kind
 
 ANY = "any"  # kind of faults: in any mixture
 PROMISES = {
@@ -20,22 +20,22 @@ def count(befallen: Iterable[Event]) -> int:
 
     What befalls the disk of a broker that was killed is one fault together with the kill: a loss of power, or
     of a disk.  A clean stop counts as a kill, since a review's brokers go down by faults alone.  A controller
-    that restarts is none, for the model's controller never does.
+    that restarts, or is cut off, is none, for the model's controller never is.
     """
     found = 0
     fallen: set[int] = set()  # by a fault, and not started since
     for event in befallen:
         match event.kind:
-            case Kind.KILL | Kind.STOP:
+            case Kind.KILL | Kind.STOP | Kind.FULL:
                 found += 1
                 fallen.add(event.node)
-            case Kind.WIPE | Kind.POWER:
+            case Kind.WIPE | Kind.POWER | Kind.LOSE_ONE:
                 found += event.node not in fallen
                 fallen.add(event.node)
             case Kind.START:
                 fallen.discard(event.node)
-            case Kind.PAUSE | Kind.CUT | Kind.HOLD:
-                found += 1
+            case Kind.PAUSE | Kind.CUT | Kind.HOLD | Kind.FAIL:
+                found += event.node < FIRST_CONTROLLER
             case _:
                 pass
     return found

@@ -21,12 +21,15 @@ MARK = "<!-- by python -m tests.chaos --figures -->"
 COLUMNS = {
     Judge.LEADER: "first leader",
     Judge.AFTERMATH: "what follows",
+    Judge.STEPS: "metadata steps",
     Judge.EXPLAINED: "explained",
     Judge.LOSS: "loss",
     Judge.EXPLAINED_LOGS: "explained, with logs",
     Judge.LOSS_LOGS: "loss, with logs",
     Judge.REVIEW: "review",
     Judge.READ: "read",
+    Judge.COMMITTED: "read committed",
+    Judge.ONCE: "once",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from modelcheck.contract.result import End
+from tests.chaos.plan import Producer
 
 Json = Mapping[str, Any]
 FOR_GOOD = "acknowledged_kept"  # explain-log's name for: acknowledged, and in nobody's log
@@ -21,6 +23,7 @@ class Judge(StrEnum):
 
     LEADER = "leader"  # `inspect`: who leads first, and whether by itself
     AFTERMATH = "aftermath"  # `inspect`, given who leads first: log end, records lost, who is cut back
+    STEPS = "steps"  # `explain-log`: what the metadata log says of the partition is a trace of the model
     EXPLAINED = "explained"  # `explain-log`: some run of the model explains the directories
     LOSS = "loss"  # `explain-log`: the acknowledged records that are in no copy
     EXPLAINED_LOGS = "explained with logs"
@@ -29,6 +32,8 @@ class Judge(StrEnum):
     READ = (
         "read"  # `review`: what a consumer has read is committed, and not lost with fewer faults than it says
     )
+    COMMITTED = "read committed"  # a consumer with read_committed: no record of an aborted transaction
+    ONCE = "once"  # an idempotent producer: no record twice in a log, and each where it was acknowledged
 
 
 class Verdict(StrEnum):
@@ -74,6 +79,10 @@ class Truth:
     acknowledged: Mapping[str, int | None]  # offset of each, where the broker named it
     copies: Mapping[int, Mapping[str, int]]  # values of each broker's copy, with their offsets
     read: frozenset[str] = frozenset()  # values that a consumer has read
+    producer: Producer = Producer.PLAIN
+    aborted: frozenset[str] = frozenset()  # values of transactions whose abort was answered
+    read_committed: frozenset[str] = frozenset()  # values that a consumer with read_committed has read
+    twice: tuple[str, ...] = ()  # values that are twice in some copy
 
     @property
     def kept(self) -> set[str]:
@@ -89,8 +98,8 @@ class Truth:
 
 def truth(found: Json, topic: str) -> Truth:
     """What `truth.json` has of a topic."""
-    acks = next(each["acks"] for each in found["plan"]["topics"] if each["name"] == topic)
-    of = found["topics"][topic]
+    plan = next(each for each in found["plan"]["topics"] if each["name"] == topic)
+    acks, of = plan["acks"], found["topics"][topic]
     acknowledged = {
         text: None if each["offset"] is None else each["offset"] + number
         for each in of["sent"]
@@ -98,7 +107,36 @@ def truth(found: Json, topic: str) -> Truth:
         for number, text in enumerate(each["texts"])
     }
     copies = {int(node): {value: offset for offset, value in copy} for node, copy in of["copies"].items()}
-    return Truth(acks, acknowledged, copies, frozenset(of.get("read", ())))
+    return Truth(
+        acks,
+        acknowledged,
+        copies,
+        frozenset(of.get("read", ())),
+        Producer(plan["producer"]),
+        frozenset(
+            text for each in of["sent"] if each.get("transaction") == "abort" for text in each["texts"]
+        ),
+        frozenset(of.get("read_committed", ())),
+        tuple(
+            value
+            for copy in of["copies"].values()
+            for value, times in Counter(value for _, value in copy).items()
+            if times > 1
+        ),
+    )
+
+
+# ------------------------------------------------------------------ what producers and consumers are promised
+
+
+def promised(topic: str, found: Truth) -> Iterator[Judgement]:
+    """Whether idempotence and transactions kept their promises."""
+    if found.producer is Producer.TRANSACTIONAL:
+        seen = sorted(found.aborted & found.read_committed)
+        wrong = [f"{each} was read, of a transaction that was aborted" for each in seen]
+        yield judged(topic, Judge.COMMITTED, wrong)
+    if found.producer is not Producer.PLAIN:
+        yield judged(topic, Judge.ONCE, [f"{each} is twice in a log" for each in found.twice])
 
 
 # ------------------------------------------------------------------ what `inspect` foretold
@@ -114,26 +152,33 @@ def inspected(topic: str, found: Truth, foretold: Json, seen: Json) -> Iterator[
     first = next((leader for up, leader, *_ in seen["trail"][topic] if leader in up), None)
     wrong = _wrong_leader(topic, said, rows, seen, first)
     is_given_up = f"{topic}-0" in foretold.get("given_up", ())
-    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first))
+    wrong = chain(wrong, () if is_given_up else _wrong_advice(said, rows, seen, first, foretold["start"]))
     yield judged(topic, Judge.LEADER, list(wrong))
     if first not in rows:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, f"nothing was foretold of a leader {first}")
     elif seen["values"][topic] is None:
         yield Judgement(topic, Judge.AFTERMATH, Verdict.UNKNOWN, "nobody could read the partition")
     else:
-        yield judged(topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen)))
+        yield judged(
+            topic, Judge.AFTERMATH, list(_wrong_aftermath(topic, found, rows[first], seen, said["leaving"]))
+        )
 
 
 def _wrong_leader(
     topic: str, said: Json, rows: Mapping[int, Json], seen: Json, first: int | None
 ) -> Iterator[str]:
     """What is wrong about who leads first."""
-    starter = next((node for node in seen["order"] if node in rows), None)
+    starters = [node for node in seen["first"] if node in rows] or [
+        *[node for node in seen["order"] if node in rows][:1]
+    ]
+    starter = _expected(starters, rows)
     way = "unknown" if starter is None else rows[starter]["how"]
     by_hand = topic in seen["by_hand"]
     staying = said.get("controllers_first")  # the ISR, where controllers ran for long before the first broker
     may_wait = staying is not None and starter not in staying
-    if way not in NOT_BY_ITSELF and first != starter and not may_wait:
+    awaited = said["last_leader_awaits"] if way == "last-known" else None
+    may_wait = may_wait or (by_hand and bool({*(awaited or ())} - {*starters}))
+    if way not in NOT_BY_ITSELF and first not in starters and not may_wait:
         yield f"{starter}, started first, should lead by itself ({way}), but the first leader is {first}"
     elif first is None:
         yield "nobody ever led"
@@ -145,9 +190,23 @@ def _wrong_leader(
         yield f"{first} leads only by hand, foretold {rows[first]['how']}"
 
 
-def _wrong_advice(said: Json, rows: Mapping[int, Json], seen: Json, first: int | None) -> Iterator[str]:
-    """What is wrong about the order that was advised, if it was followed."""
-    if seen["by_advice"] and first is not None and first in rows and said["wanted"] not in {first, None}:
+def _expected(starters: Sequence[int], rows: Mapping[int, Json]) -> int | None:
+    """Who of the brokers that were started at once should lead first: one that does so by itself, if any."""
+    able = [node for node in starters if rows[node]["how"] not in NOT_BY_ITSELF]
+    return next(iter([*able, *starters]), None)
+
+
+def _wrong_advice(
+    said: Json, rows: Mapping[int, Json], seen: Json, first: int | None, advised: Sequence[int]
+) -> Iterator[str]:
+    """What is wrong about the order that is advised, if it was followed.
+
+    Who leads first of brokers that have to be started at once is said not to be known.
+    """
+    if len(seen["first"]) > 1 and first in seen["first"]:
+        return
+    is_followed = seen["by_advice"] and seen["order"][: len(advised)] == list(advised)
+    if is_followed and first is not None and first in rows and said["wanted"] not in {first, None}:
         wanted, got = (_badness(rows[each]) for each in (int(said["wanted"]), first))
         if wanted < got:
             yield f"the advice was for {said['wanted']} to lead, and {first} leads with more lost"
@@ -158,14 +217,19 @@ def _badness(outcome: Json) -> tuple[int, int, int]:
     return outcome["committed"], outcome["maybe_acknowledged"], outcome["lost"]
 
 
-def _wrong_aftermath(topic: str, found: Truth, row: Json, seen: Json) -> Iterator[str]:
-    """What is wrong about what comes of a leader."""
+def _wrong_aftermath(
+    topic: str, found: Truth, row: Json, seen: Json, leaving: Sequence[int]
+) -> Iterator[str]:
+    """What is wrong about what comes of a leader; a replica that is `leaving` may not be cut back."""
     values = set(seen["values"][topic])
     if len(seen["values"][topic]) != row["end"]:
         yield f"{len(seen['values'][topic])} records are read, foretold an end of {row['end']}"
-    if (lost := len(found.kept - values)) != row["lost"]:
+    lost, is_retried = len(found.kept - values), found.producer is not Producer.PLAIN
+    if lost > row["lost"] or (lost < row["lost"] and not is_retried):  # written again in another epoch
         yield f"{lost} records are lost, foretold {row['lost']}"
-    if (cut := seen["cut_back"][topic]) != row["cut_back"]:
+    cut = seen["cut_back"][topic]
+    left = {str(node) for node in leaving if str(node) not in cut}
+    if cut != {node: to for node, to in row["cut_back"].items() if node not in left}:
         yield f"cut back {cut}, foretold {row['cut_back']}"
     promised = sum(value in found.kept and value not in values for value in found.acknowledged)
     foretold = row["committed"] + row["maybe_acknowledged"]
@@ -174,6 +238,23 @@ def _wrong_aftermath(topic: str, found: Truth, row: Json, seen: Json) -> Iterato
 
 
 # ------------------------------------------------------------------ what `explain-log` reconstructed
+
+
+def validated(topic: str, answer: Json) -> Judgement:
+    """Whether the metadata log alone is a trace of the model; else the first record that is no step of it.
+
+    The reason names the steps that the model has there instead, and the guards that refuse them.
+    """
+    if "partitions" not in answer:
+        return judged(topic, Judge.STEPS, [f"no answer: {answer.get('problem', '')}"])
+    said = answer["partitions"][0]
+    if said["explained"] is not None:
+        return judged(topic, Judge.STEPS, [])
+    place = said["unexplained"]
+    if said["end"] != SEARCHED or place is None:
+        return Judgement(topic, Judge.STEPS, Verdict.UNKNOWN, said["end"])
+    nearest = place["nearest"] or ["no step of the model comes near"]
+    return judged(topic, Judge.STEPS, ["; ".join([f"{place['place']}: {place['says']}", *nearest])])
 
 
 def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Iterator[Judgement]:
@@ -201,6 +282,8 @@ def explained(topic: str, found: Truth, answer: Json, *, with_logs: bool) -> Ite
         for span in loss["offsets"]
         for offset in range(span["start"], span["end"])
     }
+    if found.producer is Producer.TRANSACTIONAL:  # no offset of a record: there a transaction ended
+        lost &= {at for at in found.acknowledged.values() if at is not None}
     verdict, reason = _loss(gone, lost, said.get("unknown_from"))
     yield Judgement(topic, is_right, verdict, reason)
 

@@ -6,7 +6,7 @@ A seed fixes the plan, and not the timing: two rounds of one plan may end in dif
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from random import Random
@@ -31,6 +31,9 @@ class Kind(StrEnum):
     HEAL = "heal"
     WIPE = "lose the directory"
     POWER = "lose what was not flushed"
+    FAIL = "fail a log directory"  # of several, while the broker runs
+    LOSE_ONE = "lose a log directory"  # of several
+    FULL = "fill the disk"
     CONTROLLER = "kill -9 the controller"
     REASSIGN = "reassign"
     PREFER = "elect the preferred leader"
@@ -38,8 +41,17 @@ class Kind(StrEnum):
     KILL_ALL = "kill -9 all"
 
 
-DOWN = {Kind.KILL, Kind.STOP}
-OF_DISKS = {Kind.WIPE, Kind.POWER}
+OF_DISKS = {Kind.WIPE, Kind.POWER, Kind.LOSE_ONE}  # befall brokers that are down
+OF_PROCESSES = {Kind.KILL, Kind.STOP, Kind.START, Kind.PAUSE, Kind.RESUME, Kind.FULL}  # of brokers
+FIRST_CONTROLLER = 100
+
+
+class Producer(StrEnum):
+    """How a topic is written to."""
+
+    PLAIN = "plain"
+    IDEMPOTENT = "idempotent"
+    TRANSACTIONAL = "transactional"
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,35 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What a cluster is made of; `combined` brokers are the controllers, and there are no others."""
+
+    brokers: int
+    elr: bool = False
+    controllers: int = 1
+    combined: bool = False
+    directories: int = 1  # log directories of a broker
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The ids of the brokers."""
+        return tuple(range(1, self.brokers + 1))
+
+    @property
+    def quorum(self) -> tuple[int, ...]:
+        """The ids of the controllers."""
+        first = 1 if self.combined else FIRST_CONTROLLER
+        return tuple(range(first, first + self.controllers))
+
+    def started_first(self, order: Sequence[int]) -> list[int]:
+        """The brokers that are started at once: as many as are needed before one of them runs."""
+        if not self.combined:
+            return [*order[:1]]
+        needed = [node for node in order if node in self.quorum][self.controllers // 2]
+        return [*order[: order.index(needed) + 1]]
+
+
+@dataclass(frozen=True)
 class TopicPlan:
     """A topic with one partition, and how is written to it."""
 
@@ -65,6 +106,7 @@ class TopicPlan:
     acks: str
     min_isr: int
     unclean: bool
+    producer: Producer = Producer.PLAIN
 
     def settings(self) -> dict[str, str]:
         """The topic's own settings."""
@@ -79,8 +121,7 @@ class Plan:
     """A round; `again` is the order to start in, empty where the advice of `inspect` is followed."""
 
     seed: int
-    brokers: int
-    elr: bool
+    shape: Shape
     topics: tuple[TopicPlan, ...]
     events: tuple[Event, ...]
     end: tuple[Event, ...]
@@ -103,36 +144,48 @@ class Plan:
         return replace(self, topics=topics, events=rest(self.events), end=rest(self.end))
 
 
-def drawn(seed: int, *, brokers: int, elr: bool, topics: int = TOPICS) -> Plan:
+def drawn(seed: int, shape: Shape, *, topics: int = TOPICS) -> Plan:
     """The plan of a seed for a cluster."""
-    rng = Random(f"{seed} {brokers}")  # noqa: S311 - no secret; the same with and without ELR
-    nodes = tuple(range(1, brokers + 1))
-    chosen = tuple(_topic(rng, f"r{seed}{NAMES[number]}", nodes) for number in range(topics))
-    draws = _Draws(rng, nodes, chosen)
+    rng = Random(f"{seed} {shape.brokers}")  # noqa: S311 - no secret; the same with and without ELR
+    chosen = tuple(_topic(rng, f"r{seed}{NAMES[number]}", shape.nodes) for number in range(topics))
+    draws = _Draws(rng, shape, chosen)
     events = tuple(draws.event() for _ in range(rng.randint(*EVENTS)))
     end = tuple(draws.end())
-    order = () if rng.random() < 0.5 else tuple(rng.sample(nodes, brokers))
-    return Plan(seed, brokers, elr, chosen, events, end, order)
+    order = () if rng.random() < 0.5 else tuple(rng.sample(shape.nodes, shape.brokers))
+    return Plan(seed, shape, chosen, events, end, order)
+
+
+def drawn_shape(seed: int) -> Shape:
+    """The cluster of a seed, with eligible leader replicas where its release has them."""
+    rng = Random(f"cluster {seed}")  # noqa: S311 - no secret
+    brokers, elr = rng.choice([3, 3, 4]), rng.random() < 0.5
+    controllers, directories = rng.choice([1, 1, 3]), rng.choice([1, 1, 2])
+    combined = controllers > 1 and rng.random() < 0.5
+    return Shape(brokers, elr, controllers, combined, directories)
 
 
 def _topic(rng: Random, name: str, nodes: tuple[int, ...]) -> TopicPlan:
-    """A topic with settings at random."""
+    """A topic with settings at random; a producer that is not plain has acks=all."""
     copies = rng.choice([each for each in (2, 3, 3, 3, 4) if each <= len(nodes)])
+    producer = rng.choice([*[Producer.PLAIN] * 4, Producer.IDEMPOTENT, Producer.TRANSACTIONAL])
+    acks = rng.choice(["all", "all", "all", "1", "1", "0"])
     return TopicPlan(
         name,
         tuple(rng.sample(nodes, copies)),
-        acks=rng.choice(["all", "all", "all", "1", "1", "0"]),
+        acks=acks if producer is Producer.PLAIN else "all",
         min_isr=rng.randint(1, min(2, copies)),
         unclean=rng.random() < 1 / 3,
+        producer=producer,
     )
 
 
 class _Draws:
     """Draws events that make sense after those before: only a broker that is down is started."""
 
-    def __init__(self, rng: Random, nodes: tuple[int, ...], topics: tuple[TopicPlan, ...]) -> None:
-        self._rng, self._nodes, self._topics = rng, nodes, topics
-        self._up, self._paused = set(nodes), set[int]()
+    def __init__(self, rng: Random, shape: Shape, topics: tuple[TopicPlan, ...]) -> None:
+        self._rng, self._shape, self._topics = rng, shape, topics
+        self._nodes = shape.nodes
+        self._up, self._paused = set(self._nodes), set[int]()
         self._is_cut = False
         self._next: list[Kind] = []
 
@@ -157,7 +210,8 @@ class _Draws:
                 yield Event(kind, node, writes=int(is_slow), wait=rng.choice([0.2, 7.0]) if is_slow else 0)
         befalls = rng.choice(["", "", "one", "all", "lost"])
         if befalls == "lost":
-            yield Event(Kind.WIPE, rng.choice(self._nodes), writes=0, wait=0)
+            kind = rng.choice([Kind.WIPE, Kind.LOSE_ONE]) if self._shape.directories > 1 else Kind.WIPE
+            yield Event(kind, rng.choice(self._nodes), writes=0, wait=0)
         chosen = {"one": (rng.choice(self._nodes),), "all": self._nodes}.get(befalls, ())
         for node in chosen:
             yield Event(Kind.POWER, node, writes=0, wait=0)
@@ -167,28 +221,33 @@ class _Draws:
         down, running = set(self._nodes) - self._up, self._up - self._paused
         if running:
             yield from [Kind.KILL] * 3 + [Kind.STOP] * 2 + [Kind.PAUSE] * 2
-            yield from [Kind.REASSIGN, Kind.PREFER, Kind.SET]
+            yield from [Kind.REASSIGN, Kind.PREFER, Kind.SET, Kind.FULL]
+            yield from [Kind.FAIL] * 3 if self._shape.directories > 1 else []
         if down:
             yield from [Kind.START] * (3 * len(down)) + [Kind.POWER] * 2 + [Kind.WIPE]
+            yield from [Kind.LOSE_ONE] if self._shape.directories > 1 else []
         if self._paused:
             yield from [Kind.RESUME] * 3
         if self._is_cut:
             yield from [Kind.HEAL] * 2
-        yield from [Kind.CUT, Kind.HOLD, Kind.CONTROLLER]
+        yield from [Kind.CUT, Kind.HOLD]
+        yield from [] if self._shape.combined else [Kind.CONTROLLER]
 
     def _of(self, kind: Kind) -> Event:
         """An event of a kind, after which what is up is known."""
         rng = self._rng
         match kind:
-            case Kind.KILL | Kind.STOP | Kind.PAUSE:
+            case Kind.KILL | Kind.STOP | Kind.PAUSE | Kind.FAIL | Kind.FULL:
                 node = rng.choice(sorted(self._up if kind is Kind.KILL else self._up - self._paused))
+                if kind is Kind.FAIL:
+                    return Event(kind, node)
                 if kind is Kind.PAUSE:
                     self._paused.add(node)
                 else:
                     self._up.discard(node)
                     self._paused.discard(node)
                 return Event(kind, node)
-            case Kind.START | Kind.POWER | Kind.WIPE:
+            case Kind.START | Kind.POWER | Kind.WIPE | Kind.LOSE_ONE:
                 node = rng.choice([each for each in self._nodes if each not in self._up])
                 if kind is Kind.START:
                     self._up.add(node)
@@ -205,14 +264,21 @@ class _Draws:
                 return Event(kind)
             case Kind.REASSIGN | Kind.PREFER | Kind.SET:
                 return self._of_topic(kind)
+            case Kind.CONTROLLER:
+                several = self._shape.controllers > 1
+                return Event(kind, rng.choice([0, *self._shape.quorum]) if several else 0)
             case _:
                 return Event(kind)
 
     def _cut(self, kind: Kind) -> Event:
-        """A broker cut off from the controller, the other brokers or both; the controller is node 0."""
-        node = self._rng.choice(self._nodes)
+        """A node cut off from the controllers, the brokers or both; all controllers are node 0."""
+        rng, shape = self._rng, self._shape
+        apart = shape.quorum if shape.controllers > 1 and not shape.combined else ()
+        node = rng.choice([*self._nodes, *apart])
         others = tuple(each for each in self._nodes if each != node)
-        return Event(kind, node, self._rng.choice([(0,), others, (0, *others)]))
+        if shape.combined:
+            return Event(kind, node, rng.choice([others, (rng.choice(others),)]))
+        return Event(kind, node, rng.choice([(0,), others, (0, *others)]))
 
     def _of_topic(self, kind: Kind) -> Event:
         """What an operator does with a topic."""
@@ -229,7 +295,7 @@ class _Draws:
 
 def described(event: Event) -> str:
     """An event in words."""
-    nodes = ", ".join("the controller" if each == 0 else str(each) for each in event.others)
+    nodes = ", ".join("the controllers" if each == 0 else str(each) for each in event.others)
     match event.kind:
         case Kind.CUT | Kind.HOLD:
             return f"{event.kind} {event.node} from {nodes}"
@@ -239,7 +305,7 @@ def described(event: Event) -> str:
             return f"{event.kind} of {event.topic}"
         case Kind.SET:
             return f"set {event.setting}={event.value} of {event.topic}"
-        case Kind.WIPE | Kind.POWER:
+        case Kind.WIPE | Kind.POWER | Kind.LOSE_ONE | Kind.FAIL | Kind.FULL:
             return f"broker {event.node}: {event.kind}"
         case _:
             return f"{event.kind} {event.node}" if event.node else str(event.kind)
@@ -256,11 +322,14 @@ def as_json(plan: Plan) -> dict[str, Any]:
 def from_json(data: Mapping[str, Any]) -> Plan:
     """The plan of JSON data."""
     found = json.loads(json.dumps(data))  # tuples as lists, however it was made
-    topics = tuple(TopicPlan(**{**each, "replicas": tuple(each["replicas"])}) for each in found["topics"])
-    given = {**found, "topics": topics, "again": tuple(found["again"])}
-    for part in ("events", "end"):
-        given[part] = tuple(event_from_json(each) for each in found[part])
-    return Plan(**given)
+    topics = tuple(_topic_from_json(each) for each in found["topics"])
+    events, end = (tuple(event_from_json(each) for each in found[part]) for part in ("events", "end"))
+    return Plan(found["seed"], Shape(**found["shape"]), topics, events, end, tuple(found["again"]))
+
+
+def _topic_from_json(data: Mapping[str, Any]) -> TopicPlan:
+    """The topic of JSON data."""
+    return TopicPlan(**{**data, "replicas": tuple(data["replicas"]), "producer": Producer(data["producer"])})
 
 
 def event_from_json(data: Mapping[str, Any]) -> Event:

@@ -29,7 +29,7 @@ def played(
     while waiting:
         with tempfile.TemporaryDirectory() as folder:
             first = waiting[0]
-            with ChaosCluster(home, Path(folder), first.brokers, elr=first.elr) as cluster:
+            with ChaosCluster(home, Path(folder), first.shape) as cluster:
                 cluster.format()
                 cluster.start(*cluster.nodes)
                 while waiting:
@@ -61,7 +61,9 @@ def judgements(folder: Path, foretold: Json) -> Iterator[Judgement]:
         name = topic.name
         true = judges.truth(truth, name)
         yield from judges.inspected(name, true, foretold, seen)
-        gone = [node for node in asking.lost(folder, plan) if node in topic.replicas]
+        yield from judges.promised(name, true)
+        yield judges.validated(name, asking.steps(folder, plan, topic))
+        gone = [disk for node, disk in asking.lost(folder, plan) if node in topic.replicas]
         for with_logs in (False, True):
             answer = asking.explain(folder, name, topic.acks, gone, with_logs=with_logs)
             yield from judges.explained(name, true, answer, with_logs=with_logs)

@@ -7,8 +7,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -16,20 +15,31 @@ from random import Random
 from typing import Any
 
 from modelcheck.kafka.files.checkpoints import TopicPartition
-from modelcheck.kafka.files.damage import UnreadableError
 from modelcheck.kafka.files.metadata.image import MetadataImage
 from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.reproduce import client
 from modelcheck.kafka.reproduce.client import UNCLEAN, Unanswered
-from modelcheck.kafka.reproduce.cluster import CONTROLLER, name, until
-from modelcheck.kafka.reproduce.observed_state import all_records, image, registration, unfenced
+from modelcheck.kafka.reproduce.cluster import name, until
+from modelcheck.kafka.reproduce.observed_state import registration, unfenced
 from tests.chaos.clients import Consumer, Producers
 from tests.chaos.cluster import ChaosCluster
-from tests.chaos.plan import Event, Kind, Plan, TopicPlan, as_json, described
+from tests.chaos.plan import (
+    FIRST_CONTROLLER,
+    OF_DISKS,
+    OF_PROCESSES,
+    Event,
+    Kind,
+    Plan,
+    Producer,
+    TopicPlan,
+    as_json,
+    described,
+)
 
 DROPPED = "*.index", "*.timeindex", "*.txnindex", ".lock", "*.tmp"
 STARTED = "started (kafka.server.KafkaRaftServer)"
 TRUNCATING = re.compile(r"partition=([\w.-]+)-0,.*Truncating to (?:offset )?(\d+)\b(?! has no effect)")
+ENDING = "end of a transaction"  # in place of a value
 STARTING = 150.0  # seconds, on a machine that does other work
 ALONE = 9.0  # seconds for which the first broker runs alone: longer than a session lasts
 
@@ -47,7 +57,9 @@ class Round:
         self._rng = Random(f"{plan.seed} carried out")  # noqa: S311 - no secret
         self._up, self._paused = set(cluster.brokers), set[int]()
         self._producers = Producers(cluster, self._rng)
-        self._consumer: Consumer | None = None
+        self._consumers: dict[str, Consumer] = {}  # by what they read
+        self._kept: dict[str, Any] = {}
+        self._gone: dict[int, str] = {}  # ids of log directories that are lost, of brokers with several
         self._steps: list[str] = []
         self.befallen: list[Event] = []
         self._began = time.monotonic()
@@ -64,10 +76,12 @@ class Round:
                 raise NotBegun(f"topic {topic.name} was not created")
         if not until(self._is_whole, 60):
             raise NotBegun("not all replicas got in sync")
-        self._consumer = Consumer(
-            [self.cluster.client(node) for node in self.cluster.brokers],
-            [topic.name for topic in self.plan.topics],
-        )
+        clients = [self.cluster.client(node) for node in self.cluster.brokers]
+        every = [topic.name for topic in self.plan.topics]
+        some = [each.name for each in self.plan.topics if each.producer is Producer.TRANSACTIONAL]
+        self._consumers["read"] = Consumer(clients, every)
+        if some:
+            self._consumers["read_committed"] = Consumer(clients, some, committed=True)
 
     def carry_out(self) -> None:
         """Let everything befall the cluster, until no node runs."""
@@ -78,61 +92,77 @@ class Round:
             time.sleep(event.wait)
             self._write()
         for event in self.plan.end:
-            if event.kind in {Kind.POWER, Kind.WIPE} and self.cluster.is_up(CONTROLLER):
+            if event.kind in OF_DISKS and any(map(self.cluster.is_up, self.cluster.quorum)):
                 self._end()
             self._befall(event)
             time.sleep(event.wait)
         self._end()
         self._producers.close()
-        if self._consumer is not None:
-            self._consumer.close()
+        for each in self._consumers.values():
+            each.close()
 
     def _end(self) -> None:
         """No node runs from here on."""
         still = [node for node in self.cluster.nodes if self.cluster.is_up(node)]
         if still:
             self.cluster.kill_all(still)
-            self.befallen += [Event(Kind.KILL, node) for node in still if node != CONTROLLER]
+            self.befallen += [Event(Kind.KILL, node) for node in still if node < FIRST_CONTROLLER]
             self._note(f"kill -9 {', '.join(map(name, still))}")
         self._up.clear()
         self._paused.clear()
         self.cluster.heal()
+        for node in self.cluster.brokers:
+            self.cluster.return_directories(node)
 
     def _can(self, event: Event) -> bool:
         """Whether an event makes sense now: a plan that was made smaller may start who runs."""
         node, kind = event.node, event.kind
-        if kind in {Kind.START, Kind.WIPE, Kind.POWER}:
+        if kind is Kind.START or kind in OF_DISKS:
             return node not in self._up
-        if kind in {Kind.STOP, Kind.PAUSE}:
+        if kind in {Kind.STOP, Kind.PAUSE, Kind.FAIL, Kind.FULL}:
             return node in self._up - self._paused
         return node in {Kind.KILL: self._up, Kind.RESUME: self._paused}.get(kind, {node})
 
     def _befall(self, event: Event) -> None:
         """One event, if it can be."""
-        cluster, node = self.cluster, event.node
+        node = event.node
+        self._up = set(filter(self.cluster.is_up, self._up))  # one without a quorum gives up
         if not self._can(event):
             return
         self._note(described(event))
         befallen = event
-        match event.kind:
-            case Kind.KILL | Kind.STOP | Kind.START | Kind.PAUSE | Kind.RESUME:
-                befallen = replace(event, kind=self._befall_broker(event.kind, node))
-            case Kind.WIPE:
-                if cluster.folder(node).exists():
-                    cluster.erase(node)
-            case Kind.POWER:
-                lost = list(cluster.lose_unflushed(node, self._rng))
-                for each in lost:
-                    self._note(f"broker {node}: {each}")
-                if not lost:
-                    return
-            case Kind.KILL_ALL:
-                self._end()
-            case _:
-                self._befall_links(event)
+        if event.kind in OF_DISKS:
+            if not self._befall_disk(event):
+                return
+        elif event.kind is Kind.KILL_ALL:
+            self._end()
+        elif event.kind in OF_PROCESSES:
+            befallen = replace(event, kind=self._befall_broker(event.kind, node))
+        else:
+            self._befall_links(event)
         self.befallen.append(befallen)
         for _ in range(event.writes):
             self._write()
+
+    def _befall_disk(self, event: Event) -> bool:
+        """Whether the disk of a broker that is down could lose something, and has."""
+        cluster, node = self.cluster, event.node
+        match event.kind:
+            case Kind.WIPE:
+                self._gone.pop(node, None)
+                if cluster.folder(node).exists():
+                    cluster.erase(node)
+            case Kind.LOSE_ONE:
+                found = cluster.lose_directory(node)
+                if found is None:
+                    return False
+                self._gone[node] = found
+            case _:
+                lost = list(cluster.lose_unflushed(node, self._rng))
+                for each in lost:
+                    self._note(f"broker {node}: {each}")
+                return bool(lost)
+        return True
 
     def _befall_broker(self, kind: Kind, node: int) -> Kind:
         """What befalls the process of a broker: a stop may end in a kill."""
@@ -149,18 +179,21 @@ class Round:
             case Kind.PAUSE:
                 cluster.signal(node, signal.SIGSTOP)
                 self._paused.add(node)
-            case _:
+            case Kind.RESUME:
                 cluster.signal(node, signal.SIGCONT)
-        if kind in {Kind.KILL, Kind.STOP}:
+            case _:
+                if not cluster.fill(node):
+                    self._note(f"broker {node} ran on with a full disk, and was killed")
+        if kind in {Kind.KILL, Kind.STOP, Kind.FULL}:
             self._up.discard(node)
         if kind is not Kind.PAUSE:
             self._paused.discard(node)
         return kind
 
     def _befall_links(self, event: Event) -> None:
-        """What befalls no process of a broker: links, the controller, and topics."""
+        """What befalls no process of a broker: links, controllers, a disk in use, and topics."""
         cluster, topic = self.cluster, event.topic
-        others = [each or CONTROLLER for each in event.others]
+        others = [node for each in event.others for node in ([each] if each else cluster.quorum)]
         match event.kind:
             case Kind.CUT:
                 for other in others:
@@ -174,19 +207,24 @@ class Round:
                     cluster.signal(node, signal.SIGCONT)
                 self._paused.clear()
             case Kind.CONTROLLER:
-                cluster.kill_all([CONTROLLER])
+                nodes = [event.node] if event.node else cluster.quorum
+                cluster.kill_all(nodes)
                 time.sleep(1)
-                cluster.start(CONTROLLER)
+                cluster.start(*nodes)
             case Kind.REASSIGN:
                 self._asked(lambda up: client.reassign(up, event.others, topic=topic), 10)
+            case Kind.FAIL:
+                cluster.fail_directory(event.node)
             case Kind.PREFER:
                 self._asked(lambda up: client.elect(up, topic=topic), 10)
             case _:
                 self._asked(lambda up: client.change(up, event.setting, event.value, topic=topic), 10)
 
     def _start(self, node: int) -> None:
-        """Start a broker."""
+        """Start a broker, with all its disks."""
+        self.cluster.return_directories(node)
         self.cluster.start(node)
+        self._gone.pop(node, None)
         self._up.add(node)
 
     def _write(self) -> None:
@@ -214,21 +252,23 @@ class Round:
                 to = self.folder / "logs" / place.name / "server.log"
                 to.parent.mkdir(parents=True)
                 to.write_text(cluster.output_from(node, 0).replace(str(cluster.root), "DIR"))
-        truth = {
+        truth: dict[str, Any] = {
             "plan": as_json(self.plan),
             "kafka": cluster.home.version,
             "steps": self._steps,
             "befallen": [asdict(each) for each in self.befallen],
+            "lost_directories": {str(node): id_ for node, id_ in self._gone.items()},
             "topics": {topic.name: self._truth(topic.name) for topic in self.plan.topics},
         }
         self._save("truth", truth)
+        self._kept = truth["topics"]
         return truth
 
     def _truth(self, topic: str) -> dict[str, Any]:
         """What was sent to a topic and answered, and what each copy has."""
         return {
             "sent": [each.told() for each in self._producers.of(topic)],
-            "read": {} if self._consumer is None else self._consumer.of(topic),
+            **{what: consumer.of(topic) for what, consumer in self._consumers.items()},
             "copies": {
                 str(node): [[offset, value] for offset, value in self._copy(node, topic)]
                 for node in self.cluster.brokers
@@ -236,11 +276,16 @@ class Round:
         }
 
     def _copy(self, node: int, topic: str) -> Iterator[tuple[int, str]]:
-        """The offset and the value of each record in a broker's copy."""
-        with suppress(UnreadableError):
-            for record in all_records(self.folder / "data" / f"broker{node}", TopicPartition(topic, 0)):
-                if record.value is not None:
-                    yield record.offset, record.value.decode()
+        """The offset and value of each record in a broker's copy; where a transaction ends, a name."""
+        for record in self.cluster.records(node, topic):
+            if record.batch.is_control:
+                yield record.offset, f"{ENDING} in epoch {record.batch.epoch} at {record.offset}"
+            elif record.value is not None:
+                yield record.offset, record.value.decode()
+
+    def ends(self, node: int, topic: str, known: Collection[str]) -> list[str]:
+        """The known ends of transactions in a broker's copy: a consumer is not given them."""
+        return [value for _, value in self._copy(node, topic) if value.startswith(ENDING) and value in known]
 
     def _save(self, what: str, data: object) -> None:
         """Write JSON into the round's folder."""
@@ -266,7 +311,7 @@ class Round:
     # ------------------------------------------------------------------ asking
 
     def _image(self) -> MetadataImage | None:
-        return image(self.cluster.folder(CONTROLLER))
+        return self.cluster.image()
 
     def _partition(self, topic: str) -> PartitionCreated | None:
         seen = self._image()
@@ -318,12 +363,15 @@ class Restart:
     def run(self, order: list[int]) -> dict[str, Any]:
         """What the cluster did, as JSON data."""
         of, cluster = self._of, self._of.cluster
+        first = self._of.plan.shape.started_first(order)
         before = {node: cluster.length(node) for node in cluster.brokers}
         seen = of._image()
         self._before = {node: registration(seen, node) for node in cluster.brokers}
-        cluster.start(CONTROLLER)
+        cluster.start(*(node for node in cluster.quorum if node not in cluster.brokers))
         for node in order:
-            of._start(node)
+            for each in first if node in first else [node]:
+                if not cluster.is_up(each):
+                    of._start(each)
             if not until(partial(self._runs, node, before[node]), STARTING):
                 of._note(f"broker {node} did not come up")
             self._watch(ALONE if node == order[0] else 5.0)
@@ -338,6 +386,7 @@ class Restart:
         outputs = {node: cluster.output_from(node, before[node]) for node in cluster.brokers}
         return {
             "order": order,
+            "first": first,
             "by_hand": self._elected,
             "trail": self._trail,
             "whole": is_whole,
@@ -407,9 +456,12 @@ class Restart:
             if leader is None:
                 return None
             try:
-                return client.read(self._of.cluster.client(leader), topic=topic)
+                found = client.read(self._of.cluster.client(leader), topic=topic)
             except Exception as error:  # noqa: BLE001 - as in `_asked`
                 self._of._note(f"{topic} was not read: {error!r}"[:120])
+                continue
+            known = {value for copy in self._of._kept[topic]["copies"].values() for _, value in copy}
+            return [*found, *self._of.ends(leader, topic, known)]
         return None
 
 

@@ -11,7 +11,7 @@ import pytest
 import tests.chaos.__main__ as command
 from tests.chaos.figures import Line
 from tests.chaos.judges import Judge, Judgement, Verdict
-from tests.chaos.plan import Plan, as_json, drawn, from_json
+from tests.chaos.plan import Plan, Shape, as_json, drawn, from_json
 
 pytest.importorskip("kafka", reason="needs the extra modelcheck[kafka]")
 
@@ -55,6 +55,20 @@ def test_an_interruption_keeps_what_was_found(
     assert "1 a: leader: because" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("verdict", [*Verdict])
+def test_a_summary_counts_what_several_runs_found(
+    verdict: Verdict, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {"seed": 1, "topic": "a", "judge": "leader", "reason": "because", "kafka": "4.1.0"}
+    for name, said in (("one", Verdict.RIGHT), ("other", verdict)):
+        (tmp_path / name).write_text(json.dumps({**line, "verdict": said}) + "\n")
+    code = command.main(["--summary", str(tmp_path / "one"), str(tmp_path / "other")])
+    said_line = next(each for each in capsys.readouterr().out.splitlines() if each.startswith("leader"))
+
+    assert code == (verdict is Verdict.WRONG)
+    assert f"{1 + (verdict is Verdict.RIGHT)} right" in said_line
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [
@@ -74,7 +88,7 @@ def test_what_is_missing_is_named(given: list[str], named: str, capsys: pytest.C
 def test_a_round_shrinks_as_long_as_the_named_judgement_is_not_right(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = drawn(3, brokers=3, elr=False)
+    plan = drawn(3, Shape(3, elr=False))
     needed = plan.events[0]
     (tmp_path / "truth.json").write_text(json.dumps({"plan": as_json(plan)}))
 

@@ -11,7 +11,7 @@ import pytest
 
 from modelcheck.contract.result import End
 from tests.chaos.faults import count, is_reviewed, lost, reviewed
-from tests.chaos.judges import Judge, Judgement, Verdict, explained, inspected, truth
+from tests.chaos.judges import Judge, Judgement, Verdict, explained, inspected, promised, truth, validated
 from tests.chaos.plan import Event, Kind
 from tests.chaos.rounds import cuts
 
@@ -96,6 +96,75 @@ def test_an_answer_that_is_not_known_is_not_wrong(recorded: Data) -> None:
     assert Judge.LOSS not in found
 
 
+@pytest.mark.parametrize(
+    ("end", "nearest", "verdict"),
+    [
+        (End.COMPLETE, ["elect(b1, e2) would do it, but its guard `able` is false"], Verdict.WRONG),
+        (End.COMPLETE, [], Verdict.WRONG),
+        (End.STATES, [], Verdict.UNKNOWN),
+    ],
+)
+def test_a_record_of_the_metadata_that_is_no_step_is_named_with_the_nearest(
+    recorded: Data, end: End, nearest: list[str], verdict: Verdict
+) -> None:
+    answer = recorded["explain"]
+
+    assert validated(TOPIC, answer).verdict is Verdict.RIGHT
+    place = {"place": "controller at offset 9", "says": "broker 1 leads", "nearest": nearest}
+    answer["partitions"][0].update(explained=None, end=end.value, unexplained=place)
+    found = validated(TOPIC, answer)
+
+    assert found.verdict is verdict
+    if verdict is Verdict.WRONG:
+        assert found.reason.startswith("controller at offset 9: broker 1 leads; ")
+        assert found.reason.endswith(nearest[0] if nearest else "no step of the model comes near")
+
+
+def test_promises_of_producers_and_consumers_are_judged(recorded: Data) -> None:
+    found = recorded["truth"]
+    plan, of = found["plan"]["topics"][0], found["topics"][TOPIC]
+
+    assert list(promised(TOPIC, truth(found, TOPIC))) == []
+    plan["producer"] = "transactional"
+    of["sent"] = [{**each, "transaction": "commit"} for each in of["sent"]]
+    text = of["sent"][0]["texts"][0]
+    offset, value = of["copies"]["2"][0]
+    of["read_committed"] = {text: 0}
+    verdicts = [{each.judge: each.verdict for each in promised(TOPIC, truth(found, TOPIC))}]
+    of["sent"][0]["transaction"] = "abort"
+    of["copies"]["2"].append([offset + 9, value])
+    verdicts.append({each.judge: each.verdict for each in promised(TOPIC, truth(found, TOPIC))})
+
+    assert verdicts == [
+        {Judge.COMMITTED: Verdict.RIGHT, Judge.ONCE: Verdict.RIGHT},
+        {Judge.COMMITTED: Verdict.WRONG, Judge.ONCE: Verdict.WRONG},
+    ]
+
+
+def test_a_record_that_its_producer_wrote_again_is_not_lost(recorded: Data) -> None:
+    recorded["seen"]["values"][TOPIC].pop()
+    foretold = outcome(recorded, 2)
+    foretold.update(end=foretold["end"] - 1, maybe_acknowledged=9)
+    verdicts = []
+    for producer in ("plain", "idempotent"):
+        recorded["truth"]["plan"]["topics"][0]["producer"] = producer
+        for more in (1, 2):
+            foretold["lost"] += more
+            verdicts += [each.verdict for each in all_judgements(recorded) if each.judge is Judge.AFTERMATH]
+            foretold["lost"] -= more
+
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG, Verdict.RIGHT, Verdict.RIGHT]
+
+
+def test_a_replica_that_leaves_need_not_be_cut_back(recorded: Data) -> None:
+    outcome(recorded, 2).update(cut_back={"1": 2})
+    verdicts = []
+    for recorded["inspect"]["partitions"][0]["leaving"] in ([1], [3]):
+        verdicts += [each.verdict for each in all_judgements(recorded) if each.judge is Judge.AFTERMATH]
+
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG]
+
+
 def test_lost_records_of_an_unknown_number_from_an_offset_on_are_not_known(recorded: Data) -> None:
     said = recorded["explain"]["partitions"][0]
     said["explained"]["lost"] = []
@@ -143,7 +212,8 @@ def test_where_a_log_is_cut_back_is_read_from_the_output() -> None:
         ([Event(Kind.STOP, 1), Event(Kind.WIPE, 1)], 1),
         ([Event(Kind.STOP, 1), Event(Kind.START, 1)], 1),
         ([Event(Kind.PAUSE, 1), Event(Kind.RESUME, 1), Event(Kind.CUT, 2, (3,)), Event(Kind.HEAL)], 2),
-        ([Event(Kind.CONTROLLER), Event(Kind.PREFER, topic="r1a")], 0),
+        ([Event(Kind.CONTROLLER), Event(Kind.PREFER, topic="r1a"), Event(Kind.CUT, 101, (0,))], 0),
+        ([Event(Kind.FAIL, 1), Event(Kind.FULL, 2), Event(Kind.LOSE_ONE, 2)], 2),
     ],
 )
 def test_faults_are_counted_as_the_model_counts_them(befallen: list[Event], faults: int) -> None:

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.chaos.figures import MARK, MEASURED, figures, sentence, shown
-from tests.chaos.plan import Event, Kind, Plan, as_json, drawn, from_json
+from tests.chaos.plan import (
+    OF_DISKS,
+    Event,
+    Kind,
+    Plan,
+    Producer,
+    Shape,
+    as_json,
+    drawn,
+    drawn_shape,
+    from_json,
+)
 from tests.chaos.shrink import shrunk, smaller_plans
 
 SEEDS = range(300)
@@ -13,42 +26,76 @@ SEEDS = range(300)
 
 def test_a_seed_fixes_the_plan_with_eligible_replicas_and_without() -> None:
     for seed in SEEDS:
-        plan, other = (drawn(seed, brokers=3, elr=elr) for elr in (True, False))
+        plan, other = (drawn(seed, Shape(3, elr=elr)) for elr in (True, False))
 
-        assert plan == drawn(seed, brokers=3, elr=True)
+        assert plan == drawn(seed, Shape(3, elr=True))
         assert (plan.topics, plan.events, plan.end) == (other.topics, other.events, other.end)
 
 
-def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense() -> None:
+@pytest.mark.parametrize(
+    ("shape", "never"),
+    [
+        (Shape(4), {Kind.FAIL, Kind.LOSE_ONE}),
+        (Shape(3, controllers=3, directories=2), set()),
+        (Shape(3, controllers=3, combined=True), {Kind.FAIL, Kind.LOSE_ONE, Kind.CONTROLLER}),
+    ],
+)
+def test_every_kind_of_event_is_drawn_and_only_where_it_makes_sense(shape: Shape, never: set[Kind]) -> None:
     kinds = set()
     for seed in SEEDS:
-        plan = drawn(seed, brokers=4, elr=False)
-        up = {1, 2, 3, 4}
-        for event in plan.events:
+        plan = drawn(seed, shape)
+        up = {*shape.nodes}
+        for event in (*plan.events, *plan.end):
             kinds.add(event.kind)
-            if event.kind in {Kind.START, Kind.WIPE, Kind.POWER}:
+            if event in plan.events and (event.kind is Kind.START or event.kind in OF_DISKS):
                 assert event.node not in up
-            if event.kind in {Kind.KILL, Kind.STOP, Kind.PAUSE}:
+            if event.kind in {Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.FULL, Kind.FAIL}:
                 assert event.node in up
+            assert {*event.others} <= {0, *shape.nodes}
             up = up | {event.node} if event.kind is Kind.START else up
-            up = up - {event.node} if event.kind in {Kind.KILL, Kind.STOP} else up
+            up = up - {event.node} if event.kind in {Kind.KILL, Kind.STOP, Kind.FULL} else up
 
         assert all(len(set(topic.replicas)) >= topic.min_isr for topic in plan.topics)
+        assert all(topic.acks == "all" or topic.producer is Producer.PLAIN for topic in plan.topics)
 
-    assert kinds == set(Kind) - {Kind.KILL_ALL}
+    assert kinds == set(Kind) - never
+
+
+def test_clusters_of_all_kinds_are_drawn() -> None:
+    shapes = [drawn_shape(seed) for seed in SEEDS]
+    combined = next(each for each in shapes if each.combined)
+
+    assert {(each.controllers, each.combined) for each in shapes} == {(1, False), (3, False), (3, True)}
+    assert {each.directories for each in shapes} == {1, 2}
+    assert Shape(3, controllers=3).quorum == (100, 101, 102)
+    assert combined.quorum == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "first"),
+    [
+        (Shape(3, controllers=3), [3]),
+        (Shape(3, controllers=3, combined=True), [3, 1]),
+        (Shape(4, controllers=3, combined=True), [4, 3, 1]),
+    ],
+)
+def test_brokers_that_are_controllers_are_started_as_a_majority(shape: Shape, first: list[int]) -> None:
+    order = [node for node in (4, 3, 1, 2) if node in shape.nodes]
+
+    assert shape.started_first(order) == first
 
 
 def test_a_plan_is_the_same_after_it_was_written_down() -> None:
     for seed in SEEDS:
-        plan = drawn(seed, brokers=3, elr=True)
+        plan = drawn(seed, Shape(3, elr=True))
 
         assert from_json(as_json(plan)) == plan
 
 
 def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
-    plan = drawn(7, brokers=3, elr=False)
+    plan = drawn(7, Shape(3, elr=False))
     kill, wipe = Event(Kind.KILL, 2), Event(Kind.WIPE, 2)
-    plan = Plan(7, 3, False, plan.topics, (*plan.events, kill), (*plan.end, wipe))  # noqa: FBT003
+    plan = Plan(7, Shape(3), plan.topics, (*plan.events, kill), (*plan.end, wipe))
     kept = plan.topics[1].name
 
     def fails(smaller: Plan) -> bool:
@@ -62,7 +109,7 @@ def test_a_plan_shrinks_to_the_events_that_it_fails_by() -> None:
 
 def test_a_smaller_plan_has_no_event_of_a_topic_that_is_gone() -> None:
     for seed in SEEDS:
-        for small in smaller_plans(drawn(seed, brokers=3, elr=False)):
+        for small in smaller_plans(drawn(seed, Shape(3, elr=False))):
             names = {topic.name for topic in small.topics} | {""}
 
             assert {event.topic for event in small.events} <= names

@@ -10,14 +10,13 @@ import pytest
 from modelcheck.kafka.reproduce import client
 from modelcheck.kafka.reproduce.installation import Home
 from tests.chaos.judges import Judge, Verdict
-from tests.chaos.plan import Event, Kind, Plan, TopicPlan
+from tests.chaos.plan import Event, Kind, Plan, Producer, Shape, TopicPlan
 from tests.chaos.playing import played
 
 LATER = 4.0  # seconds: a session is over soon after
 LOSES = Plan(
     seed=1,
-    brokers=3,
-    elr=False,
+    shape=Shape(3),
     topics=(
         TopicPlan("r1a", (1, 2, 3), acks="all", min_isr=1, unclean=False),
         TopicPlan("r1b", (2, 3), acks="1", min_isr=2, unclean=True),
@@ -34,9 +33,11 @@ LOSES = Plan(
 )
 COMES_BACK = Plan(
     seed=2,
-    brokers=3,
-    elr=False,
-    topics=(TopicPlan("r2a", (3, 1, 2), acks="all", min_isr=2, unclean=False),),
+    shape=Shape(3),
+    topics=(
+        TopicPlan("r2a", (3, 1, 2), acks="all", min_isr=2, unclean=False),
+        TopicPlan("r2b", (1, 2, 3), "all", min_isr=1, unclean=False, producer=Producer.TRANSACTIONAL),
+    ),
     events=(
         Event(Kind.HOLD, 1, (3,), wait=2 * LATER),
         Event(Kind.HEAL, wait=LATER),

@@ -10,8 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import permutations
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -51,10 +50,10 @@ class NotStarted(Exception):  # noqa: N818 - reported to the user as a diagnosti
 
 
 class Cluster:
-    """A cluster of a controller and brokers 1, 2, … with links to cut; a context that removes it at the end.
+    """A cluster of controllers and brokers 1, 2, … with links to cut; a context that removes it at the end.
 
-    `settings` are for all brokers, `controllers` for the controller, and `features` for the tool that
-    formats directories.
+    `settings` are for all brokers, `controllers` for the controllers, and `features` for the tool that
+    formats directories.  `quorum` has the ids of the controllers, of which some or all may be brokers too.
     """
 
     def __init__(
@@ -66,17 +65,21 @@ class Cluster:
         settings: Mapping[str, str],
         controllers: Mapping[str, str],
         features: Sequence[str],
+        quorum: Sequence[int] = (CONTROLLER,),
     ) -> None:
         self.home = home
         self.root = root
         self.brokers = tuple(range(1, brokers + 1))
+        self.quorum = tuple(quorum)
+        self.nodes = tuple(dict.fromkeys((*self.brokers, *self.quorum)))
         self._settings = settings
         self._controllers = controllers
         self._features = features
         self._running: dict[int, subprocess.Popen[bytes]] = {}
-        self._links: dict[tuple[int, int], Link] = {}
-        self._clients: dict[int, int] = {}
+        self._links: dict[tuple[int, int], list[Link]] = {}
+        self._clients: dict[int, int] = {}  # ports
         self._peers: dict[int, int] = {}
+        self._voters: dict[int, int] = {}
         self._system = ctypes.CDLL(None)
 
     def __enter__(self) -> Self:
@@ -93,7 +96,7 @@ class Cluster:
         except BaseException:
             self.__exit__()
             raise
-        for node in (*self.brokers, CONTROLLER):
+        for node in self.nodes:
             self._configure(node)
         return self
 
@@ -103,26 +106,42 @@ class Cluster:
         for process in self._running.values():
             process.wait()
         self._running.clear()
-        for link in self._links.values():
+        for link in self.links():
             link.close()
 
     def _open_links(self) -> None:
         """Open the links between all nodes."""
         for node in self.brokers:
             self._clients[node] = free_port(["127.0.0.1"], self._clients.values())
-        for to in (*self.brokers, CONTROLLER):
-            asking = [node for node in self.brokers if node != to]
-            addresses = [_address(node, to) for node in asking]
-            taken = (*self._clients.values(), *self._peers.values())
-            port = self._peers[to] = free_port(["127.0.0.1", *addresses], taken)
-            for node, address in zip(asking, addresses, strict=True):
-                self._links[node, to] = Link((address, port), ("127.0.0.1", port))
+        for to in self.brokers:
+            self._open_links_to(to, self._peers, self.brokers)
+        for to in self.quorum:
+            self._open_links_to(to, self._voters, self.nodes)
+
+    def _open_links_to(self, to: int, ports: dict[int, int], nodes: Sequence[int]) -> None:
+        """Open the links from some nodes to a new port of one, which is kept in `ports`."""
+        asking = [node for node in nodes if node != to]
+        addresses = [_address(node, to) for node in asking]
+        taken = (*self._clients.values(), *self._peers.values(), *self._voters.values())
+        port = ports[to] = free_port(["127.0.0.1", *addresses], taken)
+        for node, address in zip(asking, addresses, strict=True):
+            self._links.setdefault((node, to), []).append(Link((address, port), ("127.0.0.1", port)))
+
+    def links(self, *of: int) -> Iterator[Link]:
+        """All links, or those of some nodes."""
+        for pair, links in self._links.items():
+            if not of or not set(of).isdisjoint(pair):
+                yield from links
 
     # ------------------------------------------------------------------ where things are
 
     def folder(self, node: int) -> Path:
-        """The log directory of a node."""
+        """The log directory of a node, or the folder of its log directories."""
         return self.root / name(node).replace(" ", "")
+
+    def directories(self, node: int) -> tuple[Path, ...]:
+        """The log directories of a node; the first one has the metadata."""
+        return (self.folder(node),)
 
     def output(self, node: int) -> Path:
         """The file with a node's output."""
@@ -139,24 +158,26 @@ class Cluster:
     # ------------------------------------------------------------------ what befalls it
 
     def format(self) -> None:
-        """Format the controller's directory. Raises NotStarted with the tool's output.
+        """Format the controllers' directories. Raises NotStarted with the tool's output.
 
         A broker's has its mark only (see `start`): the tool would write no more, and takes seconds.
         """
-        given = ["format", "-t", CLUSTER_ID, "-c", str(self._properties(CONTROLLER))]
-        given += [part for feature in self._features for part in ("--feature", feature)]
-        command = self.home.command(STORAGE, *given, logging=self.root)
-        done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - ours
-        if done.returncode:
-            raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
+        for node in self.quorum:
+            given = ["format", "-t", CLUSTER_ID, "-c", str(self._properties(node))]
+            given += [part for feature in self._features for part in ("--feature", feature)]
+            command = self.home.command(STORAGE, *given, logging=self.root)
+            done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - ours
+            if done.returncode:
+                raise NotStarted("the tool that formats directories", done.stdout + done.stderr)
 
     def start(self, *nodes: int) -> None:
         """Start the processes of nodes, without waiting."""
         for node in nodes:
-            mark = self.folder(node) / "meta.properties"
-            if not mark.exists():
-                mark.parent.mkdir()
-                mark.write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={node}\n")
+            for directory in self.directories(node):
+                mark = directory / "meta.properties"
+                if not mark.exists():
+                    directory.mkdir(parents=True)
+                    mark.write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={node}\n")
             hosts = f"-Djdk.net.hosts.file={self.root / f'{node}.hosts'}"
             command = self.home.command(
                 SERVER, str(self._properties(node)), logging=self.root, options=(hosts,)
@@ -175,9 +196,8 @@ class Cluster:
         """Kill a node with SIGKILL; its data in transit is lost."""
         self._running[node].kill()
         self._running.pop(node).wait()
-        for pair, link in self._links.items():
-            if node in pair:
-                link.drop()
+        for link in self.links(node):
+            link.drop()
 
     def stop(self, node: int) -> None:
         """Shut a node down cleanly, and wait for it."""
@@ -204,11 +224,13 @@ class Cluster:
 
     def hold(self, asking: int, asked: int) -> None:
         """Delay the requests of one node to another."""
-        self._links[asking, asked].cut(HELD)
+        for link in self._links.get((asking, asked), ()):
+            link.cut(HELD)
 
     def release(self, asking: int, asked: int) -> None:
         """Let delayed requests pass."""
-        self._links[asking, asked].mend(HELD)
+        for link in self._links.get((asking, asked), ()):
+            link.mend(HELD)
 
     def check(self) -> None:
         """Raise NotStarted if a process has ended unexpectedly."""
@@ -223,7 +245,7 @@ class Cluster:
 
     def _between(self, one: int, other: int) -> list[Link]:
         """The links between two nodes, in both directions."""
-        return [self._links[pair] for pair in permutations((one, other)) if pair in self._links]
+        return [link for pair in ((one, other), (other, one)) for link in self._links.get(pair, ())]
 
     # ------------------------------------------------------------------ configurations
 
@@ -233,14 +255,16 @@ class Cluster:
 
     def _configure(self, node: int) -> None:
         """Write a node's configuration file."""
-        is_broker = node != CONTROLLER
+        is_broker, votes = node in self.brokers, node in self.quorum
+        voters = (f"{each}@{_host(each)}:{port}" for each, port in self._voters.items())
         lines = {
-            "process.roles": "broker" if is_broker else "controller",
+            "process.roles": ",".join(["broker"] * is_broker + ["controller"] * votes),
             "node.id": str(node),
-            "controller.quorum.voters": f"{CONTROLLER}@{_host(CONTROLLER)}:{self._peers[CONTROLLER]}",
+            "controller.quorum.voters": ",".join(voters),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,CLIENT:PLAINTEXT,PEER:PLAINTEXT",
-            "log.dirs": str(self.folder(node)),
+            "log.dirs": ",".join(map(str, self.directories(node))),
+            "metadata.log.dir": str(self.directories(node)[0]),
             "broker.session.timeout.ms": str(int(SESSION * 1000)),
             "broker.heartbeat.interval.ms": "500",
             "replica.lag.time.max.ms": str(int(LAG * 1000)),
@@ -251,30 +275,36 @@ class Cluster:
             "log.cleaner.enable": "false",
             "group.initial.rebalance.delay.ms": "0",
         }
+        listeners: list[str] = []
+        advertised: list[str] = []
         if is_broker:
             peer = self._peers[node]
-            lines |= {
-                "listeners": f"CLIENT://127.0.0.1:{self._clients[node]},PEER://127.0.0.1:{peer}",
-                "advertised.listeners": f"CLIENT://{self.client(node)},PEER://{_host(node)}:{peer}",
-                "inter.broker.listener.name": "PEER",
-            }
-        else:
-            lines["listeners"] = f"CONTROLLER://127.0.0.1:{self._peers[node]}"
+            listeners += [f"CLIENT://127.0.0.1:{self._clients[node]}", f"PEER://127.0.0.1:{peer}"]
+            advertised += [f"CLIENT://{self.client(node)}", f"PEER://{_host(node)}:{peer}"]
+            lines["inter.broker.listener.name"] = "PEER"
+        if votes:
+            listeners.append(f"CONTROLLER://127.0.0.1:{self._voters[node]}")
             if self.home.release >= NAMED_SINCE:  # else brokers go past their link to it once that is cut
-                lines["advertised.listeners"] = f"CONTROLLER://{_host(node)}:{self._peers[node]}"
-        lines |= self._settings if is_broker else self._controllers
+                advertised.append(f"CONTROLLER://{_host(node)}:{self._voters[node]}")
+        lines["listeners"] = ",".join(listeners)
+        if advertised:
+            lines["advertised.listeners"] = ",".join(advertised)
+        lines |= self._controllers if votes else {}
+        lines |= self._settings if is_broker else {}
         self._properties(node).write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
         hosts = ["127.0.0.1 localhost", f"127.0.0.1 {socket.gethostname()}"]
         hosts += [
             f"{_address(node, to) if (node, to) in self._links else '127.0.0.1'} {_host(to)}"
-            for to in (*self.brokers, CONTROLLER)
+            for to in self.nodes
         ]
         (self.root / f"{node}.hosts").write_text("\n".join(hosts) + "\n")
 
 
 def name(node: int) -> str:
-    """A node's name for people: "broker 1" or "the controller"."""
-    return "controller" if node == CONTROLLER else f"broker {node}"
+    """A node's name for people: "broker 1", "controller", or of several "controller 101"."""
+    if node < CONTROLLER:
+        return f"broker {node}"
+    return "controller" if node == CONTROLLER else f"controller {node}"
 
 
 def free_port(addresses: Sequence[str], taken: Collection[int] = ()) -> int:

@@ -334,9 +334,20 @@ class _Scan:
             self._first_unknown = self._first_unknown or number
 
     def _record_match(self, template: Template, found: re.Match[str], number: int, message: str) -> None:
-        """Record a line that matches a template."""
+        """Record what a line that matches a template says."""
         values = {name.rstrip("_"): text for name, text in found.groupdict().items() if text is not None}
-        place = _place(values)
+        if "tps" in values:  # a line about several partitions is one about each
+            for name in values.pop("tps").split(","):
+                self._record(template, {**values, "tp": name}, number, message)
+        else:
+            self._record(template, values, number, message)
+
+    def _record(self, template: Template, values: dict[str, str], number: int, message: str) -> None:
+        """Record that a line says something with these values, if it is about what is wanted."""
+        try:
+            place = _place(values)
+        except ValueError:  # in a list of partitions
+            return
         if place is not None and self._places is not None and place not in self._places:
             return
         if "states" in values:  # the ISR as brokers with their epochs

@@ -153,4 +153,6 @@ def changed(before: PartitionCreated, change: PartitionChanged) -> PartitionCrea
         elr=of(change.elr, before.elr),
         last_known_elr=of(change.last_known_elr, before.last_known_elr),
         directories=of(change.directories, before.directories),
+        removing=of(change.removing, before.removing),
+        adding=of(change.adding, before.adding),
     )

@@ -33,7 +33,10 @@ class TopicRemoved:
 
 @frozen
 class PartitionCreated:
-    """The complete state of a partition, as at its creation and in snapshots."""
+    """The complete state of a partition, as at its creation and in snapshots.
+
+    `removing` and `adding` are the replicas that a reassignment takes away and brings; `replicas` has both.
+    """
 
     partition: int
     topic: UUID
@@ -46,6 +49,8 @@ class PartitionCreated:
     elr: tuple[int, ...] = ()
     last_known_elr: tuple[int, ...] = ()
     directories: tuple[UUID, ...] = ()
+    removing: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
 
 
 @frozen
@@ -61,6 +66,8 @@ class PartitionChanged:
     elr: tuple[int, ...] | None = None
     last_known_elr: tuple[int, ...] | None = None
     directories: tuple[UUID, ...] | None = None
+    removing: tuple[int, ...] | None = None
+    adding: tuple[int, ...] | None = None
 
 
 @frozen
@@ -245,7 +252,7 @@ def _partition(fields: FieldReader, version: int) -> MetadataRecord:
     """Decode a PartitionRecord."""
     partition, topic = fields.int32(), fields.uuid()
     replicas, isr = _numbers(fields), _numbers(fields)
-    _numbers(fields), _numbers(fields)  # what a reassignment removes and adds
+    removing, adding = _numbers(fields), _numbers(fields)
     leader, leader_epoch, partition_epoch = fields.int32(), fields.int32(), fields.int32()
     directories = _uuids(fields) if version >= 1 else ()
     tagged = fields.tagged()
@@ -261,6 +268,8 @@ def _partition(fields: FieldReader, version: int) -> MetadataRecord:
         elr=_tagged_numbers(tagged.get(1)) or (),
         last_known_elr=_tagged_numbers(tagged.get(2)) or (),
         directories=directories,
+        removing=removing,
+        adding=adding,
     )
 
 
@@ -279,6 +288,8 @@ def _partition_changed(fields: FieldReader, _version: int) -> MetadataRecord:
         elr=_tagged_numbers(tagged.get(6)),
         last_known_elr=_tagged_numbers(tagged.get(7)),
         directories=_uuids(tagged[8]) if 8 in tagged else None,
+        removing=_tagged_numbers(tagged.get(3)),
+        adding=_tagged_numbers(tagged.get(4)),
     )
 
 

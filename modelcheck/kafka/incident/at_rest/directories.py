@@ -20,7 +20,7 @@ from modelcheck.kafka.files.metadata.records import PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog, read_log
 from modelcheck.kafka.incident.at_rest.lost import LostDisk, refuse_wrong
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
-from modelcheck.kafka.incident.at_rest.sessions import staying
+from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
 from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -72,6 +72,19 @@ class ClusterFiles:
         return (
             frozenset() if self.metadata is None else self.metadata.voters | self.metadata.image.controllers
         )
+
+    def at_once(self, order: Sequence[int]) -> tuple[int, ...]:
+        """The first brokers of an order of starts, of which none runs before all are started.
+
+        Brokers that are controllers as well need a majority of these; controllers that are no brokers are
+        taken to run.
+        """
+        apart = self.controllers - {*(self.metadata.image.brokers if self.metadata else ())}
+        missing = len(self.controllers) // 2 + 1 - len(apart)
+        voters = [node for node in order if node in self.controllers]
+        if missing <= 0 or len(voters) < missing:
+            return tuple(order[:1])
+        return tuple(order[: order.index(voters[missing - 1]) + 1])
 
     @property
     def has_controller(self) -> bool:
@@ -262,6 +275,7 @@ def _partition(
         image.features.get("metadata.version", 0) < KEEPS_ELIGIBLE,
         tuple(image.unclean_elections.get((state.topic, state.partition), ())),
         staying(state, image, least=int(least) if is_number(least) else 1, elr=elr),
+        fenced_last(state, image) if elr else None,
     )
 
 
@@ -321,7 +335,7 @@ def _replica(
             reading.problems.append(str(error))
             return None
         reading.problems.extend(f"{each} {_consequence(log)}" for each in log.damaged)
-        return ReplicaLog(node, log, mark, clean, proven=proven)
+        return ReplicaLog(node, log, mark, read.clean, proven=proven)
     if state is None or not (theirs or disks):
         return None
     was_lost = any(each.had(_assigned(state, node)) for each in disks)

@@ -28,6 +28,7 @@ def as_json(gathered: ClusterFiles, found: Sequence[Judged], order: Sequence[int
         "format": FORMAT,
         "answer": " ".join(answer(found, order)),
         "start": list(order),
+        "start_at_once": list(gathered.at_once(order)),
         "given_up": [str(each.partition.place) for each in given_up(found, order)],
         "brokers": list(gathered.brokers),
         "metadata": known,
@@ -47,9 +48,11 @@ def _partition(each: Judged) -> dict[str, object]:
         "state": _state(each.partition),
         "replicas": [_replica(replica) for replica in each.partition.replicas.values()],
         "missing": list(each.partition.missing),
+        "leaving": list(each.partition.leaving),
         "controllers_first": None
         if each.partition.staying is None or not each.partition.dropping
         else list(each.partition.staying),
+        "last_leader_awaits": None if each.last_leader is None else list(each.partition.awaited[0]),
         "in_no_copy": each.gone,
         "unknown_from": min((found.since for found in each.untraced), default=None),
         "can_still_be_lost": each.at_stake,

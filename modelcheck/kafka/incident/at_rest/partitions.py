@@ -14,7 +14,8 @@ from spec.frozen import frozen
 class ReplicaLog:
     """A replica's log in the given directories; an empty one, `absent`, if it has no folder.
 
-    `lost` is whether it had one on a disk that is gone.  `proven` is whether the controller takes a clean
+    `clean` is whether its directory was left by a clean shutdown, and `lost` whether it had one on a disk
+    that is gone.  `proven` is whether the controller takes a clean
     shutdown for one: every directory of the broker has the epoch of its last registration.  `beside_short` is
     whether another log of the broker has lost its end, as after a power failure, which this one had too.
     """
@@ -55,9 +56,9 @@ class PartitionFiles:
 
     `eligible_count` is whether the cluster's feature eligible.leader.replicas.version is on, and
     `forgets_eligible` whether a broker that reports a new directory leaves no replica eligible (up to 4.2).
-    `staying` are the members of the ISR that are expected to stay where controllers start anew, None for all
-    (NOTE(sessions)).  `unclean_elections` have the epoch and the leader of each, as far as the metadata log
-    goes back.
+    `staying` are the members of the ISR that are expected to stay where controllers start anew, None for all,
+    and `fenced_last` the one of them that is expected to lose its session last, if any is (NOTE(sessions)).
+    `unclean_elections` have the epoch and the leader of each, as far as the metadata log goes back.
     """
 
     place: TopicPartition
@@ -68,6 +69,7 @@ class PartitionFiles:
     forgets_eligible: bool = False
     unclean_elections: tuple[tuple[int, int], ...] = ()
     staying: tuple[int, ...] | None = None
+    fenced_last: int | None = None
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -105,13 +107,24 @@ class PartitionFiles:
         return tuple(n for n in self.in_line if n not in self.electable)
 
     @property
+    def leaving(self) -> tuple[int, ...]:
+        """The replicas that a reassignment takes away as soon as all others are in sync."""
+        return () if self.state is None else self.state.removing
+
+    @property
     def last_known_leader(self) -> int | None:
-        """The replica elected uncleanly when no eligible leader replica (ELR) is left, or may be left."""
+        """The replica elected uncleanly when no eligible leader replica (ELR) is left, or may be left.
+
+        Controllers that start anew fence one member of the ISR after the other, and each that is left leads
+        meanwhile: so the one that is expected to be fenced last.
+        """
         state = self.state
         if state is None or not self.eligible_count or (self.electable and not self.may_forget_eligible):
             return None
         if len(state.last_known_elr) == 1:
             return state.last_known_elr[0]
+        if self.fenced_last is not None:
+            return self.fenced_last
         return state.leader if state.leader >= 0 else None
 
     @property

@@ -21,7 +21,7 @@ def lines(
     """The whole report, worst partition first; partitions without problems in one line at the end."""
     for text in answer(found, order):
         yield from wrapped((), text, width, Role.STRONG)
-    for number, step in enumerate(what_to_do(found, order)):
+    for number, step in enumerate(what_to_do(found, order, gathered.at_once(order))):
         if number == 0:
             yield ()
         yield line(f"  {step}")

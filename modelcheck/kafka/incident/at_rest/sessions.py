@@ -44,6 +44,12 @@ def staying(state: PartitionCreated, image: MetadataImage, *, least: int, elr: b
     return tuple(node for node in state.isr if node in {each.broker for each in order[-kept:]})
 
 
+def fenced_last(state: PartitionCreated, image: MetadataImage) -> int | None:
+    """The member of an ISR of several that is expected to lose its session last, if any is."""
+    found = staying(state, image, least=1, elr=False)
+    return found[0] if len(state.isr) > len(found) == 1 else None
+
+
 def _slot(broker: BrokerRegistered, brokers: int) -> int:
     """The place of a session in the controller's table, which it goes through from the first one on.
 

@@ -66,6 +66,26 @@ class Judged:
         return self.wanted is not None and self.wanted.way is Succession.BY_HAND
 
     @property
+    def last_leader(self) -> int | None:
+        """The replica that leads as the last known leader, once all that it has to wait for run."""
+        if not self.partition.awaited[1]:
+            return None
+        found = (each.leader for each in self.by_themselves if each.way is Succession.LAST_KNOWN)
+        return next(found, None)
+
+    @property
+    def rivals(self) -> tuple[int, ...]:
+        """The replicas that an election by hand prefers to the wanted one, if they run.
+
+        An unclean election has no wanted leader: it takes the first of the assignment that runs.
+        """
+        state = self.partition.state
+        if not self.by_hand or self.wanted is None or state is None:
+            return ()
+        before = state.replicas[: state.replicas.index(self.wanted.leader)]
+        return tuple(node for node in before if node in self.partition.replicas)
+
+    @property
     def order_matters(self) -> bool:
         """Whether the loss depends on which broker starts first; one with an empty disk must not."""
         if self.wanted is None or self.worst is None:
@@ -117,8 +137,8 @@ def starting_order(
 
 def first_leader(each: Judged, order: Iterable[int]) -> Aftermath | None:
     """The outcome of a partition where brokers are started in an order, and elected as advised."""
-    might = {o.leader: o for o in (*each.by_themselves, *([each.wanted] if each.wanted else []))}
-    return next((might[node] for node in order if node in might), None)
+    first = _first(_choices(each), tuple(order))
+    return next((outcome for outcome in each.outcomes if outcome.leader == first), None)
 
 
 def given_up(all_judged: Iterable[Judged], order: Sequence[int]) -> tuple[Judged, ...]:
@@ -132,14 +152,48 @@ def given_up(all_judged: Iterable[Judged], order: Sequence[int]) -> tuple[Judged
 
 
 Badness = tuple[int, int, int]
-Choices = tuple[tuple[int, Badness], ...]  # who may come to lead, and what that costs more than need be
+
+
+@frozen
+class Choices:
+    """Who may come to lead a partition, and what each costs more than need be.
+
+    `alone` lead as soon as they run, and `last` as soon as all of `awaited` do.  As soon as `by_hand` runs,
+    somebody is elected by hand: that one or, where some of `rivals` run, the first of them.
+    """
+
+    costs: tuple[tuple[int, Badness], ...]
+    alone: tuple[int, ...]
+    last: int | None = None
+    awaited: tuple[int, ...] = ()
+    by_hand: int | None = None
+    rivals: tuple[int, ...] = ()
 
 
 def _choices(each: Judged) -> Choices:
-    """For each leader that a start may lead to, the cost above that of the preferred one."""
+    """Who a start may lead to, with the cost above that of the preferred one."""
     least = each.wanted.badness if each.wanted else (0, 0, 0)
-    might = {o.leader: o for o in (*each.by_themselves, *([each.wanted] if each.wanted else []))}
-    return tuple((node, _more(outcome.badness, least)) for node, outcome in sorted(might.items()))
+    late = each.last_leader
+    alone = tuple(sorted(outcome.leader for outcome in each.by_themselves if outcome.leader != late))
+    wanted = each.wanted.leader if each.wanted and each.by_hand else None
+    might = {*alone, late, *each.rivals, wanted}
+    costs = {o.leader: _more(o.badness, least) for o in each.outcomes if o.leader in might}
+    awaited = each.partition.awaited[0] if late is not None else ()
+    return Choices(tuple(sorted(costs.items())), alone, late, awaited, wanted, each.rivals)
+
+
+def _first(choices: Choices, order: Sequence[int]) -> int | None:
+    """Who leads first where brokers are started in an order, and elected by hand as advised."""
+    running: set[int] = set()
+    for node in order:
+        running.add(node)
+        if node in choices.alone:
+            return node
+        if choices.last is not None and running.issuperset(choices.awaited):
+            return choices.last
+        if node == choices.by_hand:
+            return next((each for each in choices.rivals if each in running), node)
+    return None
 
 
 def _more(cost: Badness, least: Badness) -> Badness:
@@ -150,9 +204,8 @@ def _more(cost: Badness, least: Badness) -> Badness:
 def _cost(order: Sequence[int], choices: Counter[Choices]) -> Badness:
     """The cost of an order of starts, over all partitions."""
     total = [0, 0, 0]
-    for might, times in choices.items():
-        costs = dict(might)
-        first = next((node for node in order if node in costs), None)
-        for n, part in enumerate(costs[first] if first is not None else ()):
+    for each, times in choices.items():
+        first = _first(each, order)
+        for n, part in enumerate(dict(each.costs)[first] if first is not None else ()):
             total[n] += part * times
     return (total[0], total[1], total[2])

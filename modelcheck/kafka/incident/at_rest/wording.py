@@ -71,21 +71,31 @@ def _waits(each: Judged) -> bool:
     return bool(each.partition.missing_leaders) and not each.by_themselves
 
 
-def what_to_do(all_judged: Sequence[Judged], order: Sequence[int]) -> Iterator[str]:
-    """The recommended steps, in order; none if the order does not matter."""
+def what_to_do(
+    all_judged: Sequence[Judged], order: Sequence[int], at_once: Sequence[int] = ()
+) -> Iterator[str]:
+    """The recommended steps, in order; none if the order does not matter.
+
+    None of `at_once`, the first of the order, runs before all of them are started.
+    """
     if not any(each.order_matters for each in all_judged):
         return
     replicas = [replica for each in all_judged for replica in each.partition.replicas.values()]
     emptied = {each.node for each in replicas if each.lost} - {
         each.node for each in replicas if not each.absent
     }
+    several = at_once if len(at_once) > 1 else ()
+    if several:
+        yield f"Start {brokers(several)} at once; wait until they run."
     for node in order:
         disk = ", with its empty disk" if node in emptied else ""
-        yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
+        if node not in several:
+            yield f"Start {brokers([node])}{disk}{'; wait until it runs' if node != order[-1] else ''}."
         wanted = [each for each in all_judged if each.wanted and each.wanted.leader == node]
-        yield from _by_hand("Elect it by hand, uncleanly, for", [each for each in wanted if each.by_hand])
+        it = brokers([node]) if node in several else "it"
+        yield from _by_hand(f"Elect {it} by hand, uncleanly, for", [each for each in wanted if each.by_hand])
         dropped = [each for each in wanted if each.partition.dropping and each.at_stake and not each.by_hand]
-        unless = "If it does not lead within a minute, it was dropped from the ISR:"
+        unless = f"If {it} does not lead within a minute, it was dropped from the ISR:"
         yield from _by_hand(f"{unless} elect it by hand, uncleanly, for", dropped)
 
 
@@ -135,6 +145,7 @@ def reasons(each: Judged) -> Iterator[str]:
             f" {noted - each.gone:,}: {count(each.gone, 'record')} are in no copy here."
         )
     yield from map(untraced_words, each.untraced)
+    yield from _about_leaving(partition)
     yield from _about_dropping(partition)
     yield from _about_struck(partition)
     yield from _about_missing(partition)
@@ -143,12 +154,28 @@ def reasons(each: Judged) -> Iterator[str]:
         return
     if wanted.lost:
         yield _with_leader(wanted, partition)
-    if each.by_hand and each.by_themselves:
-        yield (
-            f"{brokers([each.by_themselves[0].leader]).capitalize()} would be elected automatically and has"
-            f" fewer records: it must not start before {brokers([wanted.leader])} leads."
-        )
+    if each.by_hand:
+        yield from _about_rivals(each, wanted)
     yield from _later(wanted, partition)
+
+
+def _about_rivals(each: Judged, wanted: Aftermath) -> Iterator[str]:
+    """Who must not run before the wanted leader is elected by hand, in sentences."""
+    leads = f"before {brokers([wanted.leader])} leads"
+    told: set[int] = set()
+    if each.by_themselves:
+        rival = each.by_themselves[0].leader
+        awaited = each.partition.awaited[0] if rival == each.last_leader else (rival,)
+        told |= {rival} if awaited == (rival,) else set()
+        when = "" if told else f" when {brokers(awaited)} run"
+        who = "it must not start" if told else "these must not all run"
+        name = brokers([rival]).capitalize()
+        yield f"{name} would be elected automatically{when} and has fewer records: {who} {leads}."
+    rivals = [node for node in each.rivals if node not in told]
+    if rivals and each.partition.state is not None:
+        line = ", ".join(map(str, each.partition.state.replicas))
+        none = f"none of {brokers(rivals)} may run" if len(rivals) > 1 else f"{brokers(rivals)} must not run"
+        yield f"An election by hand takes the first of {line} that runs: {none} {leads}."
 
 
 def _about(replica: ReplicaLog, partition: PartitionFiles) -> Iterator[str]:
@@ -200,7 +227,23 @@ def _about_struck(partition: PartitionFiles) -> Iterator[str]:
     registered = "has registered" if len(partition.struck) == 1 else "have registered"
     if partition.last_known_leader is not None and not partition.electable:
         leader = brokers([partition.last_known_leader]).capitalize()
-        yield f"{leader} leads, uncleanly as the last known leader, when {struck} {registered}."
+        leads = "leads" if partition.fenced_last is None else "is expected to lead"
+        yield f"{leader} {leads}, uncleanly as the last known leader, when {struck} {registered}."
+
+
+def _about_leaving(partition: PartitionFiles) -> Iterator[str]:
+    """The replicas that a reassignment takes away, in a sentence."""
+    if not partition.leaving or partition.state is None:
+        return
+    nodes = partition.leaving
+    leaves, it, deletes = ("leaves", "it", "deletes") if len(nodes) == 1 else ("leave", "they", "delete")
+    stay = [node for node in partition.state.replicas if node not in nodes]
+    are = "is" if len(stay) == 1 else "are"
+    yield (
+        f"A reassignment is under way: {brokers(nodes)} {leaves} the partition as soon as {brokers(stay)}"
+        f" {are} in sync, and {deletes} the log, with what no other broker has; {it} may leave without being"
+        " cut back."
+    )
 
 
 def _about_dropping(partition: PartitionFiles) -> Iterator[str]:
@@ -295,6 +338,11 @@ def basis(gathered: ClusterFiles) -> Iterator[str]:
             for (kind, version), number in sorted(metadata.image.unknown.items())
         )
         yield f"Records of the metadata that are not known, and were left out: {kinds}."
+    if gathered.controllers & {*gathered.brokers} and len(gathered.controllers) > 1:
+        yield (
+            "Brokers are controllers as well: none runs before a majority of the controllers does, and which"
+            " of those that start at once leads first is not known."
+        )
     missing = sorted({node for each in gathered.partitions for node in each.missing})
     if missing:
         said = " ".join(f"--lost {node}" for node in missing)

@@ -29,6 +29,7 @@ LEARNS = frozenset({"learn", "become_leader", "become_follower"})
 LEAVE_ISR = frozenset({"shrink", "isolate", "cut_off"})
 ANNOUNCE = frozenset({Says.STARTS, Says.STOPPED, Says.WAS_CLEAN, Says.WAS_UNCLEAN, Says.UNFLUSHED})
 DOWN = frozenset({"shut_down"})
+HOW_LEFT = frozenset({Says.WAS_CLEAN, Says.WAS_UNCLEAN})
 UNCLEAN = frozenset({"elect_unclean", "elect_last_leader"})
 SHORTEN = 160  # letters of a line that are shown
 # Which offsets in lines matter first, where there are more of them than records of the model.
@@ -185,7 +186,7 @@ class _LineTranslator:
     def all(self) -> Iterator[LineObservation]:
         """The observations of all lines."""
         announced = False  # whether a line since the last start shows that the broker is down
-        for line in self._log.lines:
+        for line in of_its_directory(self._log.lines):
             evidence = Evidence(f"{short_name(line.path)}:{line.number}", shortened(line.text))
             for about in self._about(line):
                 if about not in self._spine.brokers:
@@ -266,6 +267,35 @@ class _LineTranslator:
         version = line.value("version")
         known = [] if version is None else [n for v, n in self._spine.versions.items() if v <= version]
         return max(known, default=0)
+
+
+def of_its_directory(lines: Sequence[LogLine]) -> Iterator[LogLine]:
+    """The lines without those on the end of a broker that may not hold for the partition's log directory.
+
+    Of several directories some may have failed, and then nothing of theirs is flushed by a clean shutdown.
+    Where a broker finds some that were shut down cleanly and some that were not, it does not say which has
+    the partition.
+    """
+    failed = False
+    for number, line in enumerate(lines):
+        if line.says in {Says.STARTS, Says.STARTED}:
+            failed = False
+        failed = failed or line.says is Says.OFFLINE
+        if line.says is Says.STOPPED and failed:
+            continue
+        if line.says in HOW_LEFT and len(set(_how_left(lines, number))) > 1:
+            continue
+        yield line
+
+
+def _how_left(lines: Sequence[LogLine], number: int) -> Iterator[Says]:
+    """How the directories were left that are looked at together with one, by all lines about them."""
+    for way in (range(number, -1, -1), range(number + 1, len(lines))):
+        for at in way:
+            if lines[at].says in {Says.STARTS, Says.STARTED, Says.STOPPED}:
+                break
+            if lines[at].says in HOW_LEFT:
+                yield lines[at].says
 
 
 def shortened(text: str) -> str:

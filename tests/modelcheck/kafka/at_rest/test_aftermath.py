@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelcheck.kafka.files.checkpoints import EpochStart, TopicPartition
-from modelcheck.kafka.files.metadata.records import PartitionCreated
+from modelcheck.kafka.files.metadata.image import MetadataImage
+from modelcheck.kafka.files.metadata.log import MetadataLog
+from modelcheck.kafka.files.metadata.records import BrokerRegistered, PartitionCreated
 from modelcheck.kafka.files.partition_log import PartitionLog
+from modelcheck.kafka.incident.at_rest.directories import ClusterFiles
 from modelcheck.kafka.incident.at_rest.election_outcome import Succession, cut, outcomes
 from modelcheck.kafka.incident.at_rest.partitions import PartitionFiles, ReplicaLog
 from modelcheck.kafka.incident.at_rest.start_order import given_up, judged, starting_order
 from modelcheck.kafka.incident.at_rest.untraced import Cause
-from modelcheck.kafka.incident.at_rest.wording import answer
+from modelcheck.kafka.incident.at_rest.wording import answer, reasons, what_to_do
 
 TOPIC = UUID(int=1)
 Log = list[int]  # the epoch of each record
@@ -116,6 +121,83 @@ def test_whoever_loses_by_the_order_that_serves_most_is_named() -> None:
     assert (
         "loses 4 records of 1 of 2 partitions, where none would be lost if another broker led first: t-0"
         in (" ".join(answer([first, second], order)))
+    )
+
+
+def test_an_election_by_hand_takes_the_first_of_the_assignment_that_runs() -> None:
+    """On Kafka 4.1.0 broker 1 led so, which had started before broker 3, with 16 records less."""
+    logs = replica(1, [0] * 5, 5), replica(2, [], 9), replica(3, [0] * 7, 7)
+    found = judged(partition((2,), *logs, nodes=(2, 1, 3)))
+    said = " ".join(reasons(found))
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.way, found.rivals) == (3, Succession.BY_HAND, (2, 1))
+    assert starting_order([1, 2, 3], [found])[0] == 3
+    assert given_up([found], (1, 3, 2)) == (found,)
+    assert given_up([found], (3, 1, 2)) == ()
+    assert "takes the first of 2, 1, 3 that runs: broker 1 must not run before broker 3" in said
+
+
+def test_the_last_known_leader_waits_for_all_that_were_eligible() -> None:
+    """On Kafka 4.1.0 broker 1 did not lead before broker 2 ran, which was elected by hand."""
+    logs = [replica(node, [0] * end, 6, clean=False) for node, end in ((1, 6), (2, 10), (3, 0))]
+    state = PartitionCreated(0, TOPIC, (2, 3, 1), (1,), 1, 1, 2, elr=(2, 3))
+    files = {each.node: each for each in logs}
+    found = judged(PartitionFiles(TopicPartition("t", 0), state, files, eligible_count=True))
+    said = " ".join(reasons(found))
+
+    assert found.wanted is not None
+    assert (found.wanted.leader, found.wanted.way, found.last_leader) == (2, Succession.BY_HAND, 1)
+    assert given_up([found], (1, 2, 3)) == ()
+    assert given_up([found], (1, 3, 2)) == (found,)
+    assert "when brokers 1, 2 and 3 run and has fewer records: these must not all run before broker 2" in said
+
+
+def test_the_last_known_leader_is_who_is_fenced_last() -> None:
+    """On Kafka 4.2.0 broker 2 led so, which had not been the leader when all brokers were killed."""
+    logs = {each: replica(each, [0] * 5, 5, clean=False) for each in (1, 2)}
+    state = PartitionCreated(0, TOPIC, (1, 2), (1, 2), 1, 0, 4)
+    whole = PartitionFiles(TopicPartition("t", 0), state, logs, eligible_count=True)
+    said = " ".join(reasons(judged(replace(whole, fenced_last=2))))
+
+    assert (whole.last_known_leader, replace(whole, fenced_last=2).last_known_leader) == (1, 2)
+    assert "Broker 2 is expected to lead, uncleanly as the last known leader, when brokers 1 and 2" in said
+
+
+def test_a_replica_that_leaves_is_told() -> None:
+    state = PartitionCreated(0, TOPIC, (1, 2, 3), (3,), 3, 4, 6, removing=(3,))
+    logs = replica(1, [2] * 3), replica(2, [0] * 3), replica(3, [0] * 3 + [4] * 7)
+    files = PartitionFiles(TopicPartition("t", 0), state, {each.node: each for each in logs})
+    said = " ".join(reasons(judged(files)))
+
+    assert files.leaving == (3,)
+    assert "broker 3 leaves the partition as soon as brokers 1 and 2 are in sync, and deletes the log" in said
+
+
+@pytest.mark.parametrize(
+    ("voters", "order", "at_once"),
+    [
+        ((1, 2, 3), (4, 2, 1, 3), (4, 2, 1)),
+        ((1, 2, 3), (1, 2, 3, 4), (1, 2)),
+        ((1,), (4, 1, 2, 3), (4, 1)),
+        ((1, 100, 101), (2, 1, 3), (2,)),
+        ((100,), (2, 1, 3), (2,)),
+    ],
+)
+def test_brokers_that_are_controllers_start_as_a_majority(
+    voters: tuple[int, ...], order: tuple[int, ...], at_once: tuple[int, ...]
+) -> None:
+    image = MetadataImage()
+    for node in order:
+        image.apply(BrokerRegistered(node, UUID(int=node), 0, fenced=False, shutting_down=False))
+    metadata = MetadataLog(Path("x"), image, 9, 1, None, frozenset(voters))
+    one = judged(partition((1,), replica(1, [], 5), replica(2, [0] * 5, 5)))
+    steps = list(what_to_do([one], order, ClusterFiles((), metadata, 1, (), ()).at_once(order)))
+
+    assert ClusterFiles((), metadata, 1, (), ()).at_once(order) == at_once
+    assert ("at once" in steps[0]) is (len(at_once) > 1)
+    assert [f"Start broker {node}" in " ".join(steps) for node in at_once] == [len(at_once) == 1] * len(
+        at_once
     )
 
 

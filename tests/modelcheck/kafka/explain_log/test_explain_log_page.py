@@ -10,13 +10,14 @@ import pytest
 
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
-from modelcheck.kafka.files.messages.templates import TEMPLATES, Template
+from modelcheck.kafka.files.messages.templates import TEMPLATES, Says, Template
 from modelcheck.kafka.incident.explain_log.line_observations import MEANINGS, Meaning
 
 ROOT = Path(__file__).parent.parent.parent.parent.parent
 PAGE = ROOT / "docs/how-to/explain-a-loss.md"
 LINES = ROOT / "docs/reference/log-lines.md"
 NOTHING = "nothing"
+OF_OTHERS = {Says.OFFLINE: "a shutdown after it is not clean for the partition"}
 RunExample = Callable[[str], tuple[str, int, str]]
 
 
@@ -97,7 +98,11 @@ def test_the_table_has_every_template(in_document: Callable[[Path, str, str], No
 def row(template: Template) -> str:
     releases = f"{template.since} to {template.until}" if template.until else f"from {template.since}"
     meaning = MEANINGS.get(template.says)
-    said = NOTHING if meaning is None else ", ".join(words(meaning)) or "the step next to which it is shown"
+    said = (
+        OF_OTHERS.get(template.says, NOTHING)
+        if meaning is None
+        else ", ".join(words(meaning)) or "the step next to which it is shown"
+    )
     return f"| `{template.literal.strip()}` | {releases} | {template.level} | {said} |"
 
 

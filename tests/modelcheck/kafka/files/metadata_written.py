@@ -46,14 +46,16 @@ def encoded(record: MetadataRecord) -> bytes:
         case TopicCreated(name, topic):
             return framed(2, 0, text(name) + topic.bytes + b"\0")
         case PartitionCreated():
-            lists = numbers(record.replicas) + numbers(record.isr) + numbers(()) * 2
+            lists = numbers(record.replicas) + numbers(record.isr)
+            lists += numbers(record.removing) + numbers(record.adding)
             fixed = struct.pack(">iii", record.leader, record.leader_epoch, record.partition_epoch)
             tagged = {0: b"\1"} if record.recovering else {}
             tagged |= {1: numbers(record.elr), 2: numbers(record.last_known_elr)}
             body = struct.pack(">i", record.partition) + record.topic.bytes + lists + fixed
             return framed(3, 2, body + uvarint(1) + tags(tagged))
         case PartitionChanged():
-            changed = {0: record.isr, 2: record.replicas, 6: record.elr, 7: record.last_known_elr}
+            changed = {0: record.isr, 2: record.replicas, 3: record.removing, 4: record.adding}
+            changed |= {6: record.elr, 7: record.last_known_elr}
             found = {tag: numbers(each) for tag, each in changed.items() if each is not None}
             found |= {1: struct.pack(">i", record.leader)} if record.leader != -2 else {}
             found |= {5: bytes([record.recovering])} if record.recovering is not None else {}

@@ -163,6 +163,16 @@ def test_the_leader_epoch_rises_where_a_leader_is_named_and_the_partition_epoch_
     assert (led.isr, led.leader_epoch, led.partition_epoch) == ((1, 2, 3), 6, 10)
 
 
+def test_what_a_reassignment_takes_away_and_brings_is_read() -> None:
+    moved = PartitionChanged(0, TOPIC, replicas=(1, 2, 3, 4), removing=(3,), adding=(4,))
+    whole = PartitionCreated(0, TOPIC, (1, 2, 3, 4), (1,), 1, 0, 0, removing=(3,), adding=(4,))
+    after = state(image(moved))
+
+    assert (decode(encoded(moved)), decode(encoded(whole))) == (moved, whole)
+    assert (after.replicas, after.removing, after.adding) == ((1, 2, 3, 4), (3,), (4,))
+    assert state(image(moved, PartitionChanged(0, TOPIC, removing=(), adding=()))).removing == ()
+
+
 def test_a_transaction_counts_when_it_ends() -> None:
     begin, change = TransactionMark("begin"), PartitionChanged(0, TOPIC, isr=(1,))
 
