@@ -142,9 +142,7 @@ def _some_key(expr: ir.MapOf, body: ir.Expr) -> ir.Expr:
 def _of_one_state(expr: ir.Expr) -> ir.Expr | None:
     """The condition as one of a single state; None if it depends on both states of a step."""
     reads = set(_reads(expr, is_old=False))
-    if "step" in reads or len(reads) > 1:
-        return None
-    return _without_old(expr) if reads == {"old"} else expr
+    return None if "step" in reads or len(reads) > 1 else _without_old(expr)
 
 
 def _reads(expr: ir.Expr, *, is_old: bool) -> Iterator[str]:

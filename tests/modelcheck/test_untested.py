@@ -136,6 +136,7 @@ def test_a_part_is_untested_where_its_evaluation_never_comes(expression: str, pa
         ("n > 4 implies n > old(n)", ["n > 4"]),
         ("old(n > 4) implies n > 2", ["old(n > 4)"]),
         ("old(n) == 1 implies n > 0", []),
+        ("old(careful) implies n >= 0", ["old(careful)"]),  # which reads no state at all
     ],
 )
 def test_of_a_step_what_is_of_one_state_is_asked(expression: str, parts: list[str]) -> None:
