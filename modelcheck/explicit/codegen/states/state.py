@@ -75,6 +75,10 @@ class StateBits:
             kept = fn.and_(fn.read(self.words, at), fn.resize(fn.lshr(hole, down), WORD))
             fn.write(self.words, fn.or_(kept, fn.resize(fn.lshr(filling, down), WORD)), at)
 
+    def all_words(self) -> list[V]:
+        """Emit reading all words."""
+        return [self.fn.read(self.words, n) for n in range(self.layout.words)]
+
     def copy_to(self, other: StateBits) -> None:
         """Emit copying this state over another."""
         for n in range(self.layout.words):
