@@ -59,7 +59,7 @@ def with_too_many(model: ir.Model, scope: ir.Scope, sorts: tuple[str, ...]) -> t
 
 
 def is_local(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
-    """Whether a value relates no member of a sort to others: it is what it says of each alone.
+    """Whether a value relates no member of a sort to others: it is what it tells about each alone.
 
     It is not where members are next to each other in what has no order: in a set of pairs, or in
     the value that a member has in a map.

@@ -19,7 +19,7 @@ FEW = 8  # members that are put in order without a loop
 
 
 @frozen
-class Order:
+class MemberOrder:
     """The members of a sort in an order, and the new number of each: two arrays in memory."""
 
     size: int
@@ -27,17 +27,17 @@ class Order:
     numbers: str
 
 
-def by_signature(fn: Function, signatures: list[V], numbers: str) -> tuple[Order, str]:
+def by_signature(fn: Function, signatures: list[V], numbers: str) -> tuple[MemberOrder, str]:
     """Emit the order of members by their signatures, with new `numbers`; and the signatures in memory."""
     keys = fn.array(len(signatures))
     for place, signature in enumerate(signatures):
         fn.write(keys, signature, place)
-    order = Order(len(signatures), fn.array(len(signatures)), numbers)
+    order = MemberOrder(len(signatures), fn.array(len(signatures)), numbers)
     _put_in_order(fn, keys, order)
     return order, keys
 
 
-def _put_in_order(fn: Function, keys: str, order: Order) -> None:
+def _put_in_order(fn: Function, keys: str, order: MemberOrder) -> None:
     """Emit the order in which keys ascend; equal ones stay as they are."""
     size = order.size
     if size <= FEW:
@@ -65,7 +65,7 @@ def _put_in_order(fn: Function, keys: str, order: Order) -> None:
 
 
 @contextmanager
-def each_order(fn: Function, order: Order, keys: str, alike: Callable[[V, V], V]) -> Iterator[None]:
+def each_order(fn: Function, order: MemberOrder, keys: str, alike: Callable[[V, V], V]) -> Iterator[None]:
     """Emit the code of the `with` for each order of members with ascending keys that may differ.
 
     `alike` emits whether two members can change places and nothing else changes.
@@ -84,7 +84,7 @@ def each_order(fn: Function, order: Order, keys: str, alike: Callable[[V, V], V]
     fn.begin(done)
 
 
-def _write_kinds(fn: Function, order: Order, keys: str, kinds: str, alike: Callable[[V, V], V]) -> None:
+def _write_kinds(fn: Function, order: MemberOrder, keys: str, kinds: str, alike: Callable[[V, V], V]) -> None:
     """Emit for each place a number that is the same for members that are alike, and put these together."""
     size = i64(order.size)
     with fn.loop(size) as place:
@@ -102,7 +102,7 @@ def _write_kinds(fn: Function, order: Order, keys: str, kinds: str, alike: Calla
     _sort_from(fn, order, kinds, i64(0))
 
 
-def _sort_from(fn: Function, order: Order, kinds: str, first: V) -> None:
+def _sort_from(fn: Function, order: MemberOrder, kinds: str, first: V) -> None:
     """Emit sorting the places from one on by kind."""
     size = i64(order.size)
     with (
@@ -121,7 +121,7 @@ def _exchange(fn: Function, array: str, one: V, two: V) -> None:
     fn.write(array, kept, two)
 
 
-def _next(fn: Function, order: Order, keys: str, kinds: str, done: InstructionBlock) -> None:
+def _next(fn: Function, order: MemberOrder, keys: str, kinds: str, done: InstructionBlock) -> None:
     """Emit going on to the next order, or to `done` after the last.
 
     The last place is found whose kind is below that of the next with the same key; what is

@@ -1,9 +1,9 @@
-"""Signatures of members as code: numbers that say of a member what a state says of it, and name no member.
+"""Signatures of members as code: numbers that tell all that a state has about a member, and name no member.
 
 They go with their member when it is renamed, so the members of a representative can be put in
-their order.  Often they say all: two members with equal signatures can then change places, and
-nothing else changes (Bosnacki, Dams and Holenderski 2002, "Symmetric Spin", sort by one variable;
-this is by all that a state says of a member).
+their order.  Often they are enough: two members with equal signatures can then change places, and
+nothing else changes (the sorted strategy of Bosnacki, Dams and Holenderski, "Symmetric Spin", 2002,
+by all that there is about a member).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ MOST_PLACES = 256  # of a mask that signatures look at
 
 
 @frozen
-class Said:
-    """A number of at most `width` bits that a state says of a member; `exact` if it is no sum or count."""
+class Feature:
+    """What a state tells about a member, in at most `width` bits; `exact` if it is no sum or count."""
 
     v: V
     width: int
@@ -69,8 +69,8 @@ class Signatures:
         local = all(is_local(each.type, sort, self.sorts) for each in self.model.variables)
         return made, fits and local and all(each.exact for each in parts[0])
 
-    def _of_member(self, sort: str, member: int, state: StateBits) -> list[Said]:
-        """What the variables of a state say of a member."""
+    def _of_member(self, sort: str, member: int, state: StateBits) -> list[Feature]:
+        """What the variables of a state tell about a member."""
         look = _Look(self, sort, member)
         return [
             each
@@ -79,14 +79,14 @@ class Signatures:
             for each in look.at(state.get(state.variable(index)), variable.type, own=False)
         ]
 
-    def _joined(self, parts: Sequence[Said]) -> V:
+    def _joined(self, parts: Sequence[Feature]) -> V:
         """Emit the parts one after the other in a word."""
         fn, found = self.fn, i64(0)
         for each in parts:
             found = fn.or_(fn.shl(found, i64(each.width)), each.v)
         return found
 
-    def _mixed(self, parts: Sequence[Said]) -> V:
+    def _mixed(self, parts: Sequence[Feature]) -> V:
         """Emit a hash of the parts."""
         fn, found = self.fn, i64(0)
         for each in parts:
@@ -94,15 +94,15 @@ class Signatures:
             found = fn.xor(found, fn.lshr(found, i64(29)))
         return found
 
-    def summed(self, there: V, parts: Sequence[Said]) -> V:
+    def summed(self, there: V, parts: Sequence[Feature]) -> V:
         """Emit a number for one of several things whose order does not count; 0 if it is not `there`."""
-        mixed = self._mixed([*parts, Said(i64(1), 1)])
+        mixed = self._mixed([*parts, Feature(i64(1), 1)])
         return self.fn.select(there, mixed, i64(0))
 
 
 @frozen
 class _Look:
-    """What values say of one member of a sort."""
+    """What values tell about one member of a sort."""
 
     by: Signatures
     sort: str
@@ -110,8 +110,8 @@ class _Look:
 
     def at(  # noqa: C901 - a dispatch over pairs
         self, live: Live, of: t.Type, *, own: bool
-    ) -> Iterator[Said]:
-        """Emit what a value says of the member; if it is its `own`, such as a map's entry, all of it."""
+    ) -> Iterator[Feature]:
+        """Emit what a value tells about the member; if it is its `own`, such as a map's entry, all of it."""
         fn, packing = self.by.fn, live.packing
         if self.sort not in t.sorts_in(of):
             if own and self._names_none(of):
@@ -119,10 +119,10 @@ class _Look:
             return
         match of, packing:
             case t.Sort(), _:
-                yield Said(fn.resize(fn.eq(live.v, i64(self.member)), WORD), 1)
+                yield Feature(fn.resize(fn.eq(live.v, i64(self.member)), WORD), 1)
             case t.Option(inner), Optional(packed):
                 there = fn.is_set(live.v)
-                yield Said(fn.resize(there, WORD), 1)
+                yield Feature(fn.resize(there, WORD), 1)
                 yield from self._if(there, self.at(some(fn, live, packed), inner, own=own))
             case _, Product():
                 for part, inner in zip(split(fn, live), t.parts(of), strict=True):
@@ -147,33 +147,33 @@ class _Look:
         """Whether values of a type name no member that may be renamed."""
         return set(self.by.sorts).isdisjoint(t.sorts_in(of))
 
-    def _whole(self, live: Live) -> Iterator[Said]:
+    def _whole(self, live: Live) -> Iterator[Feature]:
         """Emit all of a value."""
         fn, width = self.by.fn, live.packing.width
         whole = code(fn, live)
         for low in range(0, width, WORD):
             part = fn.resize(fn.lshr(whole, const(whole.bits, low)), WORD)
-            yield Said(part, min(WORD, width - low))
+            yield Feature(part, min(WORD, width - low))
 
-    def _if(self, there: V, parts: Iterator[Said]) -> Iterator[Said]:
+    def _if(self, there: V, parts: Iterator[Feature]) -> Iterator[Feature]:
         """Emit parts that say nothing unless a test is true."""
         for each in parts:
-            yield Said(self.by.fn.select(there, each.v, i64(0)), each.width, each.exact)
+            yield Feature(self.by.fn.select(there, each.v, i64(0)), each.width, each.exact)
 
     def _case(
         self, live: Live, cases: tuple[t.Case, ...], packing: TaggedUnion, *, own: bool
-    ) -> Iterator[Said]:
+    ) -> Iterator[Feature]:
         """Emit what the fields of a union's value say."""
         fn, tag = self.by.fn, tag_of(self.by.fn, live)
         if own:
-            yield Said(tag, bits(len(cases)))
+            yield Feature(tag, bits(len(cases)))
         for ordinal, (case, part) in enumerate(zip(cases, packing.cases, strict=True)):
             fields = self.at(cut_out(fn, live.v, 0, part), case, own=own)
             yield from self._if(fn.eq(tag, i64(ordinal)), fields)
 
     def _entries(
         self, live: Live, key: t.Type, inner: t.Type, packing: Array, *, own: bool
-    ) -> Iterator[Said]:
+    ) -> Iterator[Feature]:
         """Emit what the values of a map say: that of the member itself, or all."""
         fn = self.by.fn
         if key == t.Sort(self.sort):
@@ -186,39 +186,39 @@ class _Look:
             found = i64(0)
             for item in split(fn, live):
                 found = fn.add(found, self.by.summed(const(1, 1), [*self.at(item, inner, own=own)]))
-            yield Said(found, WORD, exact=False)
+            yield Feature(found, WORD, exact=False)
 
-    def _sequence(self, live: Live, inner: t.Type, packing: Entries, *, own: bool) -> Iterator[Said]:
+    def _sequence(self, live: Live, inner: t.Type, packing: Entries, *, own: bool) -> Iterator[Feature]:
         """Emit what each entry of a sequence says."""
         fn = self.by.fn
         if own:
-            yield Said(length(fn, live), bits(packing.most + 1))
+            yield Feature(length(fn, live), bits(packing.most + 1))
         for index in range(packing.most):
             there, item = candidate(fn, live, i64(index))
             yield from self._if(there, self.at(item, inner, own=own))
 
-    def _sum(self, live: Live, inner: t.Type, packing: Slots) -> Said:
+    def _sum(self, live: Live, inner: t.Type, packing: Slots) -> Feature:
         """Emit one number for what all members of a set or bag say together."""
         fn, found = self.by.fn, self.by.fn.cell(WORD, i64(0))
         with fn.loop(i64(packing.most)) as index:
             there, item = candidate(fn, live, index)
             parts = [*self.at(item, inner, own=True)]
             fn.store(found, fn.add(fn.load(found), self.by.summed(there, parts)))
-        return Said(fn.load(found), WORD, exact=False)
+        return Feature(fn.load(found), WORD, exact=False)
 
-    def _counts(self, live: Live, inner: t.Type, packing: Mask) -> Iterator[Said]:
-        """Emit how many there are of the members of a set that say the same of this member, for each such."""
+    def _counts(self, live: Live, inner: t.Type, packing: Mask) -> Iterator[Feature]:
+        """Emit for members of a set that tell the same about this member how many there are."""
         fn = self.by.fn
         if packing.width > MOST_PLACES:
-            yield Said(i64(0), 0, exact=False)
+            yield Feature(i64(0), 0, exact=False)
             return
         for places in _alike(self, inner, packing):
             mask = const(live.v.bits, sum(1 << place for place in places))
             if len(places) == 1:
                 there = fn.lshr(fn.and_(live.v, mask), const(live.v.bits, places[0]))
-                yield Said(fn.resize(there, WORD), 1)
+                yield Feature(fn.resize(there, WORD), 1)
             else:
-                yield Said(fn.popcount(fn.and_(live.v, mask)), bits(len(places) + 1), exact=False)
+                yield Feature(fn.popcount(fn.and_(live.v, mask)), bits(len(places) + 1), exact=False)
 
 
 def _alike(look: _Look, of: t.Type, packing: Mask) -> list[list[int]]:
