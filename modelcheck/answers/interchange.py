@@ -8,7 +8,7 @@ from math import factorial, prod
 from counterexamples.lines import count
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Findings, Outcome
-from modelcheck.search.symmetry import MOST_RENAMINGS
+from modelcheck.search.symmetry import with_too_many
 from spec.model.interchangeable import distinctions, symmetric_sorts
 from spec.model.kinds import OF_FAIR_RUNS
 
@@ -27,7 +27,8 @@ def symmetry_words(outcome: Outcome) -> Iterator[str]:
     found = [name for name in symmetric_sorts(model) if name in sizes]
     fewer = prod(factorial(sizes[name]) for name in found)
     is_asked = any(prop.kind in OF_FAIR_RUNS for prop in looked_at(model, outcome.check))
-    if not findings.symmetry and 1 < fewer <= MOST_RENAMINGS and not is_asked:
+    can = fewer > 1 and not is_asked and not with_too_many(model, outcome.check.scope, tuple(found))
+    if not findings.symmetry and can:
         yield (
             f"the members of {' and '.join(found)} are interchangeable: with `symmetry` in the check, or "
             f"--symmetry, states that differ by their names count as one, up to {count(fewer, 'time')} fewer"

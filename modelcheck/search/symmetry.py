@@ -18,16 +18,17 @@ model-checking under fairness assumptions", TOPLAS 19(4), 1997), which no engine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import groupby, permutations, product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, product
+from math import factorial, prod
 
 import spec.model.ir as ir
 import spec.model.types as t
 from spec.meaning.semantics import Machine, State
-from spec.model.renaming import Renaming, rename_of
+from spec.model.renaming import Rename, Renaming, rename_of
 from spec.model.values import encode
 
-MOST_RENAMINGS = 5040  # of a state, that the explicit engine looks at: those of seven members
+MOST_RENAMINGS = 5040  # of a state, of members that are related: those of seven
 
 _Signature = Callable[[ir.Value, int], object]
 
@@ -38,12 +39,67 @@ def neighbours(size: int) -> Iterator[Renaming]:
         yield (*range(one), one + 1, one, *range(one + 2, size))
 
 
+def exchanged(size: int, one: int, two: int) -> Renaming:
+    """The exchange of two members of a sort with `size` members."""
+    return tuple([two if n == one else one if n == two else n for n in range(size)])
+
+
+def with_too_many(model: ir.Model, scope: ir.Scope, sorts: tuple[str, ...]) -> tuple[str, ...]:
+    """The sorts that may need too many renamings of a state for a representative; empty where none do.
+
+    Members that no value relates to others need one, however many they are.
+    """
+    related = [
+        name
+        for name in sorts
+        if not all(is_local(variable.type, name, sorts) for variable in model.variables)
+    ]
+    renamings = prod(factorial(len(scope.sorts[name])) for name in related)
+    return tuple(related) if renamings > MOST_RENAMINGS else ()
+
+
+def is_local(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
+    """Whether a value relates no member of a sort to others: it is what it tells about each alone.
+
+    It is not where members are next to each other in what has no order: in a set of pairs, or in
+    the value that a member has in a map.
+    """
+    if sort not in t.sorts_in(of):
+        return True
+    match of:
+        case t.Map(key, inner) if key == t.Sort(sort):
+            return not _named(inner, sorts)
+        case t.Map(key) if _named(key, sorts):
+            return False
+        case t.Set(inner) | t.Bag(inner):
+            return _named(inner, sorts) < 2
+        case _:
+            return all(is_local(part, sort, sorts) for part in t.parts(of))
+
+
+def _named(of: t.Type, sorts: tuple[str, ...]) -> int:
+    """The most members of sorts that a value names; 2 for any more."""
+    if set(sorts).isdisjoint(t.sorts_in(of)):
+        return 0
+    match of:
+        case t.Sort():
+            return 1
+        case t.Option(inner):
+            return _named(inner, sorts)
+        case t.Union():
+            return max(_named(part, sorts) for part in t.parts(of))
+        case t.Record() | t.Tuple() | t.Case():
+            return min(2, sum(_named(part, sorts) for part in t.parts(of)))
+        case _:
+            return 2
+
+
 class Orbits:
     """Computes the representative of each state under renamings of interchangeable members.
 
     The least of the canonical bytes over those renamings that sort the members
-    by features of each that name no member; so a handful are tried,
-    not all.
+    by features of each that name no member, and that differ in more than members that
+    can change places; so a handful are tried, not all.
     """
 
     def __init__(self, machine: Machine, sorts: tuple[str, ...]) -> None:
@@ -81,16 +137,40 @@ class Orbits:
         return state
 
     def _renamings(self, state: State, name: str, size: int) -> Iterator[Renaming]:
-        """The renamings that sort the members by their signatures; ties are tried in every order."""
+        """The renamings that sort the members by their signatures; ties in every order that differs."""
         parts = [(state[index], made) for index, made in self._signatures[name]]
         signatures = [tuple([made(value, member) for value, made in parts]) for member in range(size)]
         ordered = sorted(range(size), key=signatures.__getitem__)
-        tied = [list(group) for _, group in groupby(ordered, key=signatures.__getitem__)]
-        for arranged in product(*map(permutations, tied)):
+        tied = [
+            self._alike(state, name, size, [*of]) for _, of in groupby(ordered, key=signatures.__getitem__)
+        ]
+        for arranged in product(*map(_orders, tied)):
             renaming = [0] * size
             for new, old in enumerate(member for group in arranged for member in group):
                 renaming[old] = new
             yield tuple(renaming)
+
+    def _alike(self, state: State, name: str, size: int, tied: list[int]) -> list[tuple[int, ...]]:
+        """Members in groups of those that can change places, and the state stays as it is."""
+        groups: list[tuple[int, ...]] = []
+        for member in tied:
+            for number, group in enumerate(groups):
+                if self._renamed(state, ((name, exchanged(size, group[0], member)),)) == state:
+                    groups[number] = (*group, member)
+                    break
+            else:
+                groups.append((member,))
+        return groups
+
+
+def _orders(groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """The orders of all members in which those of a group keep theirs."""
+    if not any(groups):
+        yield ()
+    for number, group in enumerate(groups):
+        if group:
+            for others in _orders([*groups[:number], group[1:], *groups[number + 1 :]]):
+                yield group[0], *others
 
 
 def _names_only(of: t.Type, sort: str, sorts: tuple[str, ...]) -> bool:
@@ -113,11 +193,22 @@ def _signature(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:
             return lambda value, member: 0 if value is None else 1 if value == member else 2
         case t.Set(t.Sort(name)) if name == sort:
             return lambda value, member: (member in value, len(value))
+        case t.Set(inner) | t.Bag(inner) if (rename := rename_of(inner, t.Sort(sort))) is not None:
+            has_keys = any(isinstance(p, t.Map) and p.key == t.Sort(sort) for p in t.walk_type(inner))
+            return None if has_keys else _mentions(of, rename, len(scope.sorts[sort]))
         case t.Map(t.Sort(name), inner) if name == sort:
             one = _of_own(inner, sort, scope)
             return None if one is None else lambda value, member: one(value[member], member)
         case _:
             return None
+
+
+def _mentions(of: t.Set | t.Bag, rename: Rename, size: int) -> _Signature:
+    """How many members of a set or bag name a member of a sort."""
+    without = [tuple([size if n == member else n for n in range(size)]) for member in range(size)]
+    if isinstance(of, t.Bag):
+        return lambda value, member: sum(n for v, n in value if rename(v, without[member]) != v)
+    return lambda value, member: sum(rename(v, without[member]) != v for v in value)
 
 
 def _of_own(of: t.Type, sort: str, scope: ir.Scope) -> _Signature | None:

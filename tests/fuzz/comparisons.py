@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import factorial, prod
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -53,8 +54,10 @@ from tests.modelcheck.symbolic.proved import asked as asked_of_solvers
 from tests.modelcheck.symbolic.proved import wrong
 from tests.modelcheck.symbolic.test_unbounded_meaning import claims_agree, steps_agree
 from tests.plain_search import Plain, shown
+from tests.representatives import reached, representatives_differ
 
 FEW = 4  # states that are expanded at once, so that a small model has work for two threads
+MOST_NAMES = 200  # renamings that are tried on a state
 DEPTH = 3  # steps of the runs that a bounded search looks at
 PATIENCE = Limits(seconds=5)  # with engines that may take for ever
 
@@ -265,6 +268,24 @@ def orbits_counted(case: Case) -> Differences | None:
     return differences({"orbits": count}, {"orbits": found and found.stats.states})
 
 
+def representatives(case: Case) -> Differences | None:
+    """One representative of each state under all names, with other numbers of members, by both engines."""
+    sorts, chance = symmetric_sorts(case.model), case.random("representatives")
+    sizes = {name: chance.randint(2, 4) for name in sorts}
+    if not sorts or prod(map(factorial, sizes.values())) > MOST_NAMES:
+        return None
+    members = {name: tuple(f"{name}_{n}" for n in range(size)) for name, size in sizes.items()}
+    scope = replace(case.asked.scope, sorts={**case.asked.scope.sorts, **members})
+    if scope.unbounded:
+        return None
+    try:
+        states = reached(case.model, scope, 80)
+        some = chance.sample(states, min(8, len(states)))
+        return differences({"wrong": ""}, {"wrong": representatives_differ(case.model, scope, some)})
+    except (TooWide, ModelError):
+        return None
+
+
 def _told(found: Found) -> Mapping[str, object]:
     """What must be the same with symmetry and without."""
     if found.findings is None:
@@ -369,6 +390,7 @@ COMPARISONS = (
     Comparison("symmetry", 1, symmetry, of_tiny=1),
     Comparison("explicit, symmetry", 3, explicit_symmetry),
     Comparison("orbits", 11, orbits_counted),
+    Comparison("representatives", 3, representatives),
     Comparison("last layer", 3, forgetting),
     Comparison("family", 13, family),
     Comparison("tiers", 101, tiers),

@@ -41,10 +41,11 @@ class Mutant:
 
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
-SYMMETRIC, LAST = "explicit, symmetry", "last layer"
+SYMMETRIC, LAST, REPRESENTATIVES = "explicit, symmetry", "last layer", "representatives"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
+STATES, PUT_IN_ORDER = f"{CODEGEN}/states", "tests/modelcheck/explicit/test_representatives.py"
 SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/test_sampler.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
@@ -93,9 +94,42 @@ MUTANTS = (
            "self._leave_if_both(here, self.fn.less(i64(most + 1), size(self.fn, live).v), to)", PLAIN),
     Mutant("one renaming is not tried", f"{CODEGEN}/states/canonical.py", "for chosen in others:",
            "for chosen in others[1:]:", SYMMETRIC),
-    Mutant("the keys of a map keep their names", f"{CODEGEN}/states/canonical.py",
-           "offset_of(fn, packing, i64(index) if moves is None else moves[index])",
+    Mutant("the keys of a map keep their names", f"{CODEGEN}/states/renamer.py",
+           "offset_of(fn, packing, i64(index) if moves is None else moves.numbers[index])",
            "offset_of(fn, packing, i64(index))", SYMMETRIC),
+    Mutant("members with one signature are taken in one order", f"{STATES}/canonical.py",
+           "if not is_exact:", "if False:", REPRESENTATIVES),
+    Mutant("all that is said of members is taken for exact", f"{STATES}/signatures.py",
+           "return made, fits and local and all(each.exact for each in parts[0])", "return made, fits",
+           REPRESENTATIVES),
+    Mutant("pairs in a set relate no members", "modelcheck/search/symmetry.py",
+           "return _named(inner, sorts) < 2", "return True", f"{PUT_IN_ORDER} -k related"),
+    Mutant("what a member has in a map relates no members", "modelcheck/search/symmetry.py",
+           "return not _named(inner, sorts)", "return True", f"{PUT_IN_ORDER} -k related"),
+    Mutant("all members with one signature are alike", f"{STATES}/canonical.py",
+           "same = fn.and_(same, fn.eq(mine, other))", "_ = mine, other", REPRESENTATIVES),
+    Mutant("a signature that knows the number of its member", f"{STATES}/signatures.py",
+           "yield Feature(fn.resize(fn.eq(live.v, i64(self.member)), WORD), 1)",
+           "yield Feature(fn.resize(fn.below(live.v, i64(self.member)), WORD), 1)", REPRESENTATIVES),
+    Mutant("no member of a sort is the first", f"{STATES}/signatures.py",
+           "yield from self._if(there, self.at(some(fn, live, packed), inner, own=own))",
+           "yield from self.at(some(fn, live, packed), inner, own=own)", REPRESENTATIVES),
+    Mutant("a signature by the order of another sort's members", f"{STATES}/signatures.py",
+           "elif self._names_none(key):", "elif True:", REPRESENTATIVES),
+    Mutant("what a set says of a member is said of the first", f"{STATES}/signatures.py",
+           "exchange = exchanged(size, 0, look.member)", "exchange = exchanged(size, 0, 0)", REPRESENTATIVES),
+    Mutant("the last order of members is not tried", f"{STATES}/arranging.py",
+           "with fn.loop(size, i64(1)) as place:", "with fn.loop(size, i64(2)) as place:", REPRESENTATIVES),
+    Mutant("orders go on among members with other signatures", f"{STATES}/arranging.py",
+           "return fn.and_(fn.eq(first, second), lower)", "return fn.or_(fn.eq(first, second), lower)",
+           REPRESENTATIVES),
+    Mutant("what is behind a place does not ascend again", f"{STATES}/arranging.py",
+           "    _sort_from(fn, order, kinds, fn.add(turned, i64(1)))\n", "", REPRESENTATIVES),
+    Mutant("members that are alike are not put together", f"{STATES}/arranging.py",
+           "    _sort_from(fn, order, kinds, i64(0))\n", "", REPRESENTATIVES),
+    Mutant("members with one signature are alike, by definition", "modelcheck/search/symmetry.py",
+           "if self._renamed(state, ((name, exchanged(size, group[0], member)),)) == state:", "if True:",
+           REPRESENTATIVES),
     Mutant("the wrong side of a difference", f"{CODEGEN}/values/sets.py",
            "return Live(both, fn.and_(x, fn.not_(y)))", "return Live(both, fn.and_(y, fn.not_(x)))", PLAIN),
     Mutant("a set has a member twice", f"{CODEGEN}/values/members.py",
@@ -164,7 +198,8 @@ MUTANTS = (
     Mutant("a map under a renaming", "spec/model/renaming.py",
            "moved[new] = value[old] if one is None", "moved[old] = value[old] if one is None", "orbits"),
     Mutant("members that look alike are taken in one order", "modelcheck/search/symmetry.py",
-           "for arranged in product(*map(permutations, tied)):", "for arranged in [tuple(map(tuple, tied))]:",
+           "for arranged in product(*map(_orders, tied)):",
+           "for arranged in [tuple(sum(groups, ()) for groups in tied)]:",
            "orbits"),
     Mutant("a signature that knows the name", "modelcheck/search/symmetry.py",
            "0 if value is None else 1 if value == member else 2",
@@ -354,7 +389,7 @@ MUTANTS = (
            "word = self._any(self.in_(part, inner) for part, inner in pairs)", "word = i64(0)", ORDINALS),
     Mutant("entries of a sequence are not in use", f"{CODEGEN}/states/in_use.py",
            "count = length(fn, live)", "count = i64(0)", ORDINALS),
-    Mutant("the rank of a value is one too high", f"{CODEGEN}/states/canonical.py",
+    Mutant("the rank of a value is one too high", f"{CODEGEN}/states/renamer.py",
            "below = fn.sub(fn.shl(i64(1), number), i64(1))", "below = fn.shl(i64(1), number)", ORDINALS),
     Mutant("no step leaves a gap", f"{CODEGEN}/search/steps.py",
            'return "emit" if gaps or not scope.unbounded', 'return "emit" if not scope.unbounded', ORDINALS),

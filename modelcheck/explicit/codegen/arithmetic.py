@@ -263,8 +263,9 @@ class Arithmetic:
 
     def _pure(self, bits: int, what: str) -> V:
         """Emit an instruction without side effects, or return the value of an equal one emitted before."""
-        if what in self._known:
-            return self._known[what]
+        known = self._known.get(what)
+        if known is not None:
+            return known
         made = self._named(bits, what)
         if not self.block.ended:  # else it is unreachable
             self._known[what] = made
@@ -273,9 +274,11 @@ class Arithmetic:
 
     def _named(self, bits: int, what: str) -> V:
         """Emit the instruction `what` and return its result, in a register with a new name."""
-        name = self._fresh()
-        self.emit(f"{name} = {what}")
-        return V(bits, name)
+        self._count = count = self._count + 1
+        block = self.block
+        if not block.ended:  # else it is unreachable
+            block.lines.append(f"  %v{count} = {what}")
+        return V(bits, f"%v{count}")
 
     def _fresh(self) -> str:
         """A new register name of the function."""

@@ -43,12 +43,13 @@ class Function(Arithmetic):
     ) -> None:
         super().__init__()
         self.name = name
-        self._head = (
-            f"define {result} @{name}({', '.join(f'{kind} %{p}' for kind, p in params)}) {attributes}"
-        )
+        named = ", ".join(f"{kind} %{p}" for kind, p in params)
+        self._head = f"define {_returned(result)} @{name}({named}) {attributes}"
         self._entry = InstructionBlock("entry")
         self.blocks = [self.block]
         self.tables: list[ConstantTable] = []
+        self._unchanged = {f"%{p}" for kind, p in params if "readonly" in kind}  # what is there stays so
+        self._lasting = set(self._unchanged)  # addresses
 
     def __str__(self) -> str:
         lines = [self._head + " {", "entry:", *self._entry.lines, "  br label %start"]
@@ -192,6 +193,7 @@ class Function(Arithmetic):
         """Emit the allocation of `count` words on the stack of the function; returns the pointer."""
         name = self._fresh()
         self._entry.lines.append(f"  {name} = alloca [{count} x i64]")
+        self._lasting.add(name)
         return name
 
     # ------------------------------------------------------------------ memory
@@ -204,6 +206,8 @@ class Function(Arithmetic):
         bits = 64 * max(1, -(-max(numbers, default=0).bit_length() // 64))
         made = ConstantTable(f"@{self.name}.table.{len(self.tables)}", bits, tuple(numbers))
         self.tables.append(made)
+        self._unchanged.add(made.name)
+        self._lasting.add(made.name)
         return made
 
     def look_up(self, table: ConstantTable, index: V) -> V:
@@ -216,16 +220,14 @@ class Function(Arithmetic):
         """Emit the address of item `index` of the array of `kind` at `pointer`."""
         if (index if isinstance(index, int) else index.const) == 0:
             return pointer
-        name = self._fresh()
         shown = i64(index) if isinstance(index, int) else index
-        self.emit(f"{name} = getelementptr {kind}, ptr {pointer}, {shown}")
-        return name
+        made = self._pure if pointer in self._lasting else self._named
+        return made(64, f"getelementptr {kind}, ptr {pointer}, {shown}").text
 
     def read(self, pointer: str, index: V | int = 0, bits: int = 64) -> V:
         """Emit loading item `index` of the array of `bits`-bit integers at `pointer`."""
-        return self._named(
-            bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}"
-        )
+        made = self._pure if pointer in self._unchanged else self._named
+        return made(bits, f"load i{bits}, ptr {self.at(pointer, index, f'i{bits}')}, align {bits // 8}")
 
     def write(self, pointer: str, value: V, index: V | int = 0) -> None:
         """Emit storing `value` as item `index` of the array at `pointer`."""
@@ -245,4 +247,9 @@ class Function(Arithmetic):
     def call(self, bits: int, name: str, *args: V | str) -> V:
         """Emit a call of function `name`, with its result of `bits` bits; pointers are passed by name."""
         given = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in args)
-        return self._named(bits, f"call i{bits} @{name}({given})")
+        return self._named(bits, f"call {_returned(f'i{bits}')} @{name}({given})")
+
+
+def _returned(kind: str) -> str:
+    """The type of a result, with how it is returned: one bit as a whole byte, or LLVM cannot be quick."""
+    return f"zeroext {kind}" if kind == "i1" else kind

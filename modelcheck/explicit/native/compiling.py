@@ -20,9 +20,10 @@ class Tier(Enum):
 def compiled(text: str, tier: Tier) -> bytes:
     """The object file compiled from LLVM IR.
 
-    FULL takes ten to twenty times as long as QUICK, and what it makes is about
-    half as fast again.  QUICK is no more than what pays for itself: with fewer cells
-    and blocks there is less to emit.
+    FULL takes twenty times as long as QUICK and more, and what it makes is about
+    half as fast again.  QUICK has no passes: they take longer than what they spare, and
+    values that they put into registers over several blocks can keep LLVM from selecting
+    instructions quickly.
     """
     machine = _target(0 if tier is Tier.QUICK else 2)
     module = llvm.parse_assembly(text)
@@ -30,8 +31,6 @@ def compiled(text: str, tier: Tier) -> bytes:
     module.data_layout = str(machine.target_data)
     if tier is Tier.FULL:
         _optimise(module, machine)
-    else:
-        _tidy(module, machine)
     code: bytes = machine.emit_object(module)
     return code
 
@@ -70,17 +69,6 @@ def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     options.loop_unrolling = False
     passes = llvm.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
-
-
-def _tidy(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
-    """Run LLVM's cheap clean-up passes."""
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-    passes = llvm.create_new_function_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    for function in module.functions:
-        if not function.is_declaration:
-            passes.run(function, builder)
 
 
 def _target(effort: int) -> llvm.TargetMachine:

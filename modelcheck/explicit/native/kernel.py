@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.expressions.costs import GENEROUS, SPARING
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.context import (
     CURSOR,
@@ -93,7 +94,8 @@ class Kernel:
         shared = tier is Tier.QUICK
         parameters = self._parameters if shared else Parameters(self._task, folded=True)
         with self._phase("write"):
-            written = write(self._task, self.layout, parameters, blocks=blocks)
+            unrolling = SPARING if tier is Tier.QUICK else GENEROUS
+            written = write(self._task, self.layout, parameters, blocks=blocks, unrolling=unrolling)
         with self._phase("compile"):
             made = code(written, tier)
         self._keep(made, tier, shared=shared)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from modelcheck.contract.engine import Task, Witness
 from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.expressions.costs import GENEROUS, LoopUnrolling
 from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.expressions.operations import CORE
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
@@ -26,8 +28,8 @@ from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier, compiled
 from modelcheck.explicit.native.functions import PUBLIC
-from spec.frozen import frozen
-from spec.model.ir import Property
+from spec.frozen import This, frozen
+from spec.model.ir import Model, Property
 
 MOST_STEPS = 1 << 24  # from one state; more is refused
 
@@ -62,12 +64,13 @@ def write(
     parameters: Parameters,
     *,
     blocks: bool = False,
+    unrolling: LoopUnrolling = GENEROUS,
     extra: Iterable[Function] = (),
     public: Collection[str] = PUBLIC,
 ) -> KernelText:
     """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
     task = in_core(task)
-    words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters)
+    words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters, unrolling)
     steps, probes, most = _steps(Steps, task, expressions, layout, words)
     named = ActionFunctions(
         [step.name for step in steps if not step.action.is_fault],
@@ -146,11 +149,17 @@ def in_core(task: Task) -> Task:
     )
     return replace(
         task,
-        model=CORE.model(task.model),
+        model=_core(This(task.model)),
         properties=lowered(task.properties),
         family=family,
         witnesses=conditions(task.witnesses),
     )
+
+
+@lru_cache(maxsize=8)
+def _core(this: This[Model]) -> Model:
+    """A model with core operators only; the checks of a file have few models."""
+    return CORE.model(this.value)
 
 
 def _liveness(layout: PackedLayout, context: Context, steps: Sequence[Steps]) -> Liveness:

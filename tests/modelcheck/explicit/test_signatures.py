@@ -61,7 +61,7 @@ def test_the_signatures_of_machine_code_are_those_of_the_functions_that_are_writ
     seen = set()
     for text in written():
         for result, name, given in re.findall(
-            r"^define (?!internal)(\w+) @(\w+)\((.*)\)", text, re.MULTILINE
+            r"^define (?!internal)(?:zeroext )?(\w+) @(\w+)\((.*)\)", text, re.MULTILINE
         ):
             if name not in believed:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import spec.model.ir as ir
 import spec.model.types as t
 from modelcheck.explicit.codegen.values.packing import packing
+from spec.frozen import frozen
 from spec.model.ir import Scope
 from spec.model.op import Op
 from spec.model.totality import Totality
@@ -32,6 +33,20 @@ PRICES = {
     Op.MOD: 10,
 }
 SLOTTED = 12  # the price of one slot, where a set or bag is kept in slots
+
+
+@frozen
+class LoopUnrolling:
+    """How many instructions are written one after the other in place of a loop, at most."""
+
+    of_quantifier: int
+    of_action: int  # for its parameters
+
+
+SPARING = LoopUnrolling(
+    150, 400
+)  # half as much to write and compile, and as fast where it is compiled quickly
+GENEROUS = LoopUnrolling(600, 1500)  # some tenth faster once it is compiled well
 
 
 class Costs:

@@ -17,7 +17,7 @@ import spec.model.ir as ir
 import spec.model.types as t
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.expressions.costs import Costs
+from modelcheck.explicit.codegen.expressions.costs import GENEROUS, Costs, LoopUnrolling
 from modelcheck.explicit.codegen.expressions.operations import OperationWriter
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.expressions.scene import Scene
@@ -65,12 +65,19 @@ from spec.model.values_in_use import makes_value
 class ExpressionWriter:
     """Emits code for the expressions of one model within one scope."""
 
-    def __init__(self, model: ir.Model, scope: ir.Scope, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        model: ir.Model,
+        scope: ir.Scope,
+        parameters: Parameters,
+        unrolling: LoopUnrolling = GENEROUS,
+    ) -> None:
         self.model = model
         self.scope = scope
         self.parameters = parameters
         self.unions = {union.name: union for union in model.unions}
         self.costs = Costs(model, scope)
+        self.unrolling = unrolling
 
     def packing(self, of: t.Type) -> Packing:
         """The packing of values of a type in a state. Raises TooWide for a type that has none."""

@@ -37,7 +37,6 @@ from spec.model.op import Op, Quantifier
 from spec.model.values import members
 
 ARGS = {Quantifier.ARGMAX, Quantifier.ARGMIN}
-UNROLLED = 600  # instructions of a quantifier that are unrolled at most
 
 
 def candidates(w: Writer, domain: ir.Expr, case: int | None, at: Scene, *, in_order: bool = True) -> Walk:
@@ -81,15 +80,15 @@ def _each(
 
     cost = w.costs.of(expr.body) + (w.costs.of(expr.where) if expr.where else 0)
     with at.fn.local_values():  # not every way to `after` comes by all of it
-        rounds(walk, cost, at, one)
+        rounds(w, walk, cost, at, one)
     if after is not None:
         at.fn.goto(after)
         at.fn.begin(after)
 
 
-def rounds(walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
+def rounds(w: Writer, walk: Walk, cost: int, at: Scene, one: Callable[[V], None]) -> None:
     """Emit `one(index)` for each candidate of a walk: unrolled where the body is cheap, else as a loop."""
-    written_out = walk.count * (cost + 4) <= UNROLLED
+    written_out = walk.count * (cost + 4) <= w.unrolling.of_quantifier
     at.fn.rounds(walk.count, one, written_out=written_out, limit=walk.limit)
 
 
@@ -136,7 +135,7 @@ def _quantified(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
 def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
     """Emit forall or exists without branches: every candidate is tested."""
     fn, walk = at.fn, candidates(w, expr.domain, expr.case, at, in_order=False)
-    flat = walk.count * (w.costs.of(expr.body) + 4) <= UNROLLED
+    flat = walk.count * (w.costs.of(expr.body) + 4) <= w.unrolling.of_quantifier
     found = FALSE
     cell = None if flat else fn.cell(1, FALSE)
 
@@ -154,7 +153,7 @@ def _quantified_flat(w: Writer, expr: ir.Bind, at: Scene, *, exists: bool) -> V:
         else:
             fn.store(cell, fn.or_(fn.load(cell), hit))
 
-    rounds(walk, w.costs.of(expr.body), at, one)
+    rounds(w, walk, w.costs.of(expr.body), at, one)
     hit_any = found if cell is None else fn.load(cell)
     return hit_any if exists else fn.not_(hit_any)
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import spec.model.ir as ir
 import spec.model.types as t
 from modelcheck.explicit.codegen.arithmetic import V
-from modelcheck.explicit.codegen.expressions.costs import Costs
+from modelcheck.explicit.codegen.expressions.costs import Costs, LoopUnrolling
 from modelcheck.explicit.codegen.expressions.scene import Scene
 from modelcheck.explicit.codegen.values.packing import Packing
 from modelcheck.explicit.codegen.values.values import Live
@@ -21,6 +21,7 @@ class Writer(Protocol):
     scope: ir.Scope
     unions: dict[str, t.Union]
     costs: Costs
+    unrolling: LoopUnrolling
 
     def value(self, expr: ir.Expr, at: Scene) -> Live:
         """Emit code for an expression."""

@@ -24,7 +24,6 @@ from spec.model.types import Map, Record, Tuple, Type, parts
 from spec.model.values_in_use import may_leave_gaps
 from spec.model.walk import chooses
 
-INSTANCES = 1500  # instructions of an action that are unrolled for its parameters at most
 FEW = 4  # rounds of a `for` with a choice inside, at most
 MOST_ENDS = 1000  # of an action, each written separately; those of our protocols have up to twelve
 BY_VALUE = 4  # words of a state that are passed in registers
@@ -131,7 +130,7 @@ class Steps:
         later = 1
         for param in self.action.params[index + 1 :]:
             later *= 8 if not isinstance(param.domain, ir.Members) else 4
-        return walk.count * later * (cost + 10) <= INSTANCES
+        return walk.count * later * (cost + 10) <= self.expressions.unrolling.of_action
 
     def _candidates(
         self,
@@ -266,7 +265,8 @@ class Steps:
                 for each in statement.body:
                     self._plain(each)
 
-        quantifiers.rounds(walk, self.expressions.costs.of_statements(statement.body), scene, one)
+        cost = self.expressions.costs.of_statements(statement.body)
+        quantifiers.rounds(self.expressions, walk, cost, scene, one)
 
     def _assign(self, statement: ir.Assign) -> None:
         """Emit an assignment to a variable or a part of one, with the check that the value fits."""
@@ -354,7 +354,9 @@ class Steps:
             rest()
 
         cost = self.expressions.costs.of_statements(self.action.body) + 10
-        self._candidates(walk, one, start, written_out=walk.count * cost <= INSTANCES // 4)
+        self._candidates(
+            walk, one, start, written_out=walk.count * cost <= self.expressions.unrolling.of_action // 4
+        )
 
     def _for_choosing(self, statement: ir.Each, walk: Walk, index: int, rest: Callable[[], None]) -> None:
         """Emit the rounds of a `for` from `index` on, each way of a round followed by the later rounds."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.states.layout import WORD, PackedLayout
@@ -53,6 +55,10 @@ class StateBits:
         if width == 0:
             return value(fn, place.packing, i64(0))
         first, shift, count = self._span(place)
+        if width <= WORD and count > 1:
+            low = fn.lshr(fn.read(self.words, first), shift)
+            high = self._above(fn.shl, fn.read(self.words, self._next(first, 1)), shift)
+            return cut_out(fn, fn.or_(low, high), 0, place.packing)
         whole = fn.resize(fn.read(self.words, first), WORD * count)
         for n in range(1, count):
             word = fn.resize(fn.read(self.words, self._next(first, n)), WORD * count)
@@ -65,6 +71,12 @@ class StateBits:
         if width == 0:
             return
         first, shift, count = self._span(place)
+        if width <= WORD and count > 1:
+            ones, new = i64((1 << width) - 1), fn.resize(code(fn, live), WORD)
+            self._fill(first, fn.shl(ones, shift), fn.shl(new, shift))
+            above = self._above(fn.lshr, ones, shift), self._above(fn.lshr, new, shift)
+            self._fill(self._next(first, 1), *above)
+            return
         size = WORD * count
         by = fn.resize(shift, size)
         hole = fn.not_(fn.shl(const(size, (1 << width) - 1), by))
@@ -74,6 +86,22 @@ class StateBits:
             down = const(size, WORD * n)
             kept = fn.and_(fn.read(self.words, at), fn.resize(fn.lshr(hole, down), WORD))
             fn.write(self.words, fn.or_(kept, fn.resize(fn.lshr(filling, down), WORD)), at)
+
+    def _fill(self, word: V, hole: V, filling: V) -> None:
+        """Emit replacing the bits of a word that are set in `hole`."""
+        kept = self.fn.and_(self.fn.read(self.words, word), self.fn.not_(hole))
+        self.fn.write(self.words, self.fn.or_(kept, filling), word)
+
+    def _above(self, shifted: Callable[[V, V], V], word: V, shift: V) -> V:
+        """Emit a word shifted by 64 bits less `shift`, which is 64 for 0: what is beyond its end."""
+        fn = self.fn
+        if shift.const:
+            return shifted(word, i64(WORD - shift.const))
+        return shifted(shifted(word, i64(1)), fn.sub(i64(WORD - 1), shift))
+
+    def all_words(self) -> list[V]:
+        """Emit reading all words."""
+        return [self.fn.read(self.words, n) for n in range(self.layout.words)]
 
     def copy_to(self, other: StateBits) -> None:
         """Emit copying this state over another."""
