@@ -1,6 +1,6 @@
 """The states of a run as a DataFrame with a column for each variable, for SQL; and what is often asked of it.
 
-with session(Settings(master="local[2]")) as spark:
+with session(SparkSettings(master="local[2]")) as spark:
 found = states(spark, "run")
 found.where("size(isr) = 1").groupBy("_depth").count().show()
 """

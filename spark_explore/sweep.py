@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from modelcheck.processes.signals import Interruptible
 from modelcheck.processes.workers import SLICE, Waits
-from spark_explore.cluster.session import SparkSettings, reason, session
+from spark_explore.cluster.session import PATIENCE, SparkSettings, reason, session
 
 WAITING = 4  # jobs for each core, so that none waits for this process
 
@@ -21,8 +21,14 @@ WAITING = 4  # jobs for each core, so that none waits for this process
 class SparkWorkers:
     """Workers for a sweep: the executors of a Spark cluster, or this machine's cores."""
 
-    def __init__(self, *, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
-        self._settings = SparkSettings(master, dict(conf or {}))
+    def __init__(
+        self,
+        *,
+        master: str | None = None,
+        conf: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._settings = SparkSettings(master, dict(conf or {}), patience=patience)
 
     def answers(
         self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
