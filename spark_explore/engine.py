@@ -23,7 +23,7 @@ from spark_explore.search.local_level import Executors, LocalExecutor
 from spark_explore.search.recovery import FileFindings
 from spark_explore.storage.pieces import Damaged
 from spark_explore.storage.run import begin, resume, see_room
-from spark_explore.storage.store import Remembering, store_at
+from spark_explore.storage.store import Remembering, seen_from_anywhere, store_at
 from spec.meaning.semantics import Machine
 from spec.model.kinds import OF_FAIR_RUNS
 
@@ -140,7 +140,7 @@ class SparkEngine:
     def _place(self) -> Iterator[str]:
         """A context with the run's folder or URI, which is temporary by default."""
         if self._run_dir is not None:
-            yield self._run_dir
+            yield seen_from_anywhere(self._run_dir)
             return
         with tempfile.TemporaryDirectory(prefix="modelcheck-run-") as name:
             yield name
