@@ -8,7 +8,7 @@ in CHANGELOG.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -24,11 +24,11 @@ from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put, refuse_unbounded
 from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, points
+from modelcheck.asking.sweep_rows import Row, rows_of
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
-from modelcheck.contract.result import Outcome, Unknown
-from modelcheck.contract.wording import verdict_name
+from modelcheck.contract.result import Outcome
 from modelcheck.engines.registry import ENGINES
 from modelcheck.engines.registry import engine as engine_of
 from modelcheck.storage.files import LARGEST_TRACE, read_text
@@ -46,7 +46,6 @@ from spec.source import Source
 Subject = str | Path | Model | Sequence[Model]
 Value = str | int | bool
 Faults = int | str | Mapping[str, int | str | None]
-Row = dict[str, str | int | float | bool | None]
 
 
 class SparkOptions(TypedDict, total=False):
@@ -165,7 +164,7 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     return [
         row
         for number, point in enumerate(asked)
-        for row in _rows(point, _point(vary, values, point), answers.get(number, unanswered))
+        for row in rows_of(point, _point(vary, values, point), answers.get(number, unanswered))
     ]
 
 
@@ -344,26 +343,3 @@ def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]
     """The values at a point as given, instead of texts."""
     of = [{as_typed(value): value for value in each} for each in values]
     return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
-
-
-def _rows(point: SweepPoint, values: Row, answer: SweepAnswer) -> Iterator[Row]:
-    """A row for each property; one without a property if there is no outcome."""
-    where: Row = {"model": point.model.name, "check": point.check.name, **values}
-    outcome = answer.outcome
-    if outcome is None:
-        nothing = dict.fromkeys(("run_faults", "run_steps", "states", "transitions", "seconds"))
-        yield {**where, "property": None, "verdict": "unknown", **nothing, "problem": answer.problem}
-        return
-    stats = outcome.findings.stats
-    counts = {"states": stats.states, "transitions": stats.transitions, "seconds": round(stats.seconds, 3)}
-    for result in outcome.findings.results:
-        run = outcome.trace(result.property)
-        yield {
-            **where,
-            "property": result.property,
-            "verdict": verdict_name(result.verdict),
-            "run_faults": None if run is None else run.faults,
-            "run_steps": None if run is None else len(run.steps),
-            **counts,
-            "problem": result.verdict.reason if isinstance(result.verdict, Unknown) else None,
-        }

@@ -44,8 +44,8 @@ Converter = Callable[[Value], Any]
 
 
 @frozen
-class Codes:
-    """Codes of values: each begins at a bit of a row of words, which is its own row unless given."""
+class PackedCodes:
+    """PackedCodes of values: each begins at a bit of a row of words, which is its own row unless given."""
 
     words: Words
     offset: int | Indices = 0
@@ -56,14 +56,14 @@ class Codes:
         """The number of values."""
         return len(self.words) if self.rows is None else len(self.rows)
 
-    def inner(self, by: int) -> Codes:
-        """The codes that begin so many bits higher."""
-        return Codes(self.words, self.offset + by, self.rows)
+    def inner(self, by: int) -> PackedCodes:
+        """The codes that begin at a higher bit."""
+        return PackedCodes(self.words, self.offset + by, self.rows)
 
-    def taken(self, which: Indices, by: Indices | int = 0) -> Codes:
-        """The codes with these indices, each so many bits higher."""
+    def taken(self, which: Indices, by: Indices | int = 0) -> PackedCodes:
+        """The codes with these indices, each at a higher bit."""
         offset = self.offset if isinstance(self.offset, int) else self.offset[which]
-        return Codes(self.words, offset + by, which if self.rows is None else self.rows[which])
+        return PackedCodes(self.words, offset + by, which if self.rows is None else self.rows[which])
 
     def cut(self, width: int) -> Words:
         """The codes as numbers of at most 64 bits."""
@@ -109,7 +109,7 @@ class Codes:
 
 
 @frozen(slots=False)
-class Column:
+class ArrowColumn:
     """A type of values as a type of Arrow, and how codes of its packing become an array of that.
 
     `parts` are the columns of the components, `names` what their values are called.
@@ -119,7 +119,7 @@ class Column:
     packing: Packing
     arrow: pa.DataType
     convert: Converter  # one value, for `pa.array`
-    parts: tuple[Column, ...] = ()
+    parts: tuple[ArrowColumn, ...] = ()
     names: tuple[str, ...] = ()
 
     @cached_property
@@ -136,12 +136,12 @@ class Column:
 
     @cached_property
     def members(self) -> pa.Array:
-        """The member that each bit of a mask stands for."""
+        """The member of each bit of a mask."""
         of = self.parts[0]
         codes = (code_at(of.packing, place) for place in range(self.packing.width))
         return pa.array(list(map(of.value, codes)), of.arrow)
 
-    def array(self, codes: Codes) -> pa.Array:
+    def array(self, codes: PackedCodes) -> pa.Array:
         """The values with these codes."""
         packing, width = self.packing, self.packing.width
         if isinstance(packing, Number) and pa.types.is_integer(self.arrow):
@@ -166,7 +166,7 @@ class Column:
             case _:
                 assert_never(packing)
 
-    def _optional(self, codes: Codes) -> pa.Array:
+    def _optional(self, codes: PackedCodes) -> pa.Array:
         """The values of an option: null where its code is 0, else that of the code before."""
         whole = codes.whole(self.packing.width)
         there = np.flatnonzero(whole.any(axis=1))
@@ -176,15 +176,15 @@ class Column:
             next_borrows = borrows * (own[:, word] == 0)
             own[:, word] -= borrows
             borrows = next_borrows
-        return scattered(self.parts[0].array(Codes(own)), there, codes.count)
+        return scattered(self.parts[0].array(PackedCodes(own)), there, codes.count)
 
-    def _struct(self, codes: Codes, packing: Product) -> pa.Array:
+    def _struct(self, codes: PackedCodes, packing: Product) -> pa.Array:
         """The values of a record or a tuple."""
         places = [offset for _, offset in parts_of(packing)]
         arrays = [part.array(codes.inner(at)) for part, at in zip(self.parts, places, strict=True)]
         return pa.StructArray.from_arrays(arrays, list(self.names))
 
-    def _union(self, codes: Codes, packing: TaggedUnion) -> pa.Array:
+    def _union(self, codes: PackedCodes, packing: TaggedUnion) -> pa.Array:
         """The values of a union: the name of the case, and for each case with fields those, or null."""
         tags = codes.inner(packing.payload).cut(packing.width - packing.payload)
         arrays = [pa.array(self.names).take(pa.array(tags))]
@@ -194,7 +194,7 @@ class Column:
                 arrays.append(scattered(part.array(codes.taken(mine)), mine, codes.count))
         return pa.StructArray.from_arrays(arrays, [field.name for field in self.arrow])
 
-    def _map(self, codes: Codes, packing: Array) -> pa.Array:
+    def _map(self, codes: PackedCodes, packing: Array) -> pa.Array:
         """The values of a map, with all its keys in order."""
         count, keys = codes.count, packing.count
         own = np.tile(np.array(packing.offsets, np.int64), count)
@@ -203,7 +203,7 @@ class Column:
         ends = pa.array(np.arange(0, keys * count + 1, keys, dtype=np.int32))
         return pa.MapArray.from_arrays(ends, names, items)
 
-    def _list(self, codes: Codes, packing: Sequence | Slots) -> pa.Array:
+    def _list(self, codes: PackedCodes, packing: Sequence | Slots) -> pa.Array:
         """The values of a sequence, or of a set or bag that is kept as one."""
         lengths = codes.inner(packing.body).cut(bits(packing.most + 1)).astype(np.int64)
         ends = _ends(lengths)
@@ -213,7 +213,7 @@ class Column:
             pa.array(ends, pa.int32()), self.parts[0].array(codes.taken(rows, own))
         )
 
-    def _set(self, codes: Codes, width: int) -> pa.Array:
+    def _set(self, codes: PackedCodes, width: int) -> pa.Array:
         """The values of a set that is kept as a mask."""
         own = np.unpackbits(codes.whole(width).view(np.uint8), axis=1, bitorder="little")
         _, places = np.nonzero(own)
@@ -238,40 +238,47 @@ def scattered(values: pa.Array, at: Indices, count: int) -> pa.Array:
 # ----------------------------------------------------------------------------- types
 
 
-def columns(model: Model, scope: Scope, packed: PackedLayout) -> list[tuple[str, Column]]:
+Parts = tuple[ArrowColumn, ...]
+
+
+def columns(model: Model, scope: Scope, packed: PackedLayout) -> list[tuple[str, ArrowColumn]]:
     """The column of each variable of a model."""
     unions = {union.name: union for union in model.unions}
     pairs = zip(model.variables, packed.variables, strict=True)
     return [(own.name, column(own.type, field.packing, scope, unions)) for own, field in pairs]
 
 
-def column(of: t.Type, packing: Packing, scope: Scope, unions: Mapping[str, t.Union]) -> Column:  # noqa: C901 - a dispatch over a union
+def column(of: t.Type, packing: Packing, scope: Scope, unions: Mapping[str, t.Union]) -> ArrowColumn:  # noqa: C901 - a dispatch over a union
     """The column for values of a type that are kept in a packing."""
     parts = tuple(column(inner, own, scope, unions) for inner, own in typed_parts(of, packing, unions))
     match of:
         case t.Bool():
-            return Column(of, packing, pa.bool_(), bool)
+            return ArrowColumn(of, packing, pa.bool_(), bool)
         case t.Int() | t.Range() | t.Nat():
-            return Column(of, packing, pa.int64(), int)
+            return ArrowColumn(of, packing, pa.int64(), int)
         case t.Enum() | t.Sort():
             names = [show(of, value, scope) for value in members(of, scope)]
-            return Column(of, packing, pa.string(), lambda value: names[value])
+            return ArrowColumn(of, packing, pa.string(), lambda value: names[value])
         case t.Option():
             (inner,) = parts
-            return Column(of, packing, inner.arrow, lambda v: None if v is None else inner.convert(v), parts)
+            return ArrowColumn(
+                of, packing, inner.arrow, lambda v: None if v is None else inner.convert(v), parts
+            )
         case t.Seq():
             (inner,) = parts
-            return Column(of, packing, pa.list_(inner.arrow), lambda v: [inner.convert(e) for e in v], parts)
+            return ArrowColumn(
+                of, packing, pa.list_(inner.arrow), lambda v: [inner.convert(e) for e in v], parts
+            )
         case t.Set():
             (inner,) = parts
-            return Column(of, packing, pa.list_(inner.arrow), lambda v: _in_order(inner, v), parts)
+            return ArrowColumn(of, packing, pa.list_(inner.arrow), lambda v: _in_order(inner, v), parts)
         case t.Bag():
             (inner,) = parts
 
             def repeated(value: Value) -> list[Any]:
                 return _in_order(inner, (each for each, count in value for _ in range(count)))
 
-            return Column(of, packing, pa.list_(inner.arrow), repeated, parts)
+            return ArrowColumn(of, packing, pa.list_(inner.arrow), repeated, parts)
         case t.Map(key):
             return _map_column(of, packing, parts, [show(key, each, scope) for each in members(key, scope)])
         case t.Case(union) if isinstance(packing, TaggedUnion):
@@ -283,27 +290,29 @@ def column(of: t.Type, packing: Packing, scope: Scope, unions: Mapping[str, t.Un
         case t.Union(_, cases):
             return _union_column(of, packing, parts, [case.name for case in cases])
         case t.UnknownType():
-            return Column(of, packing, pa.string(), lambda value: show(of, value, scope))
+            return ArrowColumn(of, packing, pa.string(), lambda value: show(of, value, scope))
         case _:
             assert_never(of)
 
 
-def _in_order(of: Column, values: Iterable[Value]) -> list[Any]:
+def _in_order(of: ArrowColumn, values: Iterable[Value]) -> list[Any]:
     """The members of a set or bag, in the order of their codes."""
     return [of.convert(value) for value in sorted(values, key=lambda value: encode(of.packing, value))]
 
 
-def _map_column(of: t.Type, packing: Packing, parts: tuple[Column, ...], keys: list[str]) -> Column:
+def _map_column(of: t.Type, packing: Packing, parts: tuple[ArrowColumn, ...], keys: list[str]) -> ArrowColumn:
     """The column for maps with these keys."""
     (inner,) = parts
 
     def convert(value: Value) -> list[tuple[str, Any]]:
         return [(key, inner.convert(each)) for key, each in zip(keys, value, strict=True)]
 
-    return Column(of, packing, pa.map_(pa.string(), inner.arrow), convert, parts, tuple(keys))
+    return ArrowColumn(of, packing, pa.map_(pa.string(), inner.arrow), convert, parts, tuple(keys))
 
 
-def _struct_column(of: t.Type, packing: Packing, parts: tuple[Column, ...], names: list[str]) -> Column:
+def _struct_column(
+    of: t.Type, packing: Packing, parts: tuple[ArrowColumn, ...], names: list[str]
+) -> ArrowColumn:
     """The column for records with these fields."""
 
     def convert(value: Value) -> dict[str, Any]:
@@ -311,10 +320,12 @@ def _struct_column(of: t.Type, packing: Packing, parts: tuple[Column, ...], name
         return {name: part.convert(own) for name, part, own in each}
 
     arrow = pa.struct([(name, part.arrow) for name, part in zip(names, parts, strict=True)])
-    return Column(of, packing, arrow, convert, parts, tuple(names))
+    return ArrowColumn(of, packing, arrow, convert, parts, tuple(names))
 
 
-def _union_column(of: t.Type, packing: Packing, parts: tuple[Column, ...], names: list[str]) -> Column:
+def _union_column(
+    of: t.Type, packing: Packing, parts: tuple[ArrowColumn, ...], names: list[str]
+) -> ArrowColumn:
     """The column for unions with these cases."""
     having = [(name, part) for name, part in zip(names, parts, strict=True) if part.parts]
 
@@ -323,4 +334,4 @@ def _union_column(of: t.Type, packing: Packing, parts: tuple[Column, ...], names
         return {CASE: name, **({name: part.convert(value[1:])} if part.parts else {})}
 
     arrow = pa.struct([(CASE, pa.string()), *((name, part.arrow) for name, part in having)])
-    return Column(of, packing, arrow, convert, parts, tuple(names))
+    return ArrowColumn(of, packing, arrow, convert, parts, tuple(names))

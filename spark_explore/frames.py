@@ -7,28 +7,27 @@ found.where("size(isr) = 1").groupBy("_depth").count().show()
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import expr
+from pyspark.sql.functions import expr, lit
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
-from spark_explore.cluster.session import SparkSettings, reason, session
-from spark_explore.source import (
-    DEPTH,
-    FAULTS,
-    PUSHDOWN,
-    SOURCE,
-    STATES,
-    TRANSITIONS,
-    RunSource,
-    of_states,
-    run_at,
-)
-from spark_explore.storage.store import seen_from_anywhere
+from spark_explore.cluster.session import SparkSettings, reason, session, ship
+from spark_explore.storage.pieces import split
+from spark_explore.storage.run import level_from_json, manifests
+from spark_explore.storage.store import seen_from_anywhere, store_at
+from spark_explore.tables import TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
+
+PART = 1 << 17  # states for a task
+FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
 
 
 class TableRefused(OSError):  # noqa: N818 - the report of Spark, not what went wrong
-    """Raised if Spark does not read or write a table; has its reason."""
+    """Raised if Spark does not write a table; has its reason."""
 
 
 def states(spark: SparkSession, place: str) -> DataFrame:
@@ -38,9 +37,9 @@ def states(spark: SparkSession, place: str) -> DataFrame:
     and bags arrays, maps maps, records structs, tuples structs of `_1`, `_2`; a union is a struct of
     its case's name, `_case`, and a struct for each case that has fields, all but one of them null.
     With symmetry a state represents all that differ by a renaming.  Costs about a microsecond for
-    each state of the levels that are asked for.  Raises CannotResume, OSError, Damaged, TableRefused.
+    each state of the levels that are asked for.  Raises CannotResume, OSError, Damaged.
     """
-    return _table(spark, place, STATES)
+    return _table(spark, place)
 
 
 def transitions(spark: SparkSession, place: str) -> DataFrame:
@@ -48,13 +47,13 @@ def transitions(spark: SparkSession, place: str) -> DataFrame:
 
     `_state` and `_next` are as `_state` of `states`.  Costs expanding the states again.  Raises as `states`.
     """
-    return _table(spark, place, TRANSITIONS)
+    return _table(spark, place, of_steps=True)
 
 
 def violating(spark: SparkSession, place: str, prop: str) -> DataFrame:
     """The states of a run that violate an invariant or lemma (a `reachable`: satisfy). Raises KeyError."""
     of_states(run_at(place), prop)
-    return _table(spark, place, STATES, violating=prop)
+    return _table(spark, place, violating=prop)
 
 
 def distribution(found: DataFrame, expression: str) -> DataFrame:
@@ -93,18 +92,41 @@ def write_run(
     here = run_at(place)
     if violating is not None:
         of_states(here, violating)
-    options = {} if violating is None else {"violating": violating}
     with session(settings or SparkSettings()) as spark:
-        write(_table(spark, place, TRANSITIONS if transitions else STATES, **options), where, is_name=is_name)
+        write(_table(spark, place, of_steps=transitions, violating=violating), where, is_name=is_name)
 
 
-def _table(spark: SparkSession, place: str, table: str, **options: str) -> DataFrame:
-    """A table of a run; whatever is wrong with the run is said before Spark is asked."""
-    run_at(place)
-    spark.conf.set(PUSHDOWN, "true")
-    spark.dataSource.register(RunSource)
-    reader = spark.read.format(SOURCE).options(table=table, **options)
-    try:
-        return reader.load(seen_from_anywhere(place))
-    except PySparkException as error:
-        raise TableRefused(reason(error)) from None
+def _table(
+    spark: SparkSession, place: str, *, of_steps: bool = False, violating: str | None = None
+) -> DataFrame:
+    """A table of a run: of each level a DataFrame in which layer and depth are constants, put together.
+
+    So Spark drops the levels that a filter on them leaves out, and their files are not read.
+    """
+    ship(spark.sparkContext)
+    here, where = run_at(place), seen_from_anywhere(place)
+    frames, schema = [], _schema(here, of_steps=of_steps)
+    for level in map(level_from_json, manifests(store_at(place))):
+        pieces = split(level.new, PART, 8 * here.packed.words)
+        paid = here.budget.total is None or level.faults < here.budget.total
+        read = ReadTransitions(where, pieces, paid) if of_steps else ReadStates(where, pieces, violating)
+        if pieces:
+            rows = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, schema)
+            at = [lit(level.faults).alias(FAULTS), lit(level.depth).alias(DEPTH)]
+            frames.append(rows.select(*at, "*"))
+    return _together(frames)
+
+
+def _schema(here: RunModel, *, of_steps: bool) -> StructType:
+    """The columns of a table of the run, but for layer and depth."""
+    found = from_arrow_schema(TRANSITIONS if of_steps else here.schema)
+    assert isinstance(found, StructType)
+    return found
+
+
+def _together(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all; by halves, for Spark looks at each union whole."""
+    if len(frames) == 1:
+        return frames[0]
+    half = len(frames) // 2
+    return _together(frames[:half]).union(_together(frames[half:]))

@@ -116,7 +116,7 @@ def _joined(context: SparkContext, settings: SparkSettings) -> SparkSession:
     """The existing session, after our code is shipped to it."""
     if settings.master not in {None, context.master}:
         raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
-    _ship(context)
+    ship(context)
     return SparkSession(context)
 
 
@@ -132,7 +132,7 @@ def _submitted(settings: SparkSettings) -> SparkContext:
         for key, value in {**FIXED, **settings.conf}.items():
             conf.setIfMissing(key, value)
         context = SparkContext(conf=conf)
-        _ship(context)
+        ship(context)
         if Master(chosen, None).has_executors:
             _check_executors(context)
     except (Py4JError, PySparkException, OSError) as error:
@@ -158,7 +158,7 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         port, secret = _gateway(process, folder, log)
         context = _context(process, conf, port, secret, patience)
         _handle_again(handler)  # NOTE(ending): Spark hears of Ctrl-C alone
-        _ship(context)
+        ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
         if where.has_executors:
             with _bounded(process, 2 * patience, "the executors do not answer"):
@@ -351,7 +351,7 @@ def _last_words(log: Path) -> str:
 # --------------------------------------------------------------- the executors
 
 
-def _ship(context: SparkContext) -> None:
+def ship(context: SparkContext) -> None:
     """Add our packages to the path of every executor, once for each context."""
     if not any(Path(name).match(f"{NAME}*.zip") for name in context.listFiles):
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long

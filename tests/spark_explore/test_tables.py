@@ -11,20 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import datasource as ds
 
 import modelcheck
 from modelcheck.api import check
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
-from spark_explore.columns import Codes, columns
+from spark_explore.columns import PackedCodes, columns
 from spark_explore.engine import SparkEngine
 from spark_explore.frames import states, transitions
-from spark_explore.source import DEPTH, FAULTS, TRANSITIONS, RunReader, run_at
 from spark_explore.storage.pieces import blocks
 from spark_explore.storage.run import level_from_json, manifests
 from spark_explore.storage.store import store_at
+from spark_explore.tables import TransitionRows, run_at
 from spec.load import load, loads
 from spec.model.ir import Check, Model
 from tests.consoles import marked
@@ -96,7 +95,7 @@ def differing(place: str) -> list[str]:
     codes = np.frombuffer(block, "<u8").reshape(-1, words)
     found = []
     for number, (name, column) in enumerate(columns(here.model, here.scope, here.packed)):
-        array = column.array(Codes(codes, here.packed.variables[number].offset))
+        array = column.array(PackedCodes(codes, here.packed.variables[number].offset))
         array.validate(full=True)
         if not array.equals(pa.array([column.convert(state[number]) for state in each], column.arrow)):
             found.append(name)
@@ -135,10 +134,10 @@ def test_a_value_is_cut_out_wherever_it_is() -> None:
     words = np.array([[2**64 - 1, 0], [0, 2**64 - 1]], np.uint64)
     rows = np.array([0, 1, 1])
 
-    assert Codes(words, 60).cut(8).tolist() == [15, 240]
-    assert Codes(words, np.array([60, 60, 64]), rows).cut(8).tolist() == [15, 240, 255]
-    assert Codes(words, np.array([0, 56, 0]), rows).cut(64).tolist() == [2**64 - 1, 2**64 - 2**8, 0]
-    assert Codes(words, 32).whole(96).tolist() == [[2**32 - 1, 0], [2**64 - 2**32, 2**32 - 1]]
+    assert PackedCodes(words, 60).cut(8).tolist() == [15, 240]
+    assert PackedCodes(words, np.array([60, 60, 64]), rows).cut(8).tolist() == [15, 240, 255]
+    assert PackedCodes(words, np.array([0, 56, 0]), rows).cut(64).tolist() == [2**64 - 1, 2**64 - 2**8, 0]
+    assert PackedCodes(words, 32).whole(96).tolist() == [[2**32 - 1, 0], [2**64 - 2**32, 2**32 - 1]]
 
 
 @pytest.fixture(scope="module")
@@ -148,29 +147,13 @@ def quorum(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Model, Check]
     return run(model, question, tmp_path_factory.mktemp("quorum") / "run"), model, question
 
 
-def test_a_filter_on_depth_reads_those_levels_alone(quorum: tuple[str, Model, Check]) -> None:
-    place, *_ = quorum
-    reader = RunReader(place, "states", None)
-    other = ds.GreaterThan(("term",), 0)
-    left = list(reader.pushFilters([ds.LessThan((DEPTH,), 3), ds.In((FAULTS,), (0, 1)), other]))
-    read = {(each.faults, each.depth) for part in reader.partitions() for each in part.value}
-    levels = map(level_from_json, manifests(store_at(place)))
-    wanted = {
-        (each.faults, each.depth) for each in levels if each.count and each.depth < 3 and each.faults < 2
-    }
-
-    assert left == [other]
-    assert read == wanted
-    assert len(wanted) > 3
-
-
 def test_transitions_are_those_that_the_search_took(tmp_path: Path) -> None:
     model, question = next((m, c) for m in load("quorum") for c in m.checks if c.name == "three_nodes")
     found = check(model, question, engine=SparkEngine(run_dir=str(tmp_path / "run"), driver_states=None))
-    reader = RunReader(str(tmp_path / "run"), TRANSITIONS, None)
-    table = pa.Table.from_batches(batch for part in reader.partitions() for batch in reader.read(part))
+    place = str(tmp_path / "run")
+    table = pa.Table.from_batches(TransitionRows(run_at(place)).of(block_of(place), paid=True))
     taken = {name: count for name, count in found.findings.stats.taken.items() if count}
-    known = {block_of(str(tmp_path / "run"))[at : at + 8] for at in range(0, 8 * 2200, 8)}
+    known = {block_of(place)[at : at + 8] for at in range(0, 8 * 2200, 8)}
 
     assert Counter(table["_action"].to_pylist()) == taken
     assert set(table["_next"].to_pylist()) <= known == set(table["_state"].to_pylist())
@@ -187,6 +170,17 @@ def test_sql_reads_the_levels_that_it_asks_for(
     levels = [level_from_json(data) for data in manifests(store_at(place))]
 
     assert found.where("_depth < 5").count() == sum(each.count for each in levels if each.depth < 5)
+    assert found.where("_depth = 2 and _faults = 1").count() == sum(
+        each.count for each in levels if (each.faults, each.depth) == (1, 2)
+    )
+    assert found.count() == sum(each.count for each in levels)  # whatever was asked before
+    for number in {each.number for each in levels if each.depth >= 5}:
+        for piece in levels[number].new:
+            (Path(place) / piece.name).rename(Path(place) / f"{piece.name}.away")
+    assert found.where("_depth < 5").count() == sum(each.count for each in levels if each.depth < 5)
+    for number in {each.number for each in levels if each.depth >= 5}:
+        for piece in levels[number].new:
+            (Path(place) / f"{piece.name}.away").rename(Path(place) / piece.name)
     edges = transitions(local_spark, place).where("_depth = 0").select("_next").distinct()
     firsts = edges.join(found, edges["_next"] == found["_state"])
     assert {row["_depth"] for row in firsts.select("_depth").collect()} <= {0, 1}
