@@ -151,9 +151,10 @@ def test_transitions_are_those_that_the_search_took(tmp_path: Path) -> None:
     model, question = next((m, c) for m in load("quorum") for c in m.checks if c.name == "three_nodes")
     found = check(model, question, engine=SparkEngine(run_dir=str(tmp_path / "run"), driver_states=None))
     place = str(tmp_path / "run")
-    table = pa.Table.from_batches(TransitionRows(run_at(place)).of(block_of(place), paid=True))
+    block = block_of(place)
+    table = pa.Table.from_batches(TransitionRows(run_at(place)).of(block, paid=True))
     taken = {name: count for name, count in found.findings.stats.taken.items() if count}
-    known = {block_of(place)[at : at + 8] for at in range(0, 8 * 2200, 8)}
+    known = {block[at : at + 8] for at in range(0, 8 * 2200, 8)}
 
     assert Counter(table["_action"].to_pylist()) == taken
     assert set(table["_next"].to_pylist()) <= known == set(table["_state"].to_pylist())
