@@ -36,8 +36,9 @@ def states(spark: SparkSession, place: str) -> DataFrame:
     Numbers and truth values are what Spark calls them, members are their names, sequences, sets
     and bags arrays, maps maps, records structs, tuples structs of `_1`, `_2`; a union is a struct of
     its case's name, `_case`, and a struct for each case that has fields, all but one of them null.
-    With symmetry a state represents all that differ by a renaming.  Costs about a microsecond for
-    each state of the levels that are asked for.  Raises CannotResume, OSError, Damaged.
+    With symmetry a state represents all that differ by a renaming.  Costs 0.4 to
+    3 µs to unpack a state of the levels that are asked for, some 10 more for Java to take all columns,
+    and 50 ms a level to plan.  Raises CannotResume, OSError, Damaged.
     """
     return _table(spark, place)
 
