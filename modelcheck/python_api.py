@@ -8,8 +8,9 @@ in CHANGELOG.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from counterexamples.itf.read import document
 from counterexamples.pictures.options import PictureOptions
@@ -19,15 +20,17 @@ from modelcheck.answers.formats import FORMATS, RunView, as_file, unused
 from modelcheck.answers.notebook import PlayPage, register
 from modelcheck.api import Unmet
 from modelcheck.api import check as run_check
+from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put, refuse_unbounded
-from modelcheck.asking.sweep import Axis, Orders, Processes, SweepAnswer, SweepPoint, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, points
+from modelcheck.asking.sweep_rows import Row, rows_of
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.report import Reporter
-from modelcheck.contract.result import Outcome, Unknown
-from modelcheck.contract.wording import verdict_name
+from modelcheck.contract.result import Outcome
 from modelcheck.engines.registry import ENGINES
+from modelcheck.engines.registry import engine as engine_of
 from modelcheck.storage.files import LARGEST_TRACE, read_text
 from modelcheck.teaching.course.exercises import exercise as exercise_of
 from modelcheck.teaching.course.exercises import written
@@ -43,7 +46,20 @@ from spec.source import Source
 Subject = str | Path | Model | Sequence[Model]
 Value = str | int | bool
 Faults = int | str | Mapping[str, int | str | None]
-Row = dict[str, str | int | float | bool | None]
+
+
+class SparkOptions(TypedDict, total=False):
+    """What is given with `engine="spark"`, as on the command line; `run_dir` is kept."""
+
+    master: str
+    conf: Mapping[str, str]
+    patience: float
+    shards: int
+    run_dir: str
+    driver_states: int
+
+
+OF_SWEEPS = ("master", "conf", "patience")  # of these
 
 register()
 
@@ -73,6 +89,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     symmetry: bool | None = None,
     threads: int | None = None,
     reporter: Reporter | None = None,
+    **spark: Unpack[SparkOptions],
 ) -> Outcome:
     """The outcome of one check of a file, a protocol by its name, or models; a run in it is replayed.
 
@@ -81,12 +98,13 @@ def check(  # noqa: PLR0913 - each is given by its name
     a nat without a bound), switches of the `config`, `faults` as a number, `"any"` or by kind; then
     nothing is held against what it expects.
     Takes as long as the search, unless `seconds`, `states` or `memory` (bytes) end it: what is
-    known by then is in the outcome, and the rest unknown.
+    known by then is in the outcome, and the rest unknown.  With `engine="spark"` it takes
+    `master`, `conf` and more, and uses the session that there is.
     Raises SpecError for what is wrong with the input, and Unsupported where the engine cannot.
     """
-    if engine is not None and engine not in ENGINES:
-        help_ = suggest(engine, ENGINES) or f"the engines are {', '.join(ENGINES)}"
-        raise mistyped("engine", engine, f"there is no engine `{engine}`", help_)
+    if engine is not None:
+        _refuse_unknown(engine, ENGINES)
+    options = _of_spark(engine, spark, tuple(SparkOptions.__annotations__))
     given = _given(scope, config, faults, release)
     asked, question = _asked(_models(model), check, of, given, "an outcome", bounded=False)
     question = only(asked, question, properties)
@@ -94,7 +112,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         return run_check(
             asked,
             question,
-            engine=engine,
+            engine=engine_of(engine, **options) if engine is not None and options else engine,
             limits=Limits(states, seconds, memory),
             reporter=reporter,
             symmetry=symmetry,
@@ -120,6 +138,8 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     seconds: float | None = None,
     states: int | None = None,
     symmetry: bool | None = None,
+    engine: str = "explicit",
+    **spark: Unpack[SparkOptions],
 ) -> list[Row]:
     """A row for each property at each point of a grid, as `pandas.DataFrame` takes them.
 
@@ -130,19 +150,21 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     `transitions` and `seconds` of its search, and why there is no answer (`problem`).
     Raises SpecError for what is wrong with the input.
     """
+    _refuse_unknown(engine, CREWS)
+    options = _of_spark(engine, spark, OF_SWEEPS)
     models = _models(model)
     names = [] if check is None else [check]
     checks = pick_checks(models, names) if any(each.checks for each in models) else []
     axes = [Axis(name, tuple(map(as_typed, values))) for name, values in vary.items()]
     given = _given(scope, config, faults, None)
     asked = points(models, checks, axes, given, of=of, properties=properties)
-    answers = dict(Processes().answers(asked, Orders(Limits(states, seconds), symmetry)))
+    answers = dict(crew(engine, **options).answers(asked, Orders(Limits(states, seconds), symmetry)))
     unanswered = SweepAnswer(None, "not answered: interrupted")
     values = [tuple(each) for each in vary.values()]
     return [
         row
         for number, point in enumerate(asked)
-        for row in _rows(point, _point(vary, values, point), answers.get(number, unanswered))
+        for row in rows_of(point, _point(vary, values, point), answers.get(number, unanswered))
     ]
 
 
@@ -251,6 +273,25 @@ def grade(path: str | Path, exercise: str, *, seconds: float = 60.0, memory: int
     return graded(exercise, source, seconds=seconds, memory=memory)
 
 
+def _refuse_unknown(engine: str, engines: Mapping[str, str]) -> None:
+    """Raise SpecError for an engine that there is not."""
+    if engine not in engines:
+        help_ = suggest(engine, engines) or f"the engines are {', '.join(engines)}"
+        raise mistyped("engine", engine, f"there is no engine `{engine}`", help_)
+
+
+def _of_spark(engine: str | None, given: SparkOptions, known: Sequence[str]) -> dict[str, object]:
+    """The options for Spark, which only that engine takes. Raises SpecError, TypeError."""
+    options: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        if name not in known:
+            raise TypeError(f"got an unexpected keyword argument '{name}'")  # as Python says it
+    for name, value in options.items():
+        if engine != "spark":
+            raise mistyped(name, str(value), f"`{name}` is for the engine spark", 'give engine="spark"')
+    return options
+
+
 def _models(model: Subject) -> tuple[Model, ...]:
     """The models of a subject."""
     match model:
@@ -302,26 +343,3 @@ def _point(vary: Mapping[str, Sequence[Value]], values: Sequence[Sequence[Value]
     """The values at a point as given, instead of texts."""
     of = [{as_typed(value): value for value in each} for each in values]
     return {name: of[n][point.values[n]] for n, name in enumerate(vary)}
-
-
-def _rows(point: SweepPoint, values: Row, answer: SweepAnswer) -> Iterator[Row]:
-    """A row for each property; one without a property if there is no outcome."""
-    where: Row = {"model": point.model.name, "check": point.check.name, **values}
-    outcome = answer.outcome
-    if outcome is None:
-        nothing = dict.fromkeys(("run_faults", "run_steps", "states", "transitions", "seconds"))
-        yield {**where, "property": None, "verdict": "unknown", **nothing, "problem": answer.problem}
-        return
-    stats = outcome.findings.stats
-    counts = {"states": stats.states, "transitions": stats.transitions, "seconds": round(stats.seconds, 3)}
-    for result in outcome.findings.results:
-        run = outcome.trace(result.property)
-        yield {
-            **where,
-            "property": result.property,
-            "verdict": verdict_name(result.verdict),
-            "run_faults": None if run is None else run.faults,
-            "run_steps": None if run is None else len(run.steps),
-            **counts,
-            "problem": result.verdict.reason if isinstance(result.verdict, Unknown) else None,
-        }

@@ -16,18 +16,18 @@ from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.kernel import Kernel
 from modelcheck.processes.watch import held
-from spark_explore.cluster.session import SparkSettings, session, shown
+from spark_explore.cluster.session import PATIENCE, SparkSettings, session, shown
 from spark_explore.search.jobs import JobFailed, SparkExecutors
 from spark_explore.search.layers import FileSearch
 from spark_explore.search.local_level import Executors, LocalExecutor
 from spark_explore.search.recovery import FileFindings
 from spark_explore.storage.pieces import Damaged
 from spark_explore.storage.run import begin, resume, see_room
-from spark_explore.storage.store import Remembering, store_at
+from spark_explore.storage.store import Remembering, seen_from_anywhere, store_at
 from spec.meaning.semantics import Machine
 from spec.model.kinds import OF_FAIR_RUNS
 
-SMALL = 250_000  # states that this process expands in the time that a job takes at least
+DRIVER_STATES = 250_000  # that this process expands in the time that a job takes at least
 COLD = 8  # times as many while Spark gets going,
 BYTES = 1 << 26  # as long as the states that are to be expanded are no more than this
 SEEN = 100  # states of the visited set that are read in the time in which one state is expanded
@@ -46,9 +46,9 @@ class SparkEngine:
 
     `run_dir` is where the files are, a path or a URI that all machines see; a folder that is
     removed at the end if None.  `shards` is into how many parts the states are cut, by their
-    hashes; None: two for each core.  `small`: a level stays in this process when that
+    hashes; None: two for each core.  `driver_states`: a level stays in this process when that
     takes no longer than for that many states, and more while Spark gets going; None: all
-    levels do, and there is no Spark.
+    levels do, and there is no Spark.  `patience` is as in SparkSettings.
     """
 
     name: ClassVar[str] = "spark"
@@ -58,16 +58,17 @@ class SparkEngine:
         *,
         master: str | None = None,
         conf: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
         shards: int | None = None,
         run_dir: str | None = None,
         resume: bool = False,
-        small: int | None = SMALL,
+        driver_states: int | None = DRIVER_STATES,
     ) -> None:
-        self._settings = SparkSettings(master, {**JAVA, **LIKE, **(conf or {})})
+        self._settings = SparkSettings(master, {**JAVA, **LIKE, **(conf or {})}, patience=patience)
         self._shards = shards
         self._run_dir = run_dir
         self._resume = resume
-        self._small = small
+        self._driver_states = driver_states
 
     def settings(self) -> dict[str, str]:
         """The settings that Spark is started with. Raises CannotStart."""
@@ -110,7 +111,7 @@ class SparkEngine:
             kernel, machine = Kernel(task, blocks=True), Machine(task.model, task.scope)
             search = FileSearch(task, machine, kernel, reporter, run, status)
             here = LocalExecutor(kernel, run)
-            if spark is None or self._small is None:
+            if spark is None or self._driver_states is None:
                 search.executors = lambda _: here
             else:
                 there = SparkExecutors(spark, task, kernel, run, place, search.left)
@@ -121,15 +122,15 @@ class SparkEngine:
         self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int
     ) -> Executors:
         """The executors expected to finish a level of that size first: here or on Spark."""
-        small = self._small or 0
+        most = self._driver_states or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
-            small *= COLD
-        return here if states + len(search) // SEEN <= small else there
+            most *= COLD
+        return here if states + len(search) // SEEN <= most else there
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:
         """A context with the Spark session, or None for this process alone."""
-        if self._small is None:
+        if self._driver_states is None:
             yield None
             return
         with session(self._settings) as spark:
@@ -139,7 +140,7 @@ class SparkEngine:
     def _place(self) -> Iterator[str]:
         """A context with the run's folder or URI, which is temporary by default."""
         if self._run_dir is not None:
-            yield self._run_dir
+            yield seen_from_anywhere(self._run_dir)
             return
         with tempfile.TemporaryDirectory(prefix="modelcheck-run-") as name:
             yield name

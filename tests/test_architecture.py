@@ -32,7 +32,7 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "kafka": ("modelcheck.kafka.live.connection", "modelcheck.kafka.reproduce.client"),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
     "jinja2": ("counterexamples",),
-    "numpy": ("modelcheck.asking.rates.solved", "modelcheck.asking.lemmas"),
+    "numpy": ("modelcheck.asking.rates.solved", "modelcheck.asking.lemmas", "spark_explore"),
     "mcp": ("modelcheck.commands.serve.mcp.server",),
     "pydantic": ("modelcheck.commands.serve.mcp.server",),
     "pygls": ("modelcheck.commands.serve.lsp.server",),

@@ -128,10 +128,14 @@ TABLE: Mapping[str, Command | CommandGroup] = {
         },
     ),
     "spark": CommandGroup(
-        "Follow a run on Spark, and list the settings of Spark",
+        "Follow a run on Spark, write its states as a table, and list the settings of Spark",
         {
             "status": Command(
                 "Show the progress of a run, while it works or afterwards", "modelcheck.commands.spark.status"
+            ),
+            "table": Command(
+                "Write the states or transitions of a run as Parquet or a table",
+                "modelcheck.commands.spark.table",
             ),
             "settings": Command(
                 "List the settings that a check starts Spark with", "modelcheck.commands.spark.settings"

@@ -9,6 +9,7 @@ from time import monotonic
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.progress import ProgressLine
+from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
 from modelcheck.commands.options.amounts import add_limits
@@ -20,15 +21,10 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.report import AnswersDone
 from modelcheck.contract.result import Outcome, Violated
 from modelcheck.contract.wording import seconds_words
-from modelcheck.engines.registry import loaded
 from modelcheck.storage.output import Output
 from spec.load import load
 
-CREWS = {  # who answers the points
-    "explicit": "modelcheck.asking.sweep:Processes",
-    "spark": "spark_explore.sweep:SparkWorkers",
-}
-OF_SPARK = ("--master", "--conf")
+OF_SPARK = ("--master", "--conf", "--patience")
 UNANSWERED = SweepAnswer(None, "not answered")
 
 
@@ -75,7 +71,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) -> int:
     """Check every point, printing each row."""
-    at_work = loaded(args.engine, CREWS[args.engine])(**keywords_of(args, args.engine))
+    at_work = crew(args.engine, **keywords_of(args, args.engine))
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
     axes = [axis(text) for text in args.vary]

@@ -13,7 +13,8 @@ from spec.frozen import frozen
 PATIENCE = 5.0  # seconds for a master to answer
 LOOPBACK = "127.0.0.1"
 LOCAL = re.compile(r"local(\[(\*|[1-9]\d*)(,\d+)?\])?")
-KINDS = "local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+LOCAL_CLUSTER = re.compile(r"local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\]")
+KINDS = "local[2], local-cluster[WORKERS,CORES,MB], spark://HOST:PORT, yarn or k8s://HOST:PORT"
 
 
 @frozen
@@ -32,10 +33,15 @@ class Master:
         """Whether everything runs on this machine, with this Python."""
         return self.url.startswith("local")
 
+    @property
+    def has_executors(self) -> bool:
+        """Whether tasks run in other processes than Spark's driver."""
+        return LOCAL.fullmatch(self.url) is None
+
 
 def master(url: str) -> Master:
     """The master at a URL, after a connection test. Raises CannotStart."""
-    if LOCAL.fullmatch(url):
+    if LOCAL.fullmatch(url) or LOCAL_CLUSTER.fullmatch(url):
         return Master(url, LOOPBACK)
     if url == "yarn":
         _mind_hadoop()

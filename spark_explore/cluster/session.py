@@ -1,6 +1,6 @@
 """A Spark session: started where the user wants it, with our code on every executor, and ended for good.
 
-    with session(Settings(master="local[2]")) as spark:
+    with session(SparkSettings(master="local[2]")) as spark:
         ...
 
 Spark prints nothing to the user's terminal: its output goes to `Settings.log`.  Whatever keeps
@@ -8,7 +8,8 @@ it from starting is a CannotStart of one sentence, within a bounded time.  On th
 Ctrl-C too, the Java process ends, or is ended; it ends as well when this process is killed.
 
 NOTE(one-session): Spark allows one session in a process.  Where there is one already (a notebook
-has one, tests share one), it is used as it is, given our code, and left running.
+has one, tests share one), it is used as it is, given our code, and left running.  The same goes
+for what `spark-submit` has started: its master, its settings, and ours where it has none.
 """
 
 from __future__ import annotations
@@ -48,16 +49,20 @@ from spec.reading import bytes_of, opened
 
 GIB = 1 << 30
 LARGEST = 1 << 26  # bytes that are read of what Spark has written
-FIXED = {  # what a user may still override
+QUIET = {  # for a user who has not started Spark
     "spark.app.name": "modelcheck",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+}
+FIXED = {  # what a user may still override
     "spark.sql.adaptive.enabled": "false",  # a shard is a partition; none may be merged with another
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.executorEnv.PYTHONSAFEPATH": "1",  # a folder `spec` in the working directory is not our package
     "spark.python.unix.domain.socket.enabled": "true",  # TCP would wait for acknowledgements
 }
+PATIENCE = 60.0  # seconds for a master, and for its executors, to answer
 GRACE = 15  # seconds for Spark to end on its own
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # where a program that `spark-submit` runs finds Spark
 START = 300  # seconds for what depends on this machine alone, which may be busy
 SETTLED = 1.0  # seconds in which no further executor comes
 QUEUES = 10  # times as patient with a cluster that keeps a queue
@@ -80,7 +85,7 @@ class SparkSettings:
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     log: Path | None = None
-    patience: float = 60
+    patience: float = PATIENCE
 
 
 def shown(settings: SparkSettings) -> dict[str, str]:
@@ -95,6 +100,8 @@ def session(settings: SparkSettings) -> Iterator[SparkSession]:
     See NOTE(one-session) for a process that has one already.
     """
     running = SparkContext._active_spark_context  # noqa: SLF001 - the public way would start one
+    if running is None and SUBMITTED in os.environ:
+        running = _submitted(settings)
     if running is not None:
         yield _joined(running, settings)
         return
@@ -109,8 +116,31 @@ def _joined(context: SparkContext, settings: SparkSettings) -> SparkSession:
     """The existing session, after our code is shipped to it."""
     if settings.master not in {None, context.master}:
         raise CannotStart(f"this process has a Spark session already, with the master {context.master}")
-    _ship(context)
+    ship(context)
     return SparkSession(context)
+
+
+def _submitted(settings: SparkSettings) -> SparkContext:
+    """The context in the Java process that has started this program. Raises CannotStart."""
+    handler, before = signal.getsignal(signal.SIGINT), list(sys.path)
+    try:
+        SparkContext._ensure_initialized()  # noqa: SLF001 - where its settings are
+        conf = SparkConf()
+        chosen = str(conf.get("spark.master", "local[*]"))
+        if settings.master not in {None, chosen}:
+            raise CannotStart(f"spark-submit was given the master {chosen}, not {settings.master}")
+        for key, value in {**FIXED, **settings.conf}.items():
+            conf.setIfMissing(key, value)
+        context = SparkContext(conf=conf)
+        ship(context)
+        if Master(chosen, None).has_executors:
+            _check_executors(context)
+    except (Py4JError, PySparkException, OSError) as error:
+        raise CannotStart(f"the session of spark-submit does not start: {reason(error)}") from None
+    finally:
+        sys.path[:] = before
+        _handle_again(handler)
+    return context
 
 
 @contextlib.contextmanager
@@ -128,9 +158,9 @@ def _started(settings: SparkSettings, folder: Path) -> Iterator[SparkSession]:
         port, secret = _gateway(process, folder, log)
         context = _context(process, conf, port, secret, patience)
         _handle_again(handler)  # NOTE(ending): Spark hears of Ctrl-C alone
-        _ship(context)
+        ship(context)
         sys.path[:] = before  # Spark puts what is shipped before what runs here
-        if not where.is_local:
+        if where.has_executors:
             with _bounded(process, 2 * patience, "the executors do not answer"):
                 _await_executors(context, patience)
                 _check_executors(context)
@@ -164,7 +194,7 @@ def _master(settings: SparkSettings) -> Master:
 def _effective(settings: SparkSettings, where: Master) -> dict[str, str]:
     """All settings for a master; the user's override ours."""
     python = sys.executable if where.is_local else os.environ.get("PYSPARK_PYTHON", sys.executable)
-    ours = FIXED | {"spark.pyspark.python": python}
+    ours = QUIET | FIXED | {"spark.pyspark.python": python}
     if where.is_local:
         ours["spark.driver.memory"] = f"{_memory() >> 20}m"
     if where.near is not None:
@@ -321,7 +351,7 @@ def _last_words(log: Path) -> str:
 # --------------------------------------------------------------- the executors
 
 
-def _ship(context: SparkContext) -> None:
+def ship(context: SparkContext) -> None:
     """Add our packages to the path of every executor, once for each context."""
     if not any(Path(name).match(f"{NAME}*.zip") for name in context.listFiles):
         context.addPyFile(str(pack(Path(context._temp_dir))))  # noqa: SLF001 - a folder that lasts as long

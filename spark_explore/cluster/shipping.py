@@ -21,7 +21,15 @@ from spec.frozen import frozen
 
 NAME = "modelcheck-"  # what follows is a checksum
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
-NEEDED = ("lark", "llvmlite.binding", "networkx", "pyarrow", "spec.load", "modelcheck.explicit.engine")
+NEEDED = (
+    "lark",
+    "llvmlite.binding",
+    "networkx",
+    "numpy",
+    "pyarrow",
+    "spec.load",
+    "modelcheck.explicit.engine",
+)
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can tell
 
 

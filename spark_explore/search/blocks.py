@@ -104,6 +104,11 @@ class Expander:
             done += self._kernel.call["expand"](context, at + 8 * self._words * done, done, left, end, paid)
             yield (context[CURSOR] - self._scratch.address) // self._entry
 
+    def entries(self, block: bytes, *, paid: bool) -> Iterator[bytes]:
+        """Every successor with its word that tells which step it is by, see `runtime.py`."""
+        for count in self.chunks(block, paid=paid):
+            yield self._scratch.read(0, self._entry * count)
+
     def predecessor_of(self, blocks: Iterable[bytes], state: Words, *, by_fault: bool) -> Words | None:
         """The first state with a step to `state`, if there is one."""
         wanted = (ctypes.c_uint64 * self._words)(*state)

@@ -182,6 +182,11 @@ class Remembering(Around):
         return found
 
 
+def seen_from_anywhere(place: str) -> str:
+    """The place, which other processes find from their own folders: a URI, or an absolute path."""
+    return place if "://" in place else str(Path(place).absolute())
+
+
 def store_at(place: str) -> Store:
     """The store at a path or URI. Raises OSError if there can be none."""
     parts = urlsplit(place)

@@ -153,7 +153,9 @@ WAYS = (
         {"symmetry": True},
         widely=True,
     ),
-    Way("spark, in one process", "spark", Promise.EVERYTHING, 4, _made("spark", shards=3, small=None)),
+    Way(
+        "spark, in one process", "spark", Promise.EVERYTHING, 4, _made("spark", shards=3, driver_states=None)
+    ),
     Way("bmc", "bmc", Promise.RUNS, 4, _made("bmc", depth=DEPTH), refused=_REFUSED, slow=_SLOW),
     Way(
         "bmc, fewest faults",

@@ -378,7 +378,7 @@ def files(case: Case) -> Differences | None:
     names = tuple(n for n in case.asked.only or () if case.model.property(n).kind not in OF_FAIR_RUNS)
     asked = replace(case.asked, only=names)
     with _small_chunks():
-        found = found_by(case.model, asked, SparkEngine(shards=3, small=None), threads=1)
+        found = found_by(case.model, asked, SparkEngine(shards=3, driver_states=None), threads=1)
     return None if found is None else differences(case.by_reference(asked).facts, found.facts)
 
 

@@ -8,8 +8,9 @@ from itertools import product
 from typing import Any, Self
 from unittest.mock import patch
 
+from modelcheck.asking.sweep_rows import Row
 from modelcheck.contract.wording import verdict_name
-from modelcheck.python_api import Row, Value, sweep
+from modelcheck.python_api import Value, sweep
 from spec.model.ir import Budget, Check
 from spec.model.types import Bool
 from tests.agreement import Found

@@ -60,7 +60,7 @@ def test_every_level_as_a_job_finds_what_the_explicit_engine_finds(
     file: str, name: str, *, symmetry: bool, local_spark: SparkSession
 ) -> None:
     model, question = asked(file, name)
-    engine = SparkEngine(small=0, shards=3)
+    engine = SparkEngine(driver_states=0, shards=3)
 
     assert facts(model, question, engine, symmetry=symmetry) == facts(
         model, question, "explicit", symmetry=symmetry
@@ -145,12 +145,12 @@ def test_a_job_that_cannot_write_is_told_and_the_run_goes_on_elsewhere(
         check(
             model,
             question,
-            engine=SparkEngine(small=0, shards=2, run_dir=str(place)),
+            engine=SparkEngine(driver_states=0, shards=2, run_dir=str(place)),
             reporter=At(100, block),
         )
     for path in [*place.glob("left/*"), *place.glob("states/*")]:
         if path.is_file():
             path.unlink()
-    again = SparkEngine(small=0, run_dir=str(place), resume=True)
+    again = SparkEngine(driver_states=0, run_dir=str(place), resume=True)
 
     assert facts(model, question, again) == facts(model, question, "explicit")

@@ -27,7 +27,7 @@ from spark_explore.engine import SparkEngine
 from tests.spark_explore.test_engine import asked
 place, master, *conf = sys.argv[1:]
 conf = dict(each.split("=", 1) for each in conf)
-engine = SparkEngine(master=master, conf=conf, small=75, shards=4, run_dir=place)
+engine = SparkEngine(master=master, conf=conf, driver_states=75, shards=4, run_dir=place)
 check(*asked(*{check!r}), engine=engine)
 """
 
@@ -46,7 +46,7 @@ def test_an_executor_killed_at_any_moment_changes_nothing(
         killed.append(spark_cluster.kill_executor(random.randrange(2)))
 
     thread = threading.Thread(target=kill)
-    engine = SparkEngine(small=75, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
+    engine = SparkEngine(driver_states=75, shards=random.choice((2, 4, 7)), run_dir=str(tmp_path / "run"))
     found = check(model, question, engine=engine, reporter=At(random.randrange(600, 12_000), thread.start))
     thread.join()
 
@@ -74,8 +74,10 @@ def test_a_killed_driver_leaves_a_run_that_another_goes_on_with(
         until(lambda: not is_running(java))
     done = manifests(place)
     settings = spark_cluster.settings()
-    on = SparkEngine(master=settings.master, conf=settings.conf, small=75, run_dir=str(place), resume=True)
-    here = SparkEngine(small=None, run_dir=str(place), resume=True)
+    on = SparkEngine(
+        master=settings.master, conf=settings.conf, driver_states=75, run_dir=str(place), resume=True
+    )
+    here = SparkEngine(driver_states=None, run_dir=str(place), resume=True)
     again = facts(*asked(*CHECK), on if seed % 2 else here)
 
     assert again == facts(*asked(*CHECK), "explicit")

@@ -123,7 +123,7 @@ class OnUnreliable(SparkEngine):
     """Every level is a job."""
 
     def __init__(self, seed: int, run_dir: str) -> None:
-        super().__init__(small=0, shards=4, run_dir=run_dir)
+        super().__init__(driver_states=0, shards=4, run_dir=run_dir)
         self.unreliable: Any = Unreliable(Random(seed))  # noqa: S311 - no secret
 
     @contextmanager
@@ -201,7 +201,7 @@ def test_a_run_that_has_ended_says_the_same_again(tmp_path: Path) -> None:
 
 
 def here(place: str, *, resume: bool = False) -> SparkEngine:
-    return SparkEngine(run_dir=place, resume=resume, small=None)
+    return SparkEngine(run_dir=place, resume=resume, driver_states=None)
 
 
 def test_limits_leave_a_part_that_another_run_goes_on_with(tmp_path: Path) -> None:

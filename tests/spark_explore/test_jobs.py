@@ -51,7 +51,7 @@ def on_spark(local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monk
     """Levels of more than a few states are jobs; the workers find the code that was quickly compiled here."""
     monkeypatch.setitem(local_spark.sparkContext.environment, "MODELCHECK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(SparkExecutors, "_warm", lambda _: None)  # it would be one more job
-    return SparkEngine(shards=2, small=2)
+    return SparkEngine(shards=2, driver_states=2)
 
 
 def different(name: str, engine: SparkEngine, *, symmetry: bool = False) -> object:

@@ -8,15 +8,19 @@ from modelcheck.contract.engine import CannotStart
 from spark_explore.cluster.master import Master, master
 
 
-@pytest.mark.parametrize("url", ["local", "local[1]", "local[2]", "local[*]", "local[4,3]"])
+@pytest.mark.parametrize(
+    "url", ["local", "local[1]", "local[2]", "local[*]", "local[4,3]", "local-cluster[2,1,1024]"]
+)
 def test_on_this_machine_nobody_has_to_be_found(url: str) -> None:
     assert master(url) == Master(url, "127.0.0.1")
     assert master(url).is_local
+    assert master(url).has_executors == url.startswith("local-cluster")
 
 
 @pytest.mark.parametrize(
     "url",
-    " locale local[0] local[x] spark spark:// spark://host spark://host:port spark://:7 spark://a:1,b "
+    " locale local[0] local[x] local-cluster local-cluster[2] local-cluster[0,1,512] spark "
+    "spark:// spark://host spark://host:port spark://:7 spark://a:1,b "
     "spark://host:70000 http://host:80 k8s:// yarn-client mesos://host:5050".split(" "),
 )
 def test_what_is_no_master_is_told_with_what_is_one(url: str) -> None:
@@ -24,7 +28,8 @@ def test_what_is_no_master_is_told_with_what_is_one(url: str) -> None:
         master(url)
 
     assert told.value.diagnostics[0].message == (
-        f"`{url}` is no master of Spark: give local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        f"`{url}` is no master of Spark: give local[2], local-cluster[WORKERS,CORES,MB], "
+        "spark://HOST:PORT, yarn or k8s://HOST:PORT"
     )
 
 

@@ -74,7 +74,7 @@ def test_what_was_seen_need_not_fit_into_a_worker(desk: Desk, spark_cluster: Clu
     before = max(anonymous(pid) for pid in spark_cluster.pythons())  # they have been asked what they can load
     model, check_ = question()
     with watched(spark_cluster) as had:
-        found = check(model, check_, engine=SparkEngine(shards=SHARDS, small=SMALL)).findings
+        found = check(model, check_, engine=SparkEngine(shards=SHARDS, driver_states=SMALL)).findings
     seen = 8 * layout(model, check_.scope, check_.budget.counted).words * found.stats.states
 
     assert had
@@ -121,7 +121,10 @@ def test_a_worker_that_may_have_too_little_is_told(local_spark: SparkSession, tm
     context.setLocalProperty("resource.pyspark.memory", "450")  # what the setting comes to; in MiB
     try:
         with pytest.raises(CannotResume, match=r"cannot continue: a Python worker seems to lack memory: \w+"):
-            check(*asked("quorum", "n3_w2_r2"), engine=SparkEngine(small=0, run_dir=str(tmp_path / "run")))
+            check(
+                *asked("quorum", "n3_w2_r2"),
+                engine=SparkEngine(driver_states=0, run_dir=str(tmp_path / "run")),
+            )
     finally:
         context.setLocalProperty("resource.pyspark.memory", None)  # type: ignore[arg-type]  # to remove it
 

@@ -66,11 +66,14 @@ def test_a_run_in_an_object_store_is_like_any_other(
     place = bucket.format(name="one")
     expected = facts(model, question, "explicit")
     part = check(
-        model, question, engine=SparkEngine(small=0, shards=2, run_dir=place), limits=Limits(states=200)
+        model,
+        question,
+        engine=SparkEngine(driver_states=0, shards=2, run_dir=place),
+        limits=Limits(states=200),
     )
 
     assert part.findings.end.partial
-    assert facts(model, question, SparkEngine(small=0, run_dir=place, resume=True)) == expected
+    assert facts(model, question, SparkEngine(driver_states=0, run_dir=place, resume=True)) == expected
     assert main(["spark", "status", place]) == Exit.EXPECTED
     told = capsys.readouterr().out
     count = states(local_spark, place).count()

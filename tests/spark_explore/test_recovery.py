@@ -60,7 +60,9 @@ def facts(text: str, engine: object) -> dict[str, object]:
 
 
 def here(place: Path | None = None, *, resume: bool = False) -> SparkEngine:
-    return SparkEngine(run_dir=None if place is None else str(place), resume=resume, shards=3, small=None)
+    return SparkEngine(
+        run_dir=None if place is None else str(place), resume=resume, shards=3, driver_states=None
+    )
 
 
 class Looks:
@@ -161,7 +163,7 @@ def test_jobs_whose_tasks_fail_or_run_twice_find_the_same(name: str, how: str, t
 def test_jobs_of_a_real_spark_find_the_same(local_spark: SparkSession) -> None:
     short = road("leads nowhere").replace("Place = 6", "Place = 3").replace("place == 6", "place == 3")
 
-    assert facts(short, SparkEngine(small=0, shards=3)) == facts(short, "reference")
+    assert facts(short, SparkEngine(driver_states=0, shards=3)) == facts(short, "reference")
 
 
 # ------------------------------------------------------------------------- going on

@@ -35,7 +35,9 @@ def asked(name: str) -> tuple[Model, Check]:
 
 def run(name: str, place: Path, limits: Limits | None = None) -> Findings:
     model, question = asked(name)
-    return check(model, question, engine=SparkEngine(run_dir=str(place), small=None), limits=limits).findings
+    return check(
+        model, question, engine=SparkEngine(run_dir=str(place), driver_states=None), limits=limits
+    ).findings
 
 
 def test_the_levels_of_a_run_add_up_to_its_findings(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_all_that_was_spent_is_counted_once(tmp_path: Path) -> None:
 def test_what_tasks_spend_is_within_their_jobs(local_spark: SparkSession, tmp_path: Path) -> None:
     model, question = asked("three_nodes")
     place = str(tmp_path / "run")
-    check(model, question, engine=SparkEngine(run_dir=place, small=0, shards=2))
+    check(model, question, engine=SparkEngine(run_dir=place, driver_states=0, shards=2))
     spent = dict(status(place).spent)
 
     assert spent.pop("jobs") > spent["tasks"] > 0

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import modelcheck
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.overrides import Overrides
+from modelcheck.asking.sweep import Orders, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
+from modelcheck.processes.signals import Interruptible
+from spark_explore.questions import Asked, answered, sweep
+from spark_explore.sweep import SweepJobs
+from spec.diagnostics import SpecError
+from spec.load import load
+from tests.spark_cluster import Cluster
 
 KAFKA = str(Path(__file__).parent.parent.parent / "spec/protocols/kafka.rsm")
 SWEEP = ("sweep", KAFKA, "--check", "jepsen", "--vary", "min_isr=1,2", "--vary", "faults=1,2")
@@ -40,6 +54,102 @@ def test_tasks_that_fail_are_the_problem_of_their_points(
     assert told.count("the task failed: ") == 4
     assert 'Cannot run program "/no/such/python"' in told
     assert told.endswith("4 points: 4 without an answer")
+
+
+@pytest.mark.spark
+def test_a_sweep_is_one_job(local_spark: SparkSession) -> None:
+    models = load("quorum")
+    checks = pick_checks(models, ["three_nodes"])
+    asked = points(models, checks, [axis("faults=0..2")], Overrides())
+    jobs = SweepJobs(local_spark, asked, Orders())
+    with Interruptible() as work:
+        answers = dict(jobs.begin([0, 1, 2]).answers(work, lambda: None))
+
+    assert sorted(answers) == [0, 1, 2]
+    assert all(answer.outcome is not None for answer in answers.values())
+    assert len(local_spark.sparkContext.statusTracker().getJobIdsForGroup(jobs._token)) == 1
+
+
+# ----------------------------------------------------------------------- DataFrames
+
+
+@pytest.mark.spark
+def test_a_row_for_each_property_of_each_row(local_spark: SparkSession) -> None:
+    rows = [("a", 0, True), ("b", 1, True), ("c", 1, True), ("d", None, False), ("e", -1, True)]
+    questions = local_spark.createDataFrame(rows, "team string, faults int, kept boolean")
+    table = sweep(questions, "quorum", "promise_lost").orderBy("team", "property").collect()
+    here = modelcheck.sweep("quorum", "promise_lost", vary={"faults": [0, 1]})
+    expected = {(row["faults"], row["property"]): (row["verdict"], row["states"]) for row in here}
+    found = {
+        (r["team"], r["faults"], r["property"]): (r["verdict"], r["states"]) for r in table if r["property"]
+    }
+    names = {name for _, name in expected}
+
+    assert {key: found[key] for key in found if key[1] is not None} == {
+        (team, faults, name): expected[faults, name]
+        for team, faults in [("a", 0), ("b", 1), ("c", 1)]
+        for name in names
+    }
+    assert {key[2] for key in found if key[0] == "d"} == names  # as the check says
+    assert [r["problem"] for r in table if r["team"] == "e"] == [
+        "`-1` is not a whole number from 0 to 2147483648"
+    ]
+
+
+@pytest.mark.spark
+def test_columns_that_say_nothing_of_the_model_are_refused(local_spark: SparkSession) -> None:
+    with pytest.raises(SpecError, match="no column is one of: Node, Offset, "):
+        sweep(local_spark.range(3), "quorum", "three_nodes")
+    with pytest.raises(SpecError, match="`states` is a column of the answers"):
+        sweep(local_spark.range(3).selectExpr("1 as faults", "id as states"), "quorum", "three_nodes")
+
+
+def counted(notes: Path, seconds: float = 0.0) -> Callable[[Asked], Iterator[dict[str, object]]]:
+    """What answers with the length of a text, and notes that it was asked."""
+
+    def ask(values: Asked) -> Iterator[dict[str, object]]:
+        with notes.open("a") as file:
+            file.write(f"{values.get('text')}\n")
+        time.sleep(seconds)
+        yield {"length": len(values.get("text", ""))}
+
+    return ask
+
+
+LENGTH = pa.schema([("length", pa.int64())])
+
+
+@pytest.mark.spark
+def test_equal_questions_are_asked_once(local_spark: SparkSession, tmp_path: Path) -> None:
+    texts = "concat(repeat('x', id % 7), if(id % 7 = 6, null, ''))"
+    questions = local_spark.range(5000).selectExpr("id", f"{texts} as text")
+    rows = answered(questions, ["text"], counted(tmp_path / "notes"), LENGTH).collect()
+
+    assert sorted((tmp_path / "notes").read_text().splitlines()) == sorted(
+        ["", "None", *("x" * n for n in range(1, 6))]
+    )
+    assert {row["id"]: row["length"] for row in rows} == {n: n % 7 % 6 for n in range(5000)}
+    assert len(rows) == 5000
+
+
+@pytest.mark.spark
+def test_an_executor_that_is_killed_changes_no_row(
+    cluster_spark: SparkSession, spark_cluster: Cluster, tmp_path: Path
+) -> None:
+    questions = cluster_spark.range(40).selectExpr("repeat('x', cast(id % 20 as int)) as text")
+    notes = tmp_path / "notes"
+
+    def kill() -> None:
+        while not notes.exists():
+            time.sleep(0.05)
+        spark_cluster.kill_executor()
+
+    killing = Thread(target=kill)
+    killing.start()
+    rows = answered(questions, ["text"], counted(notes, 0.1), LENGTH).collect()
+    killing.join()
+
+    assert sorted(row["length"] for row in rows) == sorted([*range(20)] * 2)
 
 
 def timeless(text: str) -> str:

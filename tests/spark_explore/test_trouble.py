@@ -43,7 +43,7 @@ def test_tasks_that_fail_and_run_again_change_nothing(
 ) -> None:
     failing = Trouble(tmp_path / "attempts", trouble.fail, seed=67, one_in=4)
     trouble.have(failing, monkeypatch)
-    engine = SparkEngine(small=150, shards=3, run_dir=str(tmp_path / "run"))
+    engine = SparkEngine(driver_states=150, shards=3, run_dir=str(tmp_path / "run"))
     found = facts(*asked(*FAULTY), engine)
     failed = [attempt for attempt in trouble.told(failing) if attempt.moment != "well"]
 
@@ -63,7 +63,9 @@ def test_what_runs_twice_at_once_counts_once(
     desk.get(replace(settings, conf={**settings.conf, **EAGER}))
     slow = Trouble(tmp_path / "attempts", trouble.dawdle, one_in=3)
     trouble.have(slow, monkeypatch)
-    engine = SparkEngine(small=150, shards=3, run_dir=(tmp_path / "run").as_uri())  # so that blocks are sent
+    engine = SparkEngine(
+        driver_states=150, shards=3, run_dir=(tmp_path / "run").as_uri()
+    )  # so that blocks are sent
     found = facts(*asked(*FAULTY), engine)
     attempts = Counter(attempt.task for attempt in trouble.told(slow))
 
@@ -80,20 +82,11 @@ def tasks(had: Trouble, *, has_ended: bool = False) -> set[str]:
 # ------------------------------------------------------------------------ no room
 
 WIDE = ("quorum", "n5_w3_r2")  # 13,486 states, 216 kB
-AT_ONCE = ("--engine", "spark", "--shards", "3")
-
-
-@pytest.fixture
-def as_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But for what would be nothing on the cluster."""
-    defaults = SparkEngine.__init__.__kwdefaults__
-    assert defaults is not None
-    monkeypatch.setitem(defaults, "small", 75)
+AT_ONCE = ("--engine", "spark", "--shards", "3", "--driver-states", "75")
 
 
 @pytest.mark.spark
 def test_executors_that_have_no_room_are_told_and_the_run_goes_on_when_they_have(
-    as_jobs: None,
     cluster_spark: SparkSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,7 +129,7 @@ def done(program: str, *words: str) -> bool:
 
 @pytest.mark.spark
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
-    as_jobs: None, cluster_spark: SparkSession, disk: Path, capsys: pytest.CaptureFixture[str]
+    cluster_spark: SparkSession, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = disk / "run"
     code = main(["check", QUORUM, "--check", WIDE[1], *AT_ONCE, "--run-dir", str(place)])
@@ -154,7 +147,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
 def goes_on(place: Path) -> None:
     """The run that `modelcheck check` began goes on, on the cluster, and finds what there is."""
     assert list((place / "levels").iterdir())
-    again = SparkEngine(small=0, run_dir=str(place), resume=True)
+    again = SparkEngine(driver_states=0, run_dir=str(place), resume=True)
 
     assert facts(*asked(*WIDE), again, with_witnesses=True) == facts(
         *asked(*WIDE), "explicit", with_witnesses=True
@@ -170,10 +163,10 @@ def test_the_run_of_another_question_is_refused_and_left_as_it_is(
 ) -> None:
     place = tmp_path / "run"
     model, question = asked("quorum", "n3_w2_r2")
-    begun = SparkEngine(small=0, shards=2, run_dir=str(place))
+    begun = SparkEngine(driver_states=0, shards=2, run_dir=str(place))
     check(model, question, engine=begun, limits=Limits(states=100))
     before = contents(place)
-    again = SparkEngine(small=0, run_dir=str(place), resume=True)
+    again = SparkEngine(driver_states=0, run_dir=str(place), resume=True)
     text = model.source.text.replace("term := term + 1", "term := term + 1 + 0")
     assert text != model.source.text
     other = next(each for each in loads(text) if each.name == model.name)

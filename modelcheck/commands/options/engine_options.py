@@ -112,8 +112,26 @@ OPTIONS = {
         (SPARK,),
         {
             "metavar": "URL",
-            "help": "with --engine spark: the master: local[2], spark://HOST:PORT, yarn or k8s://… "
-            "(default: local[*])",
+            "help": "with --engine spark: the master: local[2], local-cluster[2,1,1024], spark://HOST:PORT, "
+            "yarn or k8s://… (default: local[*])",
+        },
+    ),
+    "--patience": EngineOption(
+        (SPARK,),
+        {
+            "type": amounts.seconds,
+            "metavar": "T",
+            "help": "with --engine spark: wait so long for the master, and for its executors "
+            "(default: 60s; on yarn and k8s ten times as long)",
+        },
+    ),
+    "--driver-states": EngineOption(
+        (SPARK,),
+        {
+            "type": amounts.count,
+            "metavar": "N",
+            "help": "with --engine spark: search a level of at most N states in the driver, without a job "
+            "(default: 250k)",
         },
     ),
     "--shards": EngineOption(

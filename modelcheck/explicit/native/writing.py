@@ -71,7 +71,7 @@ def write(
     """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
     task = in_core(task)
     words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters, unrolling)
-    steps, probes, most = _steps(Steps, task, expressions, layout, words)
+    steps, probes, most = _steps(Steps, task, expressions, layout, words, named=blocks)
     named = ActionFunctions(
         [step.name for step in steps if not step.action.is_fault],
         [step.name for step in steps if step.action.is_fault],
@@ -114,11 +114,17 @@ def write_runs(task: Task, layout: PackedLayout) -> KernelText:
 
 
 def _steps(
-    of: type[Steps], task: Task, expressions: ExpressionWriter, layout: PackedLayout, words: Context
+    of: type[Steps],
+    task: Task,
+    expressions: ExpressionWriter,
+    layout: PackedLayout,
+    words: Context,
+    *,
+    named: bool = False,
 ) -> tuple[list[Steps], list[Steps], int]:
     """The functions of actions, those of probes, and the most successors of a state. Raises TooWide."""
     steps = [
-        of(action, expressions, layout, words)
+        of(action, expressions, layout, words, named=named)
         for action in task.model.actions
         if not action.is_fault or action.name in words.allowed
     ]

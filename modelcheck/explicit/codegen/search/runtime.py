@@ -29,6 +29,8 @@ ENTRY_META = (
     1  # after the words of a successor: its predecessor, its index among the successors, is it by a fault
 )
 FAULT = 63
+ACTION = 56  # in kernels for blocks, the number of its action begins at this bit, below FAULT
+MOST_NAMED = 127  # actions; those beyond have this number
 AHEAD = 12  # successors by which the slot in the table is prefetched
 
 # The bits that the table keeps in a state: it only waits for a fault; it gets to a goal; or beyond the

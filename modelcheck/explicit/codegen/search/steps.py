@@ -14,6 +14,7 @@ from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.expressions.fitting import Fitting
 from modelcheck.explicit.codegen.expressions.scene import Scene
 from modelcheck.explicit.codegen.search.context import PARENT, WENT, Context
+from modelcheck.explicit.codegen.search.runtime import ACTION, FAULT, MOST_NAMED
 from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.states.state import StateBits
 from modelcheck.explicit.codegen.values.conversion import convert
@@ -32,7 +33,8 @@ BY_VALUE = 4  # words of a state that are passed in registers
 class Steps:
     """Writes the LLVM function of an action, which emits every successor of a state by it.
 
-    With `probe`, it only finds out whether there is any step at all, whatever the budget.
+    With `probe`, it only finds out whether there is any step at all, whatever the budget.  Where
+    `named`, successors have the number of the action.
     """
 
     called: ClassVar[str] = "step"
@@ -46,6 +48,7 @@ class Steps:
         context: Context,
         *,
         probe: bool = False,
+        named: bool = False,
     ) -> None:
         self.action = action
         self.expressions = expressions
@@ -55,6 +58,7 @@ class Steps:
         self.most = 1  # how many steps there can be
         self.emit = self._emit_of(action)
         place = context.actions.index(action)
+        self.flag = int(action.is_fault) << FAULT | (min(place, MOST_NAMED) << ACTION if named else 0)
         self.name = f"{'probe' if probe else self.called}.{place}"
         params = [("ptr noalias nocapture", "ctx"), ("ptr noalias nocapture readonly", "before")]
         self.fn = fn = Function(self.name, params, "i1")
@@ -397,10 +401,9 @@ class Steps:
             with fn.when(self.expressions.parameters.asks(fn, prop)), fn.when(self._breaks(number, args)):
                 self._find(self.context.broken + 2 * number + self.action.is_fault)
         words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
-        flag = i64(int(self.action.is_fault) << 63)
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
         shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
-        fn.emit(f"call void @{self.emit}(ptr %ctx, {flag}, {shown})")
+        fn.emit(f"call void @{self.emit}(ptr %ctx, {i64(self.flag)}, {shown})")
 
     def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
         """Emit whether this step violates the property of steps number `number`."""

@@ -1,0 +1,190 @@
+"""The rows of the tables of a run, read by tasks that have pieces of one level each, in Arrow's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from ctypes import c_uint64
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from modelcheck.contract.engine import Task
+from modelcheck.explicit.codegen.search.context import NOWHERE
+from modelcheck.explicit.codegen.search.runtime import ACTION, FAULT, MOST_NAMED
+from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
+from modelcheck.explicit.native.kernel import Kernel
+from spark_explore.columns import PackedCodes, columns
+from spark_explore.search.blocks import FAILED, Expander, address_of
+from spark_explore.search.remote import numbers
+from spark_explore.storage.pieces import FilePiece, blocks
+from spark_explore.storage.run import Json, opened
+from spark_explore.storage.store import store_at
+from spec.frozen import frozen
+from spec.load import loads
+from spec.model.ir import Budget, Model, Scope
+from spec.model.kinds import OF_STATES
+from spec.model.values import decode
+
+ROWS = 1 << 14  # states in a batch
+STATE, NEXT = "_state", "_next"  # the packed states; no variable is called like that
+ACTION_NAME, BY_FAULT = "_action", "_by_fault"
+TRANSITIONS = pa.schema(
+    [(STATE, pa.binary()), (ACTION_NAME, pa.string()), (BY_FAULT, pa.bool_()), (NEXT, pa.binary())]
+)
+Rows = Iterator[pa.RecordBatch]
+
+
+@frozen
+class ReadStates:
+    """A Spark task: the states of pieces, given by number; of a property those that violate it."""
+
+    place: str
+    pieces: Sequence[FilePiece]
+    prop: str | None
+
+    def __call__(self, batches: Rows) -> Rows:
+        """The rows."""
+        here = run_at(self.place)
+        reader = StateRows(here, self.prop)
+        for number in numbers(batches):
+            for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
+                yield from reader.of(block)
+
+
+@frozen
+class ReadTransitions:
+    """A Spark task: the steps from the states of pieces, given by number; with `paid` also faults."""
+
+    place: str
+    pieces: Sequence[FilePiece]
+    paid: bool
+
+    def __call__(self, batches: Rows) -> Rows:
+        """The rows."""
+        here = run_at(self.place)
+        reader = TransitionRows(here)
+        for number in numbers(batches):
+            for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
+                yield from reader.of(block, paid=self.paid)
+
+
+# ------------------------------------------------------------------------------ the run
+
+
+@frozen(slots=False)
+class RunModel:
+    """The model, scope, budget and layout that a run's states are of."""
+
+    model: Model
+    scope: Scope
+    budget: Budget
+    symmetry: tuple[str, ...]
+    packed: PackedLayout
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns of the table of states."""
+        own = [(name, each.arrow) for name, each in columns(self.model, self.scope, self.packed)]
+        return pa.schema([(STATE, pa.binary()), *own])
+
+    def kernel(self, *properties: str) -> Kernel:
+        """The compiled code that expands states, and asks for these properties."""
+        asked = tuple(map(self.model.property, properties))
+        return Kernel(Task(self.model, self.scope, self.budget, asked, symmetry=self.symmetry), blocks=True)
+
+
+@lru_cache(maxsize=4)
+def run_at(place: str) -> RunModel:
+    """The model and scope of the run at a place. Raises CannotResume, OSError, Damaged."""
+    _, data = opened(store_at(place))
+    model = next(model for model in loads(data["text"], data["file"]) if model.name == data["model"])
+    scope, budget = _scope(model, data["scope"]), Budget(*data["budget"])
+    return RunModel(model, scope, budget, tuple(data["symmetry"]), layout(model, scope, budget.counted))
+
+
+def _scope(model: Model, data: Json) -> Scope:
+    """The scope in a run's description."""
+    sorts = {name: tuple(each) for name, each in data["sorts"].items()}
+    bare = Scope(sorts, data["nats"], data["networks"], {})
+    config = {e.name: decode(e.type, bare)(bytes.fromhex(data["config"][e.name])) for e in model.configs}
+    return Scope(sorts, data["nats"], data["networks"], config)
+
+
+def of_states(here: RunModel, prop: str) -> None:
+    """Raise KeyError unless the model has this property, and states have it."""
+    if here.model.property(prop).kind not in OF_STATES:
+        raise KeyError(prop)
+
+
+# ----------------------------------------------------------------------------- the rows
+
+
+class StateRows:
+    """The rows of a table of states: all, or those that violate (a `reachable`: satisfy) a property."""
+
+    def __init__(self, here: RunModel, prop: str | None) -> None:
+        self._here = here
+        self._kernel = None if prop is None else here.kernel(prop)
+        self._columns = [each for _, each in columns(here.model, here.scope, here.packed)]
+
+    def of(self, block: bytes) -> Rows:
+        """The states of a block."""
+        per_state, fields = self._here.packed.words, self._here.packed.variables
+        words = np.frombuffer(block, "<u8").reshape(-1, per_state)
+        if self._kernel is not None:
+            words = words[self._violating(self._kernel, block, len(words))]
+        for first in range(0, len(words), ROWS):
+            part = words[first : first + ROWS]
+            own = [c.array(PackedCodes(part, f.offset)) for c, f in zip(self._columns, fields, strict=True)]
+            yield pa.RecordBatch.from_arrays([_packed(part), *own], schema=self._here.schema)
+
+    def _violating(self, kernel: Kernel, block: bytes, count: int) -> list[int]:
+        """The states of a block that violate the property."""
+        ask, at, width = kernel.call["ask"], address_of(block), 8 * self._here.packed.words
+        firsts, found = (c_uint64 * (FAILED + 1))(NOWHERE), []
+        for number in range(count):
+            ask(at + width * number, 1, firsts)
+            if firsts[0] != NOWHERE:
+                found.append(number)
+                firsts[0] = NOWHERE
+        return found
+
+
+class TransitionRows:
+    """The rows of a table of transitions: every step from the states of a block."""
+
+    def __init__(self, here: RunModel) -> None:
+        if len(here.model.actions) > MOST_NAMED:
+            raise ValueError(f"a table of transitions names at most {MOST_NAMED} actions")
+        self._here = here
+        self._kernel = here.kernel()
+        self._names = pa.array([action.name for action in here.model.actions], pa.string())
+
+    def of(self, block: bytes, *, paid: bool) -> Rows:
+        """The steps from the states of a block."""
+        per_state = self._here.packed.words
+        states = np.frombuffer(block, "<u8").reshape(-1, per_state)
+        expander = Expander(self._kernel, 1, 1)
+        try:
+            for entries in expander.entries(block, paid=paid):
+                own = np.frombuffer(entries, "<u8").reshape(-1, per_state + 1)
+                told = own[:, per_state]
+                action = (told >> np.uint64(ACTION)) & np.uint64(MOST_NAMED)
+                columns = [
+                    _packed(states[(told & np.uint64(0xFFFFFFFF)).astype(np.int64)]),
+                    self._names.take(pa.array(action)),
+                    pa.array((told >> np.uint64(FAULT)).astype(bool)),
+                    _packed(own[:, :per_state]),
+                ]
+                yield pa.RecordBatch.from_arrays(columns, schema=TRANSITIONS)
+        finally:
+            expander.close()
+
+
+def _packed(words: Any) -> pa.Array:  # noqa: ANN401 - an array of numpy
+    """The packed states themselves."""
+    own = np.ascontiguousarray(words)
+    ends = np.arange(len(own) + 1, dtype=np.int32) * np.int32(8 * own.shape[1])
+    return pa.Array.from_buffers(pa.binary(), len(own), [None, pa.py_buffer(ends), pa.py_buffer(own)])
