@@ -40,6 +40,7 @@ class StateFolder:
         self, path: Path, arrays: StateArrays, helpers: Helpers, *, most: int | None, resume: bool
     ) -> None:
         self.path, self.arrays, self.helpers, self.most = path, arrays, helpers, most
+        self.described: Collection[int] = ()  # the runs that the checkpoint has
         self._unsafe: list[Path] = []  # runs that a loss of power may take
         if resume and not is_of_disk(path):
             raise CannotResume(f"there is no search on disk in {path}")
@@ -138,7 +139,16 @@ class StateFolder:
         self._unsafe = []
         write_sealed(self.path / NEW, data)
         (self.path / NEW).replace(self.path / SEARCH)
+        self.described = runs
         self.sweep(runs)
+
+    def drop(self, runs: Iterable[SortedRun]) -> None:
+        """Remove runs, but not those of the last description, which stay until the next; ignores errors."""
+        with suppress(OSError):
+            for run in runs:
+                if run.stored.number not in self.described:
+                    run.path.unlink()
+                    self._used -= run.stored.size
 
     def sweep(self, runs: Collection[int]) -> None:
         """Remove all runs but these; ignores errors."""

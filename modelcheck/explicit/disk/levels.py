@@ -81,6 +81,7 @@ class LevelsOnDisk(PackedSearch):
         self.due: list[tuple[int, SortedRun]] = []
         self.waking: dict[int, list[SortedRun]] = {}
         self.runs = RunsBack(task, machine, self.kernel, self)
+        self.spent: list[SortedRun] = []  # that nothing needs once what follows is whole
         self._expanded: SortedRun | None = None  # the level before this one, in the same layer
         self._apart: list[SortedRun] = []  # new states of this level
         self._due_apart: list[SortedRun] = []
@@ -109,6 +110,7 @@ class LevelsOnDisk(PackedSearch):
             self._expand_run(before, faults, depth - 1)
         for run in self.waking.pop(depth, []):
             self._insert_run(run)
+            self.spent.append(run)
         self.entering.pop(depth, None)
         self._settle(depth)
         return self.runs_of_levels[-1] is not None
@@ -137,6 +139,7 @@ class LevelsOnDisk(PackedSearch):
             run = self._unseen(sources)
         with self._new(self._due_apart, waiting=True) as sources:
             due = self._unseen(sources)
+        self.spent += [*self._apart, *self._due_apart]
         self._apart, self._due_apart = [], []
         self.recent.restart()
         self.recent.apart = 0
@@ -162,6 +165,7 @@ class LevelsOnDisk(PackedSearch):
             left = self._unseen([run.pieces(self.helpers)])
             if left is not None:
                 due.setdefault(depth, []).append(left)
+            self.spent.append(run)
         self.due, self.waking = [], due
         return {depth: [] for depth in due}
 
@@ -249,6 +253,7 @@ class LevelsOnDisk(PackedSearch):
             sources = [run.pieces(self.helpers) for run in self.seen[-2:]]
             joined = self.folder.write(self._minded(merged(self.arrays, sources)))
             assert joined is not None
+            self.spent += [run for run in self.seen[-2:] if run not in self.runs_of_levels]
             self.seen[-2:] = [joined]
             self._is_whole()
 

@@ -74,7 +74,6 @@ class DiskSearch(LevelsOnDisk):
         assert task.keep is not None
         self._every, self._saved = task.keep.seconds, self.started
         self._whole = self._now()
-        self._described_runs: set[int] = set()  # those that the checkpoint has
         if task.keep.resume:
             self._resume()
 
@@ -104,6 +103,8 @@ class DiskSearch(LevelsOnDisk):
     def _is_whole(self) -> None:
         """Remember what is known, and save it now and then."""
         self._whole = self._now()
+        self.folder.drop(self.spent)
+        self.spent = []
         if monotonic() - self._saved >= self._every:
             self._save()
 
@@ -135,7 +136,7 @@ class DiskSearch(LevelsOnDisk):
         self.recent.levels, self.runs_of_levels = list(whole.levels), list(whole.runs)
         self.recent.before, self.recent.kept = whole.states, list(whole.kept)
         self.recent.restore(whole.witnessed)
-        self.seen = list(whole.seen)
+        self.seen, self.spent = list(whole.seen), []
         self.due = [(depth, run) for depth, runs in whole.due for run in runs]
         self.waking = {depth: list(runs) for depth, runs in whole.waking}
         self.entering = {depth: [] for depth in self.waking}
@@ -149,13 +150,12 @@ class DiskSearch(LevelsOnDisk):
         """Write what is whole as the checkpoint, and remove the runs that it has no more."""
         self._saved, whole = monotonic(), self._whole
         runs = {run.stored.number for run in whole.all_runs}
-        self.folder.sweep(runs | self._described_runs)  # where the disk is full there is some room then
+        self.folder.sweep(runs.union(self.folder.described))  # where the disk is full there is some room then
         try:
             self.folder.describe(self._described(whole), runs)
         except OSError as error:
             self.reporter.tell(Checkpointed(whole.states, (error.strerror or str(error)).lower()))
         else:
-            self._described_runs = runs
             self.reporter.tell(Checkpointed(whole.states))
 
     def _described(self, whole: WholeLevels) -> Json:
@@ -200,8 +200,8 @@ class DiskSearch(LevelsOnDisk):
             self.go_on(float(data["seconds"]))
         except MISTAKES:
             damaged("search.json is not as a search would write it")
-        self._described_runs = {run.stored.number for run in self._whole.all_runs}
-        self.folder.sweep(self._described_runs)
+        self.folder.described = {run.stored.number for run in self._whole.all_runs}
+        self.folder.sweep(self.folder.described)
         self._saved = monotonic()
 
     def _read(self, data: Json) -> WholeLevels:
