@@ -281,6 +281,14 @@ def test_what_needs_all_states_in_memory_is_refused(tmp_path: Path) -> None:
     assert "leadsto lit on disk" in str(refusal.value)
 
 
+def test_where_no_engine_is_named_the_refusal_is_that_of_the_search_on_disk(tmp_path: Path) -> None:
+    (model,) = loads(WAYS_BACK)
+    with pytest.raises(Unsupported) as refusal:
+        check(model, model.checks[0], keep=Keep(tmp_path, states=True))
+
+    assert str(refusal.value).startswith("the engine explicit cannot do: recoverable back on disk")
+
+
 # ------------------------------------------------------------------------ by command
 
 
