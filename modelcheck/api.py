@@ -212,14 +212,16 @@ def _name(engine: str | Engine) -> str:
 
 
 def _able(engines: tuple[str | Engine, ...], task: Task) -> Engine:
-    """The first engine that can do all of a task. Raises Unsupported."""
-    name, refusals = "", tuple[Refusal, ...]()
+    """The first engine that can do all of a task. Raises Unsupported, of one that names no other of them."""
+    refused: dict[str, tuple[Refusal, ...]] = {}
     for each in engines:
         chosen = engine_of(each) if isinstance(each, str) else each
-        name, refusals = chosen.name, chosen.refusals(task)
-        if not refusals:
+        refused[chosen.name] = chosen.refusals(task)
+        if not refused[chosen.name]:
             return chosen
-    raise Unsupported(name, refusals)
+    names = [name for name in refused if not any(each.instead in refused for each in refused[name])]
+    last = (names or list(refused))[-1]
+    raise Unsupported(last, refused[last])
 
 
 def traces(findings: Findings) -> tuple[Trace, ...]:

@@ -31,6 +31,8 @@ OWNERS = {  # what comes from outside, and the modules that may import it
     "z3": ("modelcheck.symbolic.z3_library",),
     "kafka": ("modelcheck.kafka.live.connection", "modelcheck.kafka.reproduce.client"),
     "llvmlite": ("modelcheck.explicit.native.compiling",),
+    "backports": ("modelcheck.explicit.disk.compression",),
+    "compression": ("modelcheck.explicit.disk.compression",),  # in the standard library from 3.14 on
     "jinja2": ("counterexamples",),
     "numpy": ("modelcheck.asking.rates.solved", "modelcheck.asking.lemmas", "spark_explore"),
     "mcp": ("modelcheck.commands.serve.mcp.server",),

@@ -526,6 +526,7 @@ def test_an_assumption_that_does_not_hold_is_shown(tmp_path: Path) -> None:
         (("check", TINY, "--depth", "4"), "--depth is for --engine bmc"),
         (("check", TINY, "--seed", "0"), "--seed is for --simulate N"),
         (("check", TINY, "--checkpoint", "a", "--resume", "a"), "give it alone"),
+        (("check", TINY, "--disk", "a", "--resume", "a"), "give one of them alone"),
     ],
     ids=str,
 )

@@ -20,23 +20,27 @@ T = TypeVar("T")
 
 @frozen
 class Limits:
-    """The limits of a search: states, seconds, bytes of memory; None is unlimited."""
+    """The limits of a search: states, seconds, bytes of memory and on disk; None is unlimited."""
 
     states: int | None = None
     seconds: float | None = None
     memory: int | None = None
+    disk: int | None = None
 
 
 @frozen
 class Keep:
     """A folder in which checkpoints of a search are saved, at intervals and at its end.
 
-    With `resume` the search continues from the checkpoint in the folder.
+    With `resume` the search continues from the checkpoint in the folder.  With `states`
+    they are in the folder too, as sorted runs, and memory has the recent ones alone; a folder
+    that has them already says so itself.
     """
 
     folder: Path
     seconds: float = 300
     resume: bool = False
+    states: bool = False
 
 
 @frozen

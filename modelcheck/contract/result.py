@@ -163,6 +163,7 @@ class End(Enum):
     STATES = "the limit of states is reached"
     SECONDS = "the limit of time is reached"
     MEMORY = "the limit of memory is reached"
+    DISK = "no more can be written to disk"
     SAMPLED = "random runs see a part only"
     DEPTH = "only runs up to the limit of steps were searched"
     ROOM = "more values of a nat without a bound are in use at once than there is room for"

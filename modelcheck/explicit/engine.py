@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from time import perf_counter
 from typing import ClassVar
 
@@ -11,6 +11,11 @@ from modelcheck.contract.engine import Prepared, Refusal, Task, not_of_represent
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
+from modelcheck.explicit.disk.folder import StateFolder, is_of_disk
+from modelcheck.explicit.disk.levels import Room, room_for
+from modelcheck.explicit.disk.runs import Helpers, StateArrays
+from modelcheck.explicit.disk.search import DiskSearch
+from modelcheck.explicit.disk.space import RecentSpace
 from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
@@ -24,6 +29,8 @@ from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
+from spec.model.ir import PropertyKind
+from spec.model.kinds import OF_FAIR_RUNS
 
 
 class ExplicitEngine:
@@ -32,11 +39,13 @@ class ExplicitEngine:
     It begins with code that was compiled quickly, and changes to better code when a search
     takes longer; with `optimise` it has that from the start.  With `series` it answers
     several tasks in turn, and those of a family share what is compiled; `close` it then.
+    `room` is what a search on disk has in memory, by default what the limit of memory leaves.
     """
 
     name: ClassVar[str] = "explicit"
 
-    def __init__(self, *, optimise: bool = False, series: bool = False) -> None:
+    def __init__(self, *, optimise: bool = False, series: bool = False, room: Room | None = None) -> None:
+        self._room = room
         self._tier = Tier.FULL if optimise else None
         self._series = series
         self._kernels: Prepared[Kernel] = Prepared()
@@ -60,6 +69,8 @@ class ExplicitEngine:
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What is about fair runs where states represent others; values too wide."""
         refused = not_of_representatives(task)
+        if is_on_disk(task):
+            refused += not_on_disk(task)
         if not refused:
             try:
                 self._kernels.of(task, self._kernel)
@@ -76,6 +87,8 @@ class ExplicitEngine:
         if self._codes is not None and (problem := self._codes.not_kept()):
             reporter.tell(problem)
         machine, threads = Machine(task.model, of_runs(task.scope)), task.threads or cores()
+        if is_on_disk(task):
+            return self._on_disk(task, kernel, machine, reporter, threads)
         with (
             closing(PackedSpace(kernel, ways=task.ways)) as space,
             closing(PackedSearch(task, space, machine, reporter, threads)) as search,
@@ -90,6 +103,29 @@ class ExplicitEngine:
                     return account.findings(self.name)
                 with only_runs():
                     return account.findings(self.name)
+
+    def _on_disk(
+        self, task: Task, kernel: Kernel, machine: Machine, reporter: Reporter, threads: int
+    ) -> Findings:
+        """The findings of the search on disk; its folder is removed if nothing is left to be found."""
+        assert task.keep is not None
+        sizes = self._room or room_for(kernel.layout.words, task.limits.memory)
+        with (
+            closing(Helpers(threads - 1)) as helpers,
+            closing(StateArrays(kernel, sizes.block)) as arrays,
+            closing(
+                StateFolder(task.keep.folder, arrays, helpers, most=task.limits.disk, resume=task.keep.resume)
+            ) as folder,
+            closing(RecentSpace(kernel)) as space,
+            closing(DiskSearch(task, space, machine, reporter, threads, folder, sizes)) as search,
+            self._optimiser(task, kernel) as search.optimiser,
+            closing(PackedFindings(search, search.run())) as account,
+            only_runs() if task.keep.resume else nullcontext(),
+        ):
+            found = account.findings(self.name)
+            if not found.end.partial:
+                folder.remove()
+            return found
 
     def _kernel(self, task: Task) -> Kernel:
         """The kernel of a task, from the cache or compiled."""
@@ -113,3 +149,18 @@ class ExplicitEngine:
         finally:
             if not shared:
                 self._optimisers.pop("").close()
+
+
+def is_on_disk(task: Task) -> bool:
+    """Whether the states of a task are to be on disk, or are there already."""
+    keep = task.keep
+    return keep is not None and (keep.states or (keep.resume and is_of_disk(keep.folder)))
+
+
+def not_on_disk(task: Task) -> list[Refusal]:
+    """What a search on disk cannot do: what needs all states in memory, and nats without a bound."""
+    asked = [prop for prop in task.properties if prop.kind in {PropertyKind.RECOVERABLE, *OF_FAIR_RUNS}]
+    return [
+        *(Refusal(f"{prop.kind.value} {prop.name} on disk") for prop in asked),
+        *(Refusal(f"`{name} = any` on disk") for name in sorted(task.scope.unbounded)),
+    ]

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from modelcheck.contract.engine import Engine
 from modelcheck.engines.registry import ENGINES
 from modelcheck.engines.registry import engine as engine_of
+from modelcheck.explicit.disk.levels import Room
 from spec.model.ir import PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS
+from tests.on_disk import OnDisk
 
 
 class Promise(Enum):
@@ -58,6 +61,7 @@ def _each(kinds: frozenset[PropertyKind], gap: Gap, *, renamed: bool = False) ->
 _RENAMED = Gap(Why.NOT_IMPLEMENTED, "a promise of fairness is of an action of one member: NOTE(alike)")
 _CLAIMS = Gap(Why.NEVER, "its questions are about one state or one step, and not about whole runs")
 _UNCOUNTED = Gap(Why.NEVER, "it lists no states, of which some could count as one")
+_IN_MEMORY = Gap(Why.NOT_YET, "ways back and ways round are looked for in a table of all states")
 _UNKEPT = Gap(Why.NOT_IMPLEMENTED, "what a solver has learnt is not written down")
 _SOLVER = {
     **_each(OF_RUNS | {PropertyKind.DEADLOCK_FREE}, _CLAIMS),
@@ -89,8 +93,8 @@ class Way:
 
     Of random models it is asked about one in `every`; of protocols with both questions of each where it is
     asked `widely`, else with the smallest, and not of those that go on from another one, whose model they
-    have.  `refused` are models that it cannot express, each by which of CONSTRUCTS; `slow` are those that
-    it need not be asked about, each with the reason.
+    have.  `gaps` are more than those of its engine.  `refused` are models that it cannot express, each by
+    which of CONSTRUCTS; `slow` are those that it need not be asked about, each with the reason.
     """
 
     name: str
@@ -100,6 +104,7 @@ class Way:
     make: Callable[[], Engine]
     options: Mapping[str, Any] = field(default_factory=dict)
     widely: bool = False
+    gaps: Mapping[Feature, Gap] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
 
@@ -155,6 +160,13 @@ WAYS = (
     ),
     Way(
         "spark, in one process", "spark", Promise.EVERYTHING, 4, _made("spark", shards=3, driver_states=None)
+    ),
+        "explicit, on disk",
+        "explicit",
+        Promise.EVERYTHING,
+        4,
+        partial(OnDisk, Room(50, 100, 20)),
+        gaps=_each(OF_FAIR_RUNS | {PropertyKind.RECOVERABLE}, _IN_MEMORY),
     ),
     Way("bmc", "bmc", Promise.RUNS, 4, _made("bmc", depth=DEPTH), refused=_REFUSED, slow=_SLOW),
     Way(

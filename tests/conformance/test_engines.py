@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("quickly_compiled")
 def asked_of(way: Way, model: Model, asked: Check) -> Check:
     """The check without the kinds of properties that are gaps of an engine."""
     renamed = is_renamed(way)
-    gaps = GAPS[way.of].keys()
+    gaps = GAPS[way.of].keys() | way.gaps.keys()
     names = [p.name for p in model.properties if asked.only is None or p.name in asked.only]
     kinds = {name: model.property(name).kind for name in names}
     only = (

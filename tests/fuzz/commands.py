@@ -28,8 +28,9 @@ PLACES = ("o", "m.rsm", ".", "no/such/place", "", "/dev/full", "o.svg", "o.json"
 ASKED = "--check@ --of@ --property@ --scope= --config= --faults#"
 OPTIONS = {  # what stands behind each: a number, a name, a pair, a format, a place or nothing
     "check": f"{ASKED} --strict --seconds# --depth# --fewest-faults --optimise --seed# --shrink --threads# "
-    "--symmetry --no-ways --max-states# --max-memory# --checkpoint: --resume: --every# -v --why "
-    "--timings -q --certificate: --json --itf: --html: --draw? --out: --force --simulate# --estimate",
+    "--symmetry --no-ways --max-states# --max-memory# --max-disk# --disk: --checkpoint: --resume: --every# "
+    "-v --why --timings -q --certificate: --json --itf: --html: --draw? --out: --force --simulate# "
+    "--estimate",
     "sweep": f"{ASKED} --vary= --symmetry --max-states# --json",
     "necessity": "--check@ --kind@ --max-states# --max-memory# -v --json --draw? --out: --force",
     "kafka review": "--kafka# --brokers# --topic@ --faults# --require= --max-states# -v --json "

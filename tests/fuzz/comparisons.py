@@ -33,6 +33,7 @@ from tests.agreement import Found, cost, differences, found_by, orbits, up_to_re
 from tests.fuzz.cases import Case, TooLarge
 from tests.fuzz.findings import Differences
 from tests.fuzz.of_chains import chains
+from tests.fuzz.of_disk import on_disk, on_disk_resumed
 from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
 from tests.fuzz.of_pictures import pictures
@@ -387,6 +388,8 @@ COMPARISONS = (
     Comparison("explicit, 2 threads", 2, two_threads),
     Comparison("explicit, without ways", 3, no_ways),
     Comparison("explicit, resumed", 4, resumed),
+    Comparison("disk", 3, on_disk),
+    Comparison("disk, resumed", 5, on_disk_resumed),
     Comparison("symmetry", 1, symmetry, of_tiny=1),
     Comparison("explicit, symmetry", 3, explicit_symmetry),
     Comparison("orbits", 11, orbits_counted),

@@ -42,6 +42,7 @@ class Mutant:
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC, LAST, REPRESENTATIVES = "explicit, symmetry", "last layer", "representatives"
+DISK, DISK_RESUMED, ON_DISK = "disk", "disk, resumed", "modelcheck/explicit/disk"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
@@ -159,6 +160,37 @@ MUTANTS = (
            '"seeds": [[depth, list(counts)] for depth, counts in search.seeds],', '"seeds": [],', RESUMED),
     Mutant("a checkpoint swaps two sums", f"{EXPLICIT}/search/checkpoint.py",
            '"so_far": list(search.sums),', '"so_far": list(search.sums[::-1]),', RESUMED),
+    Mutant("only the newest run is looked up", f"{ON_DISK}/levels.py",
+           "subtracted(self.arrays, pieces, self.seen, self.helpers)",
+           "subtracted(self.arrays, pieces, self.seen[-1:], self.helpers)", DISK),
+    Mutant("what is in two sources is merged twice", f"{CODEGEN}/search/sorted_states.py",
+           "fn.select(less, i64(0), width)", "fn.select(first, i64(0), width)", DISK),
+    Mutant("the sorted states are in the other place", f"{ON_DISK}/runs.py",
+           "(other if is_other else states)", "(states if is_other else other)", DISK),
+    Mutant("on disk, what waits enters a step late", f"{ON_DISK}/levels.py",
+           "self.due.append((depth, due))", "self.due.append((depth + 1, due))", DISK),
+    Mutant("on disk, some of what waits is lost", f"{ON_DISK}/levels.py",
+           "for depth, run in self.due:", "for depth, run in self.due[1:]:", DISK),
+    Mutant("where memory is full, what waits is lost", f"{ON_DISK}/levels.py",
+           "in ((False, self._apart), (True, self._due_apart)):", "in ((False, self._apart),):", DISK),
+    Mutant("the first state of a block is looked up in the block before", f"{ON_DISK}/runs.py",
+           "max(0, bisect_right(self.firsts,", "max(0, -1 + bisect_right(self.firsts,", DISK),
+    Mutant("runs are joined without one of them", f"{ON_DISK}/levels.py",
+           "for run in self.seen[-2:]]", "for run in self.seen[-1:]]", DISK),
+    Mutant("the end of a longer source is not merged", f"{ON_DISK}/merging.py",
+           "                yield from source\n", "", DISK),
+    Mutant("on disk, a find is in a state of the first block", f"{ON_DISK}/levels.py",
+           "(address, HERE | first)", "(address, HERE)", DISK),
+    Mutant("no run on disk is found back to a fault", f"{ON_DISK}/ways.py",
+           "depth, by_fault=True)", "depth, by_fault=False)", DISK),
+    Mutant("on disk, one more fault adds nothing", f"{ON_DISK}/levels.py",
+           "        return self._has_unseen()\n", "        return False\n", DISK),
+    Mutant("a checkpoint on disk forgets what waits", f"{ON_DISK}/search.py",
+           '"due": due(whole.due),', '"due": [],', DISK_RESUMED),
+    Mutant("a checkpoint on disk swaps two sums", f"{ON_DISK}/search.py",
+           '"so_far": whole.sums,', '"so_far": whole.sums[::-1],', DISK_RESUMED),
+    Mutant("a search on disk keeps the counts of a level that is not whole", f"{ON_DISK}/search.py",
+           "self.tally.restore(whole.counts,", "self.tally.restore(self.tally.as_words(),", DISK_RESUMED),
     Mutant("questions with and without a way back share code", f"{EXPLICIT}/native/kernel.py",
            "own = (recoverable(task), of_fair_runs(task))", "own = (of_fair_runs(task),)", "family"),
     Mutant("questions with and without fair runs share code", f"{EXPLICIT}/native/kernel.py",

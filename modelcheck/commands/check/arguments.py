@@ -58,8 +58,24 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add("--max-states", type=amounts.count, metavar="N", help="give up after N states (2000, 5M)")
     add("--max-time", type=amounts.seconds, metavar="T", help="give up after this time (90, 90s, 5m, 2h)")
     add("--max-memory", type=amounts.bytes_, metavar="M", help="give up above this much memory (800M, 4G)")
+    add(
+        "--disk",
+        type=Path,
+        metavar="DIR",
+        help="keep the states in this folder, and recent ones in memory; --resume continues from there",
+    )
+    add(
+        "--max-disk",
+        type=amounts.bytes_,
+        metavar="M",
+        help="with --disk: give up above this much on disk (50G)",
+    )
     add("--checkpoint", type=Path, metavar="DIR", help="save checkpoints to this folder, for --resume")
-    add("--resume", metavar="DIR", help="continue from a checkpoint or a --run-dir, and keep it up to date")
+    add(
+        "--resume",
+        metavar="DIR",
+        help="continue from a checkpoint, a --disk or a --run-dir, and keep it up to date",
+    )
     add(
         "--every",
         type=amounts.seconds,
@@ -116,17 +132,31 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     refuse_unused(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
-    kept = args.checkpoint is not None or args.resume is not None
+    if args.disk is not None or args.max_disk is not None:
+        _refuse_with_disk(args)
+    kept = args.checkpoint is not None or args.resume is not None or args.disk is not None
     written = args.itf or args.html or args.draw or pipeline_paths(args)
     if args.estimate and (args.json or args.symmetry or written or kept):
         args.refuse(
             "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
-            "nor a checkpoint"
+            "nor a checkpoint nor --disk"
         )
     if args.certificate is not None and changed(args):
         args.refuse(
             f"a certificate applies to a check exactly as written: leave out {', '.join(changed(args))}"
         )
+
+
+def _refuse_with_disk(args: argparse.Namespace) -> None:
+    """Exit with an error for options that do not go together with `--disk` and `--max-disk`."""
+    if args.disk is None and args.resume is None:
+        args.refuse("--max-disk is for --disk, or for --resume of its folder")
+    if args.disk is not None and (args.checkpoint is not None or args.resume is not None):
+        args.refuse("--disk keeps its own checkpoint, from which --resume continues: give one of them alone")
+    if args.engine == SPARK:
+        args.refuse("--engine spark has its states in its --run-dir: leave out --disk and --max-disk")
+    if args.no_ways:
+        args.refuse("--disk stores no predecessors anyway: leave out --no-ways")
 
 
 def _refuse_with_all(args: argparse.Namespace) -> None:
@@ -150,8 +180,8 @@ def files(args: argparse.Namespace, output: Output) -> Files:
     made.refuse("html", args.html)
     made.refuse("itf", itf)
     refuse_report(args, made)
-    if args.checkpoint is not None:
-        have_folder(Path(args.checkpoint))
+    for folder in filter(None, (args.checkpoint, args.disk)):
+        have_folder(folder)
     return made
 
 
@@ -169,8 +199,8 @@ def changed(args: argparse.Namespace) -> list[str]:
 
 
 def keep(args: argparse.Namespace) -> Keep | None:
-    """Where checkpoints are written, if they are wanted."""
-    folder = args.resume or args.checkpoint
+    """Where checkpoints or all states are written, if that is wanted."""
+    folder = args.resume or args.checkpoint or args.disk
     if folder is None or args.engine == SPARK:  # whose levels are in files as it goes
         return None
-    return Keep(Path(folder), args.every, resume=args.resume is not None)
+    return Keep(Path(folder), args.every, resume=args.resume is not None, states=args.disk is not None)

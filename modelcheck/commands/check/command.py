@@ -262,7 +262,7 @@ def _ask(
 
 def _limits(args: argparse.Namespace) -> Limits:
     """The limits in the options."""
-    return Limits(args.max_states, args.max_time, args.max_memory)
+    return Limits(args.max_states, args.max_time, args.max_memory, args.max_disk)
 
 
 def _tell_disagreement(output: Output, model: Model, check: Check, found: Disagreement) -> None:

@@ -24,6 +24,7 @@ SIGNATURES: Signatures = {
     "leads_elsewhere": (ctypes.c_uint8, [_P, _P, _N, _P, _N, _P]),
     "represent": (None, [_P, _P]),
     "hash": (ctypes.c_uint64, [_P]),
+    "sort": (None, [_P, _N, _P, _P, _P]),
 }
 OF_RECOVERY: Signatures = {
     "mark_goal": (None, [_P, _N, _N]),
@@ -49,6 +50,18 @@ OF_GRAPHS: Signatures = {
     "settled": (_N, [_P, _N, _N]),
     "way": (_FLAG, [_P, _N, _N, ctypes.c_uint64]),
 }
+OF_SORTED: Signatures = {
+    "sort_by_value": (_N, [_P, _P, _N, _P]),
+    "merge_sorted": (None, [_P]),
+    "subtract": (None, [_P, _N, _P, _N, _P]),
+    "drop": (_N, [_P, _N, _P]),
+    "first_from": (_N, [_P, _N, _P]),
+    "split_bytes": (None, [_P, _N, _P]),
+    "join_bytes": (None, [_P, _N, _P]),
+    "with_meta": (None, [_P, _N, _P]),
+    "without_meta": (None, [_P, _N, _P]),
+    "seek": (_N, [_P, _N, _P, _FLAG]),
+}
 OF_BLOCKS: Signatures = {
     "deduplicate": (_N, [_P, _N, _P, _N]),
     "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
@@ -69,7 +82,17 @@ OF_WAYS: Signatures = {
     "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
 }
-PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, *OF_SAMPLES, "configure"}
+PUBLIC = {
+    *SIGNATURES,
+    *OF_RECOVERY,
+    *OF_LIVENESS,
+    *OF_GRAPHS,
+    *OF_SORTED,
+    *OF_BLOCKS,
+    *OF_WAYS,
+    *OF_SAMPLES,
+    "configure",
+}
 
 
 class MachineCode:

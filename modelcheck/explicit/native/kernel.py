@@ -30,6 +30,7 @@ from modelcheck.explicit.native.functions import (
     OF_GRAPHS,
     OF_LIVENESS,
     OF_RECOVERY,
+    OF_SORTED,
     OF_WAYS,
     SIGNATURES,
     Codes,
@@ -152,13 +153,22 @@ class Kernel:
 
     def graphs(self) -> Mapping[str, Any]:
         """The compiled functions on the graph of states, the same for all models."""
-        name = hashlib.sha256(repr(("graphs", sources("modelcheck.explicit"), environment())).encode())
-        key = _name(name.hexdigest(), Tier.FULL)
+        key = _name_of_all("graphs")
         code = self._codes.find(key, OF_GRAPHS)
         if code is None:
             from modelcheck.explicit.native.writing import of_graphs  # noqa: PLC0415 - as in `_make`
 
             code = self._codes.keep(key, of_graphs(), OF_GRAPHS)
+        return code.call
+
+    def sorted_states(self) -> Mapping[str, Any]:
+        """The compiled functions on sorted arrays of states, the same for all states of as many words."""
+        key = _name_of_all("sorted states", self.layout.words)
+        code = self._codes.find(key, OF_SORTED)
+        if code is None:
+            from modelcheck.explicit.native.writing import of_sorted_states  # noqa: PLC0415 - as in `_make`
+
+            code = self._codes.keep(key, of_sorted_states(self.layout.words), OF_SORTED)
         return code.call
 
     def shard_of(self, words: Words) -> int:
@@ -199,6 +209,12 @@ def shared_name(task: Task) -> str:
 def name_of_runs(task: Task) -> str:
     """The cache name of the code that makes random runs of a task."""
     return _name(_key(task) + "-runs", Tier.QUICK)
+
+
+def _name_of_all(*what: object) -> str:
+    """The cache name of code that is the same for all models."""
+    name = hashlib.sha256(repr((*what, sources("modelcheck.explicit"), environment())).encode())
+    return _name(name.hexdigest(), Tier.FULL)
 
 
 def _name(key: str, tier: Tier) -> str:

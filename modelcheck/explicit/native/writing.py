@@ -21,6 +21,7 @@ from modelcheck.explicit.codegen.search.liveness import Liveness
 from modelcheck.explicit.codegen.search.loops import ActionFunctions, loops
 from modelcheck.explicit.codegen.search.recovery_blocks import RecoveryBlocks
 from modelcheck.explicit.codegen.search.sampling import Sampling, SamplingSteps
+from modelcheck.explicit.codegen.search.sorted_states import SortedStates
 from modelcheck.explicit.codegen.search.steps import Steps
 from modelcheck.explicit.codegen.states.canonical import canonical, emitting
 from modelcheck.explicit.codegen.states.in_use import greatest
@@ -51,6 +52,11 @@ def full(task: Task, layout: PackedLayout, *, blocks: bool = False, shared: bool
 def of_graphs() -> bytes:
     """The fully optimised code of the functions on graphs."""
     return code(KernelText(text_of(graphs(), PUBLIC), 0), Tier.FULL)
+
+
+def of_sorted_states(words: int) -> bytes:
+    """The fully optimised code of the functions on sorted arrays of states."""
+    return code(KernelText(text_of(SortedStates(words).functions(), PUBLIC), 0), Tier.FULL)
 
 
 def code(written: KernelText, tier: Tier) -> bytes:

@@ -20,9 +20,10 @@ from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import Shard
 from modelcheck.explicit.search.tally import Find
-from spec.reading import bytes_of
+from spec.reading import bytes_of, text_of
 
 PIECE = 1 << 24  # bytes read or written at once
+LARGEST = 1 << 28  # bytes of all that is not in the shards
 FORMAT = 3
 MARK, MARKED = "modelcheck-checkpoint", "written by modelcheck\n"  # a file in each of our folders
 SEARCH = "search.json"
@@ -54,11 +55,7 @@ class Checkpoints:
             for shard in search.space.shards:
                 with (new / shard_file(shard.number)).open("wb") as file:
                     sums[shard_file(shard.number)] = _write(file, sections(search, shard))
-            text = json.dumps(described(search) | {"sums": sums})
-            with (new / SEARCH).open("w", encoding="utf-8") as file_:
-                file_.write(hashlib.sha256(text.encode()).hexdigest() + text)
-                file_.flush()
-                os.fsync(file_.fileno())
+            write_sealed(new / SEARCH, described(search) | {"sums": sums})
             new.rename(whole)
         except BaseException:
             _remove(new)
@@ -90,6 +87,25 @@ def is_ours(path: Path) -> bool:
         return not path.is_symlink() and bytes_of(path / MARK, len(MARKED) + 1) == MARKED.encode()
     except OSError:
         return False
+
+
+def write_sealed(path: Path, data: Json) -> None:
+    """Write JSON data with their checksum; they are on disk then. Raises OSError."""
+    text = json.dumps(data)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(hashlib.sha256(text.encode()).hexdigest() + text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_sealed(path: Path) -> Json:
+    """JSON data that were written with their checksum. Raises CannotResume, OSError, and ValueError."""
+    whole = text_of(path, LARGEST)
+    digest, text = whole[:64], whole[64:]
+    if hashlib.sha256(text.encode()).hexdigest() != digest:
+        damaged(path.name)
+    data: Json = json.loads(text)
+    return data
 
 
 def damaged(what: str) -> NoReturn:
@@ -176,8 +192,8 @@ def described(search: PackedSearch) -> Json:
         "layers": [asdict(layer) for layer in search.layers],
         "tally": tally.as_words(),
         "finds": tally.finds(search.workers),
-        "best": {name: _find_as_json(find) for name, find in sorted(tally.best.items())},
-        "error": None if tally.error is None else _find_as_json(tally.error),
+        "best": {name: find_as_json(find) for name, find in sorted(tally.best.items())},
+        "error": None if tally.error is None else find_as_json(tally.error),
         "seconds": monotonic() - search.started,
     }
 
@@ -189,6 +205,6 @@ def question(search: PackedSearch) -> list[Any]:
     return [task.budget.total, kinds, task.stop_early, task.ways]
 
 
-def _find_as_json(find: Find) -> list[Any]:
+def find_as_json(find: Find) -> list[Any]:
     """A find as JSON data."""
     return [find.faults, find.depth, find.number, find.way.name, find.by_fault]

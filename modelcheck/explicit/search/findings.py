@@ -24,7 +24,7 @@ class PackedFindings(FindingsOfSearch[PackedSearch]):
 
     def __init__(self, search: PackedSearch, end: End) -> None:
         super().__init__(search, end)
-        self._is_looked_for = search.space.ways  # the way to all that was found
+        self._is_looked_for = search.knows_ways  # the way to all that was found
         self._memory = ExitStack()
 
     def later(self) -> Mapping[PropertyKind, Callable[[Property], Verdict]]:

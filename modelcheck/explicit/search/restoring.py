@@ -31,6 +31,7 @@ from modelcheck.explicit.search.checkpoint import (
     damaged,
     described,
     question,
+    read_sealed,
     sections,
     shard_file,
 )
@@ -38,11 +39,10 @@ from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Positio
 from modelcheck.explicit.search.space import FULL, PackedLevel, PackedSpace, Shard
 from modelcheck.explicit.search.space import SMALL as FEWEST
 from modelcheck.explicit.search.tally import Find, FindKind
-from spec.reading import opened, text_of
+from spec.reading import opened
 
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
 LONGEST = 1e10  # seconds
-LARGEST = 1 << 28  # bytes of all that is not in the shards
 MISTAKES = (  # of whoever wrote something else
     ArithmeticError,
     AttributeError,
@@ -78,11 +78,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
 
 def _read(folder: Path, search: PackedSearch) -> tuple[Json, dict[str, str]]:
     """The description in a checkpoint, and the checksums of the shards."""
-    whole = text_of(folder / SEARCH, LARGEST)
-    digest, text = whole[:64], whole[64:]
-    if hashlib.sha256(text.encode()).hexdigest() != digest:
-        damaged(SEARCH)
-    data: Json = json.loads(text)
+    data = read_sealed(folder / SEARCH)
     if data["format"] != FORMAT or data["key"] != search.kernel.key or data["task"] != question(search):
         raise CannotResume(OTHER)
     return data, data.pop("sums")

@@ -19,7 +19,7 @@ from modelcheck.explicit.codegen.search.context import FORGETTING
 from modelcheck.explicit.codegen.search.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
-from modelcheck.explicit.search.runs import PackedRuns
+from modelcheck.explicit.search.runs import PackedRuns, Replay
 from modelcheck.explicit.search.space import LARGE, PackedSpace
 from modelcheck.explicit.search.tally import CountsAndFinds, Find
 from modelcheck.processes.signals import at_request
@@ -105,10 +105,15 @@ class PackedSearch(LayeredSearch[Part, Find]):
         self.seeds: list[tuple[int, tuple[int, ...]]] = []  # after each level: its depth, how many wait
         self.position = Position(0, 0)
         self.resumed = False
-        self.runs = PackedRuns(task, machine, kernel, space)
+        self.runs: Replay = PackedRuns(task, machine, kernel, space)
 
     def __len__(self) -> int:
         return len(self.space)
+
+    @property
+    def knows_ways(self) -> bool:
+        """Whether runs are found without a second search."""
+        return self.space.ways
 
     def run(self) -> End:
         """Search, until everything is seen or something ends the search."""
@@ -145,7 +150,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     # ---------------------------------------------------------------- levels and layers
 
-    def _start(self) -> int:
+    def _start(self) -> int | None:
         """Insert the initial states, or continue from a checkpoint; return the depth of the next level."""
         if self.resumed:
             self.reached = self.position.faults, self.position.depth
@@ -189,47 +194,67 @@ class PackedSearch(LayeredSearch[Part, Find]):
     def _expand(self, counts: list[int], faults: int, depth: int) -> None:
         """Expand the frontier, and insert the new states."""
         starts = [self.space.word(s, LOCAL) - n for s, n in zip(self.space.shards, counts, strict=True)]
-        parts = [
-            (shard, first, min(CHUNK, count - first))
-            for shard, count in enumerate(counts)
-            for first in range(0, count, CHUNK)
-        ]
-        self.position = Position(faults, depth, starts, parts[::-1])
+        self.position = Position(faults, depth, starts, parts_of(counts))
         self._expand_on()
 
     def _expand_on(self) -> None:
         """Expand the rest of the frontier, round by round."""
-        at, parts = self.position, self.position.parts
-        paid = self.may_pay(at.faults)
+        at, paid = self.position, self.may_pay(self.position.faults)
         for worker in self.workers:
             worker.context[FORGETTING] = forgetting(self.task, at.faults)
-        waiting = sum(count for _, _, count in parts)
+        self._expand_parts(paid=paid)
+        if paid:
+            self.seeds.append((at.depth + 1, self.space.waiting()))
+
+    def _expand_parts(self, *, paid: bool, behind: int = 0) -> None:
+        """Expand parts of the frontier, `behind` which others wait, and insert the new states."""
+        at, parts = self.position, self.position.parts
+        waiting = sum(count for _, _, count in parts) + behind
         while parts:
             taken = [parts.pop() for _ in range(min(self.round_size, len(parts)))]
             self._fill_round(taken)
             self._run_round(taken, paid=paid)
-            for number, (shard, first, count) in reversed(list(enumerate(taken))):
-                done = self._chunks[number].done
-                waiting -= done
-                if done < count:
-                    parts.append((shard, first + done, count - done))
+            waiting -= self._put_back(taken, parts)
             self._look_around(at.faults, at.depth, waiting)
-        if paid:
-            self.seeds.append((at.depth + 1, self.space.waiting()))
+
+    def _put_back(self, taken: list[Part], parts: list[Part]) -> int:
+        """Put back what the chunks of a round had no room for; returns how many states are expanded."""
+        expanded = 0
+        for number, (shard, first, count) in reversed(list(enumerate(taken))):
+            done = self._chunks[number].done
+            expanded += done
+            if done < count:
+                parts.append((shard, first + done, count - done))
+        return expanded
 
     def _fill_round(self, taken: list[Part]) -> None:
         """Store where the chunks of a round are, and where their successors go."""
-        words = self.kernel.layout.words
         for number, (shard, first, count) in enumerate(taken):
             chunk = self._chunks[number]
-            chunk.states = self.space.shards[shard].frontiers[0].address + 8 * words * first
-            chunk.first = shard << LOCAL_BITS | self.position.starts[shard] + first
+            chunk.states, chunk.first = self._place(shard, first)
             chunk.how_many, chunk.done = count, 0
             chunk.out = self._out.address + self._entry * self._room * number
 
+    def _place(self, shard: int, first: int) -> tuple[int, int]:
+        """The address and the number of a state of the frontier."""
+        address = self.space.shards[shard].frontiers[0].address + 8 * self.kernel.layout.words * first
+        return address, shard << LOCAL_BITS | self.position.starts[shard] + first
+
     def _run_round(self, taken: list[Part], *, paid: bool) -> None:
         """Expand the chunks, then insert their successors shard by shard."""
-        chunks = len(taken)
+        few = sum(count for _, _, count in taken) <= CHUNK
+        workers = self.workers[:1] if few else self.workers  # to wake the others takes as long
+        self._expand_chunks(len(taken), workers, paid=paid)
+        self._insert_chunks(len(taken), workers)
+
+    def _expand_chunks(self, chunks: int, workers: Sequence[Worker], *, paid: bool) -> None:
+        """Expand the chunks of a round."""
+        self._begin_round(chunks, paid=paid)
+        address = ctypes.addressof(self._round)
+        self.together(lambda worker: self._expand_with(worker, address), workers)
+
+    def _begin_round(self, chunks: int, *, paid: bool) -> None:
+        """Let the threads share a round."""
         self._round = Round(
             next=0,
             chunks=chunks,
@@ -239,10 +264,10 @@ class PackedSearch(LayeredSearch[Part, Find]):
             shard_table=self.space.address,
             shard_size=self.space.size,
         )
+
+    def _insert_chunks(self, chunks: int, workers: Sequence[Worker]) -> None:
+        """Insert the successors of the chunks of a round."""
         address, insert = ctypes.addressof(self._round), self.kernel.call[f"{self.space.insert}_round"]
-        few = sum(count for _, _, count in taken) <= CHUNK
-        workers = self.workers[:1] if few else self.workers  # to wake the others takes as long
-        self.together(lambda worker: self._expand_with(worker, address), workers)
         self._make_room(chunks)
         self.together(lambda _: insert(address), workers)
 
@@ -356,3 +381,12 @@ class PackedSearch(LayeredSearch[Part, Find]):
         for worker in [*self.workers, *self._spare]:
             worker.scratch.close()
             worker.marks.close()
+
+
+def parts_of(counts: Sequence[int]) -> list[Part]:
+    """The parts of some states of each shard, the first at the end."""
+    return [
+        (shard, first, min(CHUNK, count - first))
+        for shard, count in enumerate(counts)
+        for first in range(0, count, CHUNK)
+    ][::-1]

@@ -1,0 +1,1 @@
+"""The search whose states are on disk: sorted runs, merged and subtracted."""

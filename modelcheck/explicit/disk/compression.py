@@ -1,0 +1,45 @@
+"""Zstandard: the standard library's, or before Python 3.14 the same module as a package of its own."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from types import ModuleType
+
+from modelcheck.contract.engine import CannotStart
+
+LEVEL = 3  # a higher one takes longer and saves little: most bytes are 0
+
+
+@cache
+def _zstd() -> ModuleType:
+    """The module, which only a search on disk loads. Raises CannotStart."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd  # noqa: PLC0415
+        else:
+            from backports import zstd  # noqa: PLC0415
+    except ImportError:
+        raise CannotStart("a search on disk needs Zstandard: pip install backports.zstd") from None
+    return zstd
+
+
+def compressed(data: bytes | memoryview) -> bytes:
+    """The data compressed, with a checksum."""
+    zstd = _zstd()
+    parameters = zstd.CompressionParameter
+    options = {parameters.compression_level: LEVEL, parameters.checksum_flag: 1}
+    made: bytes = zstd.compress(data, options=options)
+    return made
+
+
+def decompressed(data: bytes, size: int) -> bytes:
+    """The data that were compressed, which have `size` bytes. Raises ValueError."""
+    zstd = _zstd()
+    try:
+        found: bytes = zstd.ZstdDecompressor().decompress(data, size + 1)
+    except zstd.ZstdError as error:
+        raise ValueError(str(error)) from None
+    if len(found) != size:
+        raise ValueError("another size")
+    return found

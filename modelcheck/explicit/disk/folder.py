@@ -1,0 +1,179 @@
+"""The folder of a search on disk: its runs by number, a description of the search, a lock, a limit."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from modelcheck.contract.engine import CannotResume
+from modelcheck.contract.report import Stopped
+from modelcheck.contract.result import End
+from modelcheck.explicit.disk.runs import Helpers, Piece, RunWriter, SortedRun, StateArrays, StoredRun
+from modelcheck.explicit.search.checkpoint import SEARCH, Json, read_sealed, write_sealed
+from spec.reading import bytes_of, opened
+
+MARK, MARKED = "modelcheck-disk", b"written by modelcheck\n"  # in each of our folders; locked while in use
+NEW = "new-" + SEARCH
+_NAME = re.compile(r"run-(\d{8})", re.ASCII)
+
+
+def is_of_disk(folder: Path) -> bool:
+    """Whether a folder is one of a search on disk."""
+    try:
+        return bytes_of(folder / MARK, len(MARKED) + 1) == MARKED
+    except OSError:
+        return False
+
+
+class StateFolder:
+    """A folder that one search uses, for which it is locked. Raises CannotResume where it cannot be.
+
+    Only files with our names are read or removed.  What cannot be written, or would
+    be more than `most` bytes, raises Stopped.
+    """
+
+    def __init__(
+        self, path: Path, arrays: StateArrays, helpers: Helpers, *, most: int | None, resume: bool
+    ) -> None:
+        self.path, self.arrays, self.helpers, self.most = path, arrays, helpers, most
+        self.described: Collection[int] = ()  # the runs that the checkpoint has
+        self._unsafe: list[Path] = []  # runs that a loss of power may take
+        if resume and not is_of_disk(path):
+            raise CannotResume(f"there is no search on disk in {path}")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            with (path / MARK).open("a", encoding="utf-8"):
+                pass
+            self._lock = opened(path / MARK, to_change=True)
+        except OSError as error:
+            raise CannotResume(f"{path} cannot be used: {_words(error)}") from None
+        try:
+            self._begin(resume=resume)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _begin(self, *, resume: bool) -> None:
+        """Lock the folder, and see whether there is a search."""
+        try:
+            fcntl.flock(self._lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CannotResume(
+                f"another search uses {self.path}: wait for its end, or give another folder"
+            ) from None
+        os.pwrite(self._lock.fileno(), MARKED, 0)
+        is_there = (self.path / SEARCH).exists()
+        if is_there and not resume:
+            raise CannotResume(
+                f"there is a search in {self.path}: continue it by --resume {self.path}, or remove the folder"
+            )
+        if resume and not is_there:
+            raise CannotResume(
+                f"the search in {self.path} has no checkpoint yet: remove the folder, and search again"
+            )
+        self._last = max((number for number, _ in self._files()), default=0)
+        self._used = sum(path.stat().st_size for _, path in self._files())
+
+    def _files(self) -> Iterator[tuple[int, Path]]:
+        """The files of runs, with their numbers."""
+        for path in self.path.iterdir():
+            if found := _NAME.fullmatch(path.name):
+                yield int(found[1]), path
+
+    # --------------------------------------------------------------------- runs
+
+    def write(self, pieces: Iterable[Piece]) -> SortedRun | None:
+        """The run of sorted states; None if there is none. Raises Stopped."""
+        with self.writing():
+            self._last += 1
+            path = self.path / f"run-{self._last:08}"
+            writer = RunWriter(path, self._last, self.arrays, self._grow, self.helpers)
+            try:
+                for address, count in pieces:
+                    writer.add(address, count)
+                made = writer.finish()
+            except BaseException:
+                writer.drop()
+                raise
+        if made is not None:
+            self._unsafe.append(made.path)
+        return made
+
+    def opened(self, stored: StoredRun) -> SortedRun:
+        """A run that was written before. Raises CannotResume."""
+        return SortedRun.known(self.path / f"run-{stored.number:08}", self.arrays, stored)
+
+    def _grow(self, size: int) -> None:
+        """Count bytes that will be written. Raises Stopped."""
+        self._used += size
+        if self.most is not None and self._used > self.most:
+            raise Stopped(End.DISK)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A context in which what cannot be written raises Stopped."""
+        try:
+            yield
+        except OSError:
+            raise Stopped(End.DISK) from None
+
+    # ------------------------------------------------------------------- search
+
+    def read(self) -> Json:
+        """The last description of the search. Raises CannotResume, and ValueError."""
+        try:
+            return read_sealed(self.path / SEARCH)
+        except OSError as error:
+            raise CannotResume(f"the checkpoint cannot be read: {_words(error)}") from None
+
+    def describe(self, data: Json, runs: Collection[int]) -> None:
+        """Store a description of the search, and keep these runs alone. Raises OSError."""
+        for path in self._unsafe:
+            if path.exists():
+                with opened(path) as file:
+                    os.fsync(file.fileno())
+        self._unsafe = []
+        write_sealed(self.path / NEW, data)
+        (self.path / NEW).replace(self.path / SEARCH)
+        self.described = runs
+        self.sweep(runs)
+
+    def drop(self, runs: Iterable[SortedRun]) -> None:
+        """Remove runs, but not those of the last description, which stay until the next; ignores errors."""
+        with suppress(OSError):
+            for run in runs:
+                if run.stored.number not in self.described:
+                    run.path.unlink()
+                    self._used -= run.stored.size
+
+    def sweep(self, runs: Collection[int]) -> None:
+        """Remove all runs but these; ignores errors."""
+        with suppress(OSError):
+            for number, path in list(self._files()):
+                if number not in runs:
+                    size = path.stat().st_size
+                    path.unlink()
+                    self._used -= size
+
+    def remove(self) -> None:
+        """Remove all that is ours; ignores errors."""
+        self.sweep(())
+        with suppress(OSError):
+            for name in (SEARCH, NEW, MARK):
+                (self.path / name).unlink(missing_ok=True)
+            self.path.rmdir()
+
+    def close(self) -> None:
+        """Let others use the folder; without a checkpoint nothing is left of it."""
+        if not (self.path / SEARCH).exists():
+            self.remove()
+        self._lock.close()
+
+
+def _words(error: OSError) -> str:
+    """What went wrong."""
+    return (error.strerror or str(error)).lower()
