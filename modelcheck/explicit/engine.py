@@ -22,6 +22,7 @@ from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
+from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
 
@@ -58,8 +59,8 @@ class ExplicitEngine:
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What is about fair runs where states represent others; values too wide."""
-        refused = not_of_representatives(task)
+        """Fair runs where states represent others; what NOTE(persistent) forbids; values too wide."""
+        refused = [*not_of_representatives(task), *not_reduced(task)]
         if not refused:
             try:
                 self._kernels.of(task, self._kernel)

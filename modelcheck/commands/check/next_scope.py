@@ -28,6 +28,7 @@ UNUSED = (  # of `check`, and none of them says something of a check at a larger
         "itf",
         "junit",
         "no_ways",
+        "partial_order",
         "reproduce",
         "resume",
     ),

@@ -49,6 +49,7 @@ OF_GRAPHS: Signatures = {
     "settled": (_N, [_P, _N, _N]),
     "way": (_FLAG, [_P, _N, _N, ctypes.c_uint64]),
 }
+OF_LEAVING: Signatures = {"mark_expanded": (None, [_P, _N, _P, _N])}
 OF_BLOCKS: Signatures = {
     "deduplicate": (_N, [_P, _N, _P, _N]),
     "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
@@ -69,7 +70,17 @@ OF_WAYS: Signatures = {
     "answer": (_N, [_P, _N, _P, _N, _P, _N, _P]),
     "put_marks": (None, [_P, _P, _N, ctypes.c_uint8]),
 }
-PUBLIC = {*SIGNATURES, *OF_RECOVERY, *OF_LIVENESS, *OF_GRAPHS, *OF_BLOCKS, *OF_WAYS, *OF_SAMPLES, "configure"}
+PUBLIC = {
+    *SIGNATURES,
+    *OF_RECOVERY,
+    *OF_LIVENESS,
+    *OF_LEAVING,
+    *OF_GRAPHS,
+    *OF_BLOCKS,
+    *OF_WAYS,
+    *OF_SAMPLES,
+    "configure",
+}
 
 
 class MachineCode:
