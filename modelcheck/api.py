@@ -70,6 +70,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     last_word: LastWord | None = None,
     with_witnesses: bool = False,
     forgets: bool = False,
+    partial_order: bool = False,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
@@ -84,7 +85,9 @@ def check(  # noqa: PLR0913 - each is given by its name
     questions that follow, so that less is made anew for each.  With `at_first` it may end
     as soon as a run decides one property.  `with_witnesses` the statistics show which parts of
     properties no state puts to the test (NOTE(witnesses)).  With `forgets` states count as one that
-    differ only in what no step can meet any more (NOTE(forgotten)).  With `beside_after` and no
+    differ only in what no step can meet any more (NOTE(forgotten)).  With `partial_order` steps
+    that others commute with are left for later (NOTE(persistent)): a run may then have more steps than
+    the shortest.  With `beside_after` and no
     engine given, a second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops
     with a partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
     `last_word` is to end the program (see NOTE(watch)).
@@ -95,6 +98,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     limits = replace(limits, memory=memory_limit(limits.memory))
     task = replace(
         task_of(model, check, family, symmetry=symmetry, with_witnesses=with_witnesses, forgets=forgets),
+        partial_order=partial_order,
+        family=None if partial_order else family,
         limits=limits,
         threads=threads,
         keep=keep,

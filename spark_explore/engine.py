@@ -10,7 +10,13 @@ from typing import ClassVar
 
 from pyspark.sql import SparkSession
 
-from modelcheck.contract.engine import CannotResume, Refusal, Task, not_without_bounds
+from modelcheck.contract.engine import (
+    CannotResume,
+    Refusal,
+    Task,
+    not_by_partial_order,
+    not_without_bounds,
+)
 from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
@@ -76,7 +82,7 @@ class SparkEngine:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the engine cannot do: fair runs, checkpoints, and what the explicit engine refuses."""
-        refused = not_without_bounds(task)
+        refused = [*not_without_bounds(task), *not_by_partial_order(task)]
         refused += [] if task.keep is None else [Refusal("checkpoints: its run directory is one")]
         for prop in task.properties:
             if prop.kind in OF_FAIR_RUNS:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from counterexamples.itf.write import digest
 from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packed, wrapped
-from modelcheck.answers.interchange import symmetry_words
+from modelcheck.answers.interchange import partial_order_words, symmetry_words
 from modelcheck.answers.matrix import proof_words, reach_words, switch_words
 from modelcheck.contract.assessment import assess, is_expected, surprises
 from modelcheck.contract.expected import wished
@@ -121,6 +121,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
     searched = [count(stats.states, "state"), count(stats.transitions, "transition")]
     renamed = outcome.findings.symmetry
     alike = [f"up to renaming {' and '.join(renamed)}"] if renamed else []
+    alike += ["by partial order"] if outcome.findings.partial_order else []
     sample = outcome.findings.sample
     if proof is not None:
         yield "proof", proof_words(proof)
@@ -183,6 +184,8 @@ def _notes(outcome: Outcome, width: int, *, strict: bool) -> Iterator[Line]:
     model, stats = outcome.model, outcome.findings.stats
     for words in symmetry_words(outcome):
         yield from wrapped(line("    ", Piece(f"{'symmetry':<{LABEL}}", Role.DIM)), words, width)
+    for words in partial_order_words(outcome):
+        yield from wrapped(line("    ", Piece(f"{'reduced':<{LABEL}}", Role.DIM)), words, width)
     role = Role.BAD if strict else Role.UNSURE
     start = line("    ", Piece(f"{'note':<{LABEL}}", role))
     for words in untested_words(model, stats.untested):

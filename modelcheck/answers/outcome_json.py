@@ -79,6 +79,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
             "stats": _stats(outcome),
         }
         | _sample(findings.sample)
+        | ({"partial_order": True} if findings.partial_order else {})
         | ({} if findings.depth is None else {"depth": findings.depth})
         | ({} if findings.proof is None else {"proof": _proof(findings.proof)})
         | ({} if findings.beside is None else {"beside": asdict(findings.beside)})

@@ -85,7 +85,9 @@ class Task:
     states of the last layer of faults may count as one that differ only in what no
     step can meet any more (NOTE(forgotten) in `modelcheck/search/forgotten.py`):
     verdicts, faults and steps are the same, counts are not, and nothing is
-    concluded of more faults than the budget allows.
+    concluded of more faults than the budget allows.  With `partial_order` some steps may be left
+    for later (NOTE(persistent) in `modelcheck/search/persistent.py`): verdicts and faults are the same,
+    steps and counts are not, and of more faults nothing is concluded either.
     """
 
     model: Model
@@ -103,6 +105,7 @@ class Task:
     at_first: bool = False
     witnesses: tuple[Witness, ...] = ()
     forgets: bool = False
+    partial_order: bool = False
 
     @property
     def question(self) -> Task:
@@ -142,6 +145,12 @@ def not_of_representatives(task: Task) -> list[Refusal]:
 def not_without_bounds(task: Task) -> list[Refusal]:
     """The nats that have no bound, for an engine that needs one for each."""
     return [Refusal(f"`{name} = any`", "explicit") for name in sorted(task.scope.unbounded)]
+
+
+def not_by_partial_order(task: Task) -> list[Refusal]:
+    """That steps are to be left for later, for an engine that takes none."""
+    what = "partial-order reduction; --no-partial-order asks without it"
+    return [Refusal(what, "explicit")] if task.partial_order else []
 
 
 class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug

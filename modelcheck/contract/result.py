@@ -208,7 +208,9 @@ class Findings:
     """The result of an engine; `error` is the run to an error of the model, if any.
 
     With `symmetry`, states that differ by a renaming of members of those sorts
-    were counted as one.  With `sample`, only random runs were looked at, and
+    were counted as one.  With `partial_order`, steps were left for later where others commute with
+    them: runs may have more steps than the shortest, and fewer states were counted.  With
+    `sample`, only random runs were looked at, and
     their states are counted as often as they were met.  With `depth`, a solver
     looked at the runs of up to `depth` steps, and no states were counted.  With
     `proof`, no runs were looked at: it is what was proved of every scope.
@@ -225,6 +227,7 @@ class Findings:
     depth: int | None = None
     proof: Proof | None = None
     beside: SecondEngineReport | None = None
+    partial_order: bool = False
 
 
 @frozen

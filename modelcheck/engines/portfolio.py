@@ -247,7 +247,7 @@ class _Both:
 
 def _may_start(task: Task) -> bool:
     """Whether a second engine may run: for a plain task with several threads and cores."""
-    is_plain = not task.symmetry and task.keep is None and task.ways
+    is_plain = not task.symmetry and not task.partial_order and task.keep is None and task.ways
     return is_plain and task.threads != 1 and cores() > 1
 
 

@@ -27,6 +27,7 @@ from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace
 from modelcheck.processes.cores import cores
+from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
 from spec.model.ir import PropertyKind
@@ -67,8 +68,8 @@ class ExplicitEngine:
             optimiser.close()
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What is about fair runs where states represent others; values too wide."""
-        refused = not_of_representatives(task)
+        """Fair runs where states represent others; what reduction or the disk forbids; values too wide."""
+        refused = [*not_of_representatives(task), *not_reduced(task)]
         if is_on_disk(task):
             refused += not_on_disk(task)
         if not refused:

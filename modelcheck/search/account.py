@@ -59,7 +59,15 @@ class FindingsOfSearch(Generic[S]):
         results = tuple(known.get(prop.name) or self.result(prop) for prop in self.task.properties)
         error = self.shown(self.search.error) if self.end is End.ERROR else None
         end = self.end if self.end is End.ERROR else self.cut or self.end
-        return Findings(engine, end, results, self._stats(), error, self.task.symmetry)
+        return Findings(
+            engine,
+            end,
+            results,
+            self._stats(),
+            error,
+            self.task.symmetry,
+            partial_order=self.task.partial_order,
+        )
 
     # ----------------------------------------------------------------- verdicts
 
@@ -142,8 +150,11 @@ class FindingsOfSearch(Generic[S]):
     def _is_best(self, trace: Trace) -> bool:
         """Whether there is no run of fewer faults, or as many and fewer steps.
 
-        A search that ends early may have seen a violation by one fault more than it has been through.
+        A search that ends early may have seen a violation by one fault more than it has been through; one
+        that leaves steps for later may take others in between.
         """
+        if self.task.partial_order:
+            return False
         faults, depth = self.search.reached
         is_whole = not self.end.partial and not self._is_first
         return is_whole or (trace.faults, len(trace.steps)) <= (faults, depth + 1)
@@ -192,9 +203,13 @@ class FindingsOfSearch(Generic[S]):
     # -------------------------------------------------------------------- counts
 
     def _stats(self) -> Stats:
-        """The statistics of the search: states, steps, levels and time."""
+        """The statistics of the search: states, steps, levels and time.
+
+        What no state refuses or shows is not known where steps are left for later, and states with them.
+        """
         search, counts = self.search, self.search.counts()
         complete = self.end is End.COMPLETE
+        has_seen_all = complete and not self.task.partial_order
         allowed = self.task.budget.actions(self.task.model)
         guards = [
             (action.name, self.task.model.guard_name(guard), index)
@@ -215,14 +230,14 @@ class FindingsOfSearch(Generic[S]):
             taken={action.name: counts.taken.get(action.name, 0) for action in allowed},
             cut={limit: count for limit, count in sorted(counts.cut.items()) if count},
             unused=tuple(a.name for a in allowed if not counts.taken.get(a.name)) if complete else (),
-            unrefused=tuple(unrefused) if complete else (),
+            unrefused=tuple(unrefused) if has_seen_all else (),
             seconds=monotonic() - search.started,
             memory=resident(),
             ready=search.ready,
             untested=tuple(
                 each.part for each in self.task.witnesses if each.condition.name not in counts.seen
             )
-            if complete
+            if has_seen_all
             else (),
             refused=frozenset(
                 (action, name) for action, name, index in guards if (action, index) in counts.refused

@@ -32,13 +32,14 @@ def forgotten(task: Task) -> frozenset[int]:
 def forgettable(task: Task) -> frozenset[int]:
     """The variables, by index, that the last layer of a task (and its family) could forget.
 
-    None where a checkpoint is kept or something is asked that looks beyond states and steps;
+    None where a checkpoint is kept, or some steps are left for later (NOTE(persistent)), or something
+    is asked that looks beyond states and steps;
     and none with a nat without a bound, whose values in use count.
     """
     family = task.family
     asked = [*task.properties, *(family.properties if family is not None else ())]
     asked += [each.condition for each in (*task.witnesses, *(family.witnesses if family is not None else ()))]
-    if task.keep is not None or any(prop.kind not in OF_LAST_LAYER for prop in asked):
+    if task.keep is not None or task.partial_order or any(prop.kind not in OF_LAST_LAYER for prop in asked):
         return frozenset()
     kept, unbounded = _influential(This(task.model), tuple(map(This, asked))), task.scope.unbounded
     return frozenset(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from counterexamples.trace import Erred, Trace
 from modelcheck.contract.engine import Task
@@ -14,6 +15,7 @@ from modelcheck.search.bounded_run import bounded
 from modelcheck.search.claims import Discovery, Place, PropertyMonitor
 from modelcheck.search.forgotten import is_last
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
+from modelcheck.search.persistent import persistence
 from modelcheck.search.space import NONE, Space
 from spec.meaning.semantics import CutOff, Machine, State, Taken
 from spec.model.values import ModelError
@@ -22,6 +24,7 @@ EVERY = 256  # states between two looks at the clock and at the memory
 
 Entering = tuple[bytes, int]  # the key of a state, and the number of the one that it was found from
 Waiting = tuple[int, bytes, State]  # a state's number, what has been spent, the state
+Successor = tuple[Taken, bytes, State]  # the step, the key of the state after it, that state as it is kept
 
 
 @dataclass(slots=True)
@@ -86,6 +89,8 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         super().__init__(task, machine, reporter, self.claims)
         self.space = Space(machine, self.budget, task.symmetry, self.forgotten)
         self.tally = StepCounts()
+        self.persistence = persistence(task)
+        self.thinned = 0  # of the states expanded, those of which some steps are left for later
         self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
         self._free = frozenset(task.model.free)
         self._faults = frozenset(task.model.faults)
@@ -138,21 +143,25 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
             if number % EVERY == 0:
                 self._look_around(faults, depth, len(frontier) - at)
             here = Place(faults, depth, number)
-            can_go = self._free_steps(here, spent, state, found)
-            can_go |= self._paid_steps(here, spent, state)
+            can_go, is_whole = self._free_steps(here, spent, state, found)
+            can_go |= is_whole and self._paid_steps(here, spent, state)
             if self.claims.deadlock and not can_go and not self.machine.can_go_on(state, self._faults):
                 self.claims.see_end(state, here)
         return found
 
     # ---------------------------------------------------------------- one state
 
-    def _free_steps(self, here: Place, spent: bytes, state: State, new: list[Waiting]) -> bool:
-        """Take the actions and repairs from a state; return whether there is any."""
-        faults, after, tally, index = here.faults, here.depth + 1, self.tally, self.space.index
+    def _free_steps(self, here: Place, spent: bytes, state: State, new: list[Waiting]) -> tuple[bool, bool]:
+        """Take the actions and repairs from a state; return whether there is any, and whether all were taken.
+
+        What is left for later (NOTE(persistent)) is counted and looked at, and not followed.
+        """
+        faults, after, tally = here.faults, here.depth + 1, self.tally
         edges, cut, last = self.edges, False, is_last(self.task, here.faults)
         if edges:
             edges.starts.append(len(edges.targets))
-        any_step = False
+        any_step, erred = False, False
+        successors: list[Successor] = []
         try:
             for step in self.machine.steps(state, tally.refused, self._free):
                 any_step = True
@@ -166,20 +175,71 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
                 tally.taken[step.step.action] += 1
                 tally.free += 1
                 kept = self.space.remembered(step.state, last=last)
-                key = self.space.key(spent, kept)
-                number = index.get(key, NONE)
-                if number == NONE:
-                    number = self._add(key, here.number, step.state, faults, after)
-                    new.append((number, spent, self.space.squeezed(kept)))
-                if edges:
-                    edges.lead(number, self._places[step.step.action])
+                successor = step, self.space.key(spent, kept), kept
+                if self.persistence is None:
+                    self._follow(successor, here, spent, new)
+                else:
+                    successors.append(successor)
                 self.claims.see_step(state, step, Place(faults, after, here.number, step.step, step.state))
         except ModelError as error:
             self.claims.erred(error, here)
-            any_step = True
+            any_step = erred = True
         if edges:
             edges.cut.append(cut)
-        return any_step
+        enough = successors if erred else self._enough(here, state, successors)
+        for successor in enough:
+            self._follow(successor, here, spent, new)
+        return any_step, len(enough) == len(successors)
+
+    def _follow(self, successor: Successor, here: Place, spent: bytes, new: list[Waiting]) -> None:
+        """Add the state after a step, if it is new."""
+        step, key, kept = successor
+        number = self.space.index.get(key, NONE)
+        if number == NONE:
+            number = self._add(key, here.number, step.state, here.faults, here.depth + 1)
+            new.append((number, spent, self.space.squeezed(kept)))
+        if self.edges:
+            self.edges.lead(number, self._places[step.step.action])
+
+    def _enough(self, here: Place, state: State, successors: list[Successor]) -> list[Successor]:
+        """The successors that are enough: NOTE(persistent)."""
+        if self.persistence is None or len(successors) < 2:
+            return successors
+        number = {each.action.name: each.number for each in self.persistence.numberings}
+        failed = self._failed(state)
+        groups = [number[step.step.action](step.step.args) for step, _, _ in successors]
+        enabled = sum(1 << group for group in {*groups})
+        changing = self._changing(state, successors, groups)
+        chosen = self.persistence.chosen(enabled, failed, changing, with_faults=self.may_pay(here.faults))
+        if chosen is None:
+            return successors
+        enough = [each for each, group in zip(successors, groups, strict=True) if chosen >> group & 1]
+        known, begin = self.space.index, self.space.levels[-1].start
+        is_later = any(known.get(key, begin) >= begin for _, key, _ in enough)
+        self.thinned += is_later
+        return enough if is_later else successors
+
+    def _failed(self, state: State) -> list[int]:
+        """For each group the parts of the head, and in the end the body, that refused a step."""
+        assert self.persistence is not None
+        failed = [0] * len(self.persistence.is_open)
+        for each in [one for one in self.persistence.numberings if not one.action.is_fault]:
+            for args, part in self.machine.bindings(state, each.action.name):
+                failed[each.number(args)] |= 1 << part
+            for place in each.settled:
+                for number, args in enumerate(product(*(values or (None,) for values in each.values))):
+                    if not self.machine.passes(each.action.name, place, args, state):
+                        failed[each.first + number] |= 1 << place
+        return failed
+
+    def _changing(self, state: State, successors: list[Successor], groups: list[int]) -> int:
+        """The groups with a step that changes what a property reads."""
+        assert self.persistence is not None
+        found, watched = 0, self.persistence.watched
+        for (step, _, _), group in zip(successors, groups, strict=True):
+            if any(step.state[variable] != state[variable] for variable in watched):
+                found |= 1 << group
+        return found
 
     def _paid_steps(self, here: Place, spent: bytes, state: State) -> bool:
         """Take the faults that the budget allows; return whether there is any."""

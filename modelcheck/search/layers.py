@@ -217,6 +217,8 @@ class LayeredSearch(ABC, Generic[E, F]):
         """Whether one more fault reaches no new state and breaks nothing, at the end of the budget."""
         if self.forgotten and is_last(self.task, faults):
             return False
+        if self.task.partial_order and self.task.faults and faults == self.budget.total:
+            return False  # NOTE(persistent): the last layer leaves steps for later as if there were no more
         return faults != self.budget.total or not self.task.faults or not self._leads_elsewhere()
 
     def may_pay(self, faults: int) -> bool:

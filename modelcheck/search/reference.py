@@ -13,6 +13,7 @@ from modelcheck.search.account import FindingsOfSearch
 from modelcheck.search.claims import Discovery, Place
 from modelcheck.search.interpreted import InterpretedSearch
 from modelcheck.search.liveness import Starving, run_of, starving
+from modelcheck.search.persistent import not_reduced
 from modelcheck.search.recovery import Trap, trap
 from spec.meaning.semantics import Machine
 from spec.model.ir import Property, PropertyKind
@@ -25,10 +26,10 @@ class ReferenceEngine:
     name: ClassVar[str] = "reference"
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """Checkpoints; and what is about fair runs where states represent others."""
+        """Checkpoints; fair runs where states represent others; what NOTE(persistent) forbids."""
         if task.keep is not None:
             return (Refusal("checkpoints", "explicit"),)
-        return tuple(not_of_representatives(task))
+        return (*not_of_representatives(task), *not_reduced(task))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the fault-layered search."""

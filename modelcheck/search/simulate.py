@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
-from modelcheck.contract.engine import Limits, Refusal, Task
+from modelcheck.contract.engine import Limits, Refusal, Task, not_by_partial_order
 from modelcheck.contract.report import Reporter, RunFound, RunsDone, Silent
 from modelcheck.contract.result import (
     End,
@@ -108,10 +108,11 @@ class RandomRuns:
     sampler: Callable[[RandomRuns, Task, Collection[State]], Samples | None] | None = None
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
-        """What the engine cannot check: properties of whole runs, symmetry and checkpoints."""
+        """What the engine cannot check: properties of whole runs, reductions and checkpoints."""
         refused = [
             Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in OF_RUNS
         ]
+        refused += not_by_partial_order(task)
         if task.symmetry:
             refused.append(
                 Refusal("symmetry, of which random runs have no use; --no-symmetry asks without it")

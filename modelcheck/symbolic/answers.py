@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.contract.engine import Refusal, Task, not_without_bounds
+from modelcheck.contract.engine import Refusal, Task, not_by_partial_order, not_without_bounds
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
@@ -41,8 +41,9 @@ def refusals_of(
 
 
 def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
-    """The refusals of properties of these kinds, of symmetry and of checkpoints."""
+    """The refusals of properties of these kinds, of reductions and of checkpoints."""
     refused = [Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in kinds]
+    refused += not_by_partial_order(task)
     if task.symmetry:
         refused.append(symmetry)
     if task.keep is not None:

@@ -131,6 +131,20 @@ class Machine:
             if actions is None or action.name in actions:
                 yield from self._actions[action.name].steps(state, refused, args)
 
+    def bindings(self, state: State, action: str) -> Iterator[tuple[tuple[Value, ...], int]]:
+        """Each binding of an action's parameters, and the place in the head of what refuses it.
+
+        Where nothing does, the length of the head.  Costs and raises what `steps` does, but for bodies.
+        """
+        return self._actions[action].bindings(state)
+
+    def passes(self, action: str, place: int, args: Sequence[Value], state: State) -> bool:
+        """The value of the guard at a place in an action's head, which needs none of what is bound before it.
+
+        Parameters that it does not read may be None.
+        """
+        return self._actions[action].passes(place, args, state)
+
     def can_go_on(self, state: State, actions: Collection[str] | None = None) -> bool:
         """Whether a state has any step, cut step, or error in a step."""
         try:
@@ -318,6 +332,18 @@ class _Action:
             if self._is_ready(start, args, refused):
                 for frame in self._body(start.copy()):
                     yield self._result(frame, args)
+
+    def passes(self, place: int, args: Sequence[Value], state: State) -> bool:
+        """The value of the guard at a place in the head."""
+        return bool(self._head[place][1](self._with(args, state)))
+
+    def bindings(self, state: State) -> Iterator[tuple[tuple[Value, ...], int]]:
+        """Each binding of the parameters, and the place in the head of what refuses it."""
+        start = fresh(state, self.action.slots)
+        for args in self._bindings(start, (), None):
+            refused: set[tuple[str, int]] = set()
+            self._is_ready(start, args, refused)
+            yield args, next((place for _, place in refused), len(self._head))
 
     def unguarded(self, state: State) -> Iterator[Taken | CutOff]:
         """The steps of the action without its guards, except those that are errors."""

@@ -161,6 +161,7 @@ WAYS = (
     Way(
         "spark, in one process", "spark", Promise.EVERYTHING, 4, _made("spark", shards=3, driver_states=None)
     ),
+    Way(
         "explicit, on disk",
         "explicit",
         Promise.EVERYTHING,

@@ -52,9 +52,9 @@ class Case:
         """An explicit engine for all questions about this model, which compiles each kernel once."""
         return ExplicitEngine()
 
-    def by_reference(self, asked: Check, *, symmetry: bool = False, forgets: bool = False) -> Found:
-        """What the reference engine finds for another question. Raises TooLarge."""
-        found = found_by(self.model, asked, "reference", limits=MOST, symmetry=symmetry, forgets=forgets)
+    def by_reference(self, asked: Check, **options: bool) -> Found:
+        """What the reference engine finds for another question, with some options. Raises TooLarge."""
+        found = found_by(self.model, asked, "reference", limits=MOST, **options)
         assert found is not None, "the reference engine refuses nothing"
         if found.findings is not None and found.findings.end.partial:
             raise TooLarge

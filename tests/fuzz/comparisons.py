@@ -36,6 +36,7 @@ from tests.fuzz.of_chains import chains
 from tests.fuzz.of_disk import on_disk, on_disk_resumed
 from tests.fuzz.of_explanations import cores, explained, no_return
 from tests.fuzz.of_pages import page, table
+from tests.fuzz.of_partial_order import left_for_later, of_queues
 from tests.fuzz.of_pictures import pictures
 from tests.fuzz.of_runs import reordered, shrunk, simulated, ways, written
 from tests.fuzz.of_sweeps import swept
@@ -395,6 +396,8 @@ COMPARISONS = (
     Comparison("orbits", 11, orbits_counted),
     Comparison("representatives", 3, representatives),
     Comparison("last layer", 3, forgetting),
+    Comparison("partial order", 5, left_for_later),
+    Comparison("partial order, queues", 2, of_queues, of_tiny=2),
     Comparison("family", 13, family),
     Comparison("tiers", 101, tiers),
     Comparison("search on files", 199, files),

@@ -43,6 +43,7 @@ class Mutant:
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC, LAST, REPRESENTATIVES = "explicit, symmetry", "last layer", "representatives"
 DISK, DISK_RESUMED, ON_DISK = "disk", "disk, resumed", "modelcheck/explicit/disk"
+QUEUES, COMMUTING = "partial order, queues", "tests/modelcheck/test_partial_order.py"
 FAIR_RUNS = "tests/modelcheck/test_liveness.py"
 EXPLICIT, AGREEMENT = "modelcheck/explicit", "tests/conformance/test_engines.py"
 CODEGEN = f"{EXPLICIT}/codegen"
@@ -470,6 +471,41 @@ MUTANTS = (
     Mutant("a way back is asked of states that have forgotten", "modelcheck/search/forgotten.py",
            "PropertyKind.STEP, PropertyKind.ASSERT}",
            "PropertyKind.STEP, PropertyKind.ASSERT, PropertyKind.RECOVERABLE}", LAST),
+    # which steps are left for later
+    Mutant("steps are left for later for ever", "modelcheck/search/interpreted.py",
+           "return enough if is_later else successors", "return enough", QUEUES),
+    Mutant("what a property reads may change later", "modelcheck/search/persistent.py",
+           "shown = self.visible & changing | self.named", "shown = self.named", QUEUES),
+    Mutant("a fault is no step that may come first", "modelcheck/search/persistent.py",
+           "if with_faults and more & self.faults:", "if with_faults and more & self.faults & 0:", QUEUES),
+    Mutant("what has no step stays so by itself", "modelcheck/search/persistent.py",
+           "found |= self.enabling[group][part]", "found |= 0", QUEUES),
+    Mutant("no other binding of parameters comes up", "modelcheck/search/persistent.py",
+           "found = self.entering[group] if self.is_open[group] or not failed else 0",
+           "found = 0", QUEUES),
+    Mutant("what is written twice is written in any order", "modelcheck/search/persistent.py",
+           "if (a.kind not in CHANGES and b.kind not in CHANGES) or not a.meets(b):",
+           "if (a.kind not in CHANGES or b.kind in CHANGES) or not a.meets(b):", QUEUES),
+    Mutant("two append in any order", "modelcheck/search/persistent.py",
+           "if a.kind is b.kind is AccessKind.ADD:",
+           "if a.kind is b.kind and a.kind in (AccessKind.ADD, AccessKind.APPEND):", QUEUES),
+    Mutant("a part of an element is not of it", "modelcheck/search/accesses.py",
+           "return self.var == other.var and all(",
+           "return self.var == other.var and len(self.keys) == len(other.keys) and all(", COMMUTING),
+    Mutant("a key that is not known is another one", "modelcheck/search/accesses.py",
+           "a is None or b is None or a == b", "a == b", COMMUTING),
+    Mutant("whoever receives takes the first message", "modelcheck/search/accesses.py",
+           "if not heads or self.assigned.count(statement.var)", "if self.assigned.count(statement.var)",
+           COMMUTING),
+    Mutant("guards read nothing", "modelcheck/search/accesses.py",
+           "            head.append(frozenset(self.reader.reads(expr, known)))",
+           "            head.append(frozenset())", QUEUES),
+    Mutant("a full queue is like any other", "modelcheck/search/accesses.py",
+           "return isinstance(of, Seq) and of.limit is not None and isinstance(of.limit.of, str)",
+           "return isinstance(of, Seq)", COMMUTING),
+    Mutant("the last layer is believed of one more fault", "modelcheck/search/layers.py",
+           "if self.task.partial_order and self.task.faults and faults == self.budget.total:",
+           "if self.task.partial_order and self.task.faults and faults == -1:", COMMUTING),
 )  # fmt: skip
 
 

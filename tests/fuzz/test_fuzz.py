@@ -54,7 +54,10 @@ def test_a_handful_of_inputs_has_no_traceback(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize(
     "name",
-    ["explicit, resumed", "explicit, symmetry", "family", "bmc", "search on files", "layout", "manual"],
+    [
+        *("explicit, resumed", "explicit, symmetry", "partial order, queues", "family", "bmc"),
+        *("search on files", "layout", "manual"),
+    ],
 )
 @pytest.mark.usefixtures("quickly_compiled")
 def test_what_is_looked_at_rarely_is_looked_at(name: str) -> None:

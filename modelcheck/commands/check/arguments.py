@@ -8,7 +8,12 @@ from pathlib import Path
 import modelcheck.commands.options.amounts as amounts
 from modelcheck.api import PREFERRED
 from modelcheck.commands.options.draw_options import add_draw_options, refuse_unused
-from modelcheck.commands.options.engine_options import SPARK, add_engine_options, add_symmetry
+from modelcheck.commands.options.engine_options import (
+    SPARK,
+    add_engine_options,
+    add_partial_order,
+    add_symmetry,
+)
 from modelcheck.commands.options.given import MODELS, add_overrides
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, pipeline_paths, refuse_report
 from modelcheck.contract.engine import Keep
@@ -49,6 +54,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
     add_engine_options(group)
     add("--threads", type=amounts.threads, metavar="N", help="use N cores (default: all)")
     add_symmetry(group)
+    add_partial_order(group)
     add(
         "--no-ways",
         action="store_true",
@@ -136,10 +142,10 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
         _refuse_with_disk(args)
     kept = args.checkpoint is not None or args.resume is not None or args.disk is not None
     written = args.itf or args.html or args.draw or pipeline_paths(args)
-    if args.estimate and (args.json or args.symmetry or written or kept):
+    if args.estimate and (args.json or args.symmetry or args.partial_order or written or kept):
         args.refuse(
-            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry "
-            "nor a checkpoint nor --disk"
+            "--estimate goes with neither --json, --junit, --sarif, --itf, --html, --draw, --symmetry, "
+            "--partial-order nor a checkpoint nor --disk"
         )
     if args.certificate is not None and changed(args):
         args.refuse(

@@ -111,6 +111,7 @@ def command_again(args: argparse.Namespace, outcome: Outcome) -> str:
     words += engine_again(args)
     if args.symmetry is not None:
         words.append("--symmetry" if args.symmetry else "--no-symmetry")
+    words += ["--partial-order"] * bool(args.partial_order)
     words += ["--shrink"] * args.shrink
     words += [] if args.all is None else ["--all", str(args.all)]
     return shlex.join(words)

@@ -244,6 +244,7 @@ def _ask(
             limits=_limits(args),
             reporter=reporter,
             symmetry=args.symmetry,
+            partial_order=bool(args.partial_order),
             threads=args.threads,
             keep=arguments.keep(args),
             ways=not args.no_ways,

@@ -30,6 +30,7 @@ UNUSED = (  # of `check`, and none of them says something of a check at a larger
         "junit",
         "max_disk",
         "no_ways",
+        "partial_order",
         "reproduce",
         "resume",
     ),

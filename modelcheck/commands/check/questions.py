@@ -40,7 +40,7 @@ def _of_file(args: argparse.Namespace, name: str) -> list[Question]:
     for model, check in pick_checks(models, args.check):
         asked, question = put(models, model, check, args.of, given)
         question = only(asked, question, args.property)
-        is_other = args.symmetry not in {None, question.symmetry}
+        is_other = args.symmetry not in {None, question.symmetry} or bool(args.partial_order)
         found.append((asked, _uncounted(question) if is_other else question))
     return found
 

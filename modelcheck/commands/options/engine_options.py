@@ -204,6 +204,16 @@ def add_symmetry(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_partial_order(parser: argparse._ActionsContainer) -> None:
+    """Add `--partial-order` and `--no-partial-order`."""
+    parser.add_argument(
+        "--partial-order",
+        action=argparse.BooleanOptionalAction,
+        help="reduce by partial order: leave steps for later that others commute with; runs may then have "
+        "more steps than the shortest (default: no)",
+    )
+
+
 def engine_by(args: argparse.Namespace) -> Engine | None:
     """The engine asked for, with its options; exits with an error for another engine's option."""
     way = SIMULATE if args.simulate is not None else args.engine

@@ -62,6 +62,7 @@ OF_SORTED: Signatures = {
     "without_meta": (None, [_P, _N, _P]),
     "seek": (_N, [_P, _N, _P, _FLAG]),
 }
+OF_LEAVING: Signatures = {"mark_expanded": (None, [_P, _N, _P, _N])}
 OF_BLOCKS: Signatures = {
     "deduplicate": (_N, [_P, _N, _P, _N]),
     "merge": (_N, [_P, _N, _P, _N, _P, _N, ctypes.c_uint8]),
@@ -86,6 +87,7 @@ PUBLIC = {
     *SIGNATURES,
     *OF_RECOVERY,
     *OF_LIVENESS,
+    *OF_LEAVING,
     *OF_GRAPHS,
     *OF_SORTED,
     *OF_BLOCKS,

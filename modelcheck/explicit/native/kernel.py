@@ -16,6 +16,7 @@ from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.context import (
     CURSOR,
     FORGETTING,
+    GROUPS,
     context,
     forgotten_in_code,
     of_fair_runs,
@@ -28,6 +29,7 @@ from modelcheck.explicit.native.compiling import Tier, environment
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
     OF_GRAPHS,
+    OF_LEAVING,
     OF_LIVENESS,
     OF_RECOVERY,
     OF_SORTED,
@@ -67,7 +69,8 @@ class Kernel:
     ) -> None:
         started = perf_counter()
         own_marks = recoverable(task) and not blocks  # else marks are kept elsewhere, like all of a state
-        self.layout = layout(task.model, task.scope, task.counted, marks=MARKS if own_marks else 1)
+        marks = MARKS if own_marks else 1 + task.partial_order
+        self.layout = layout(task.model, task.scope, task.counted, marks=marks)
         self.context = context(task)
         self.key = _key(task) + "-blocks" * blocks
         self.shared = _key(task, of_family=True) + "-blocks" * blocks
@@ -76,6 +79,7 @@ class Kernel:
         self._parameters = Parameters(task, folded=False)
         self._signatures = SIGNATURES | (OF_RECOVERY if own_marks else {}) | (OF_BLOCKS if blocks else {})
         self._signatures |= OF_WAYS if blocks and recoverable(task) else {}
+        self._signatures |= OF_LEAVING if task.partial_order else {}
         self._signatures |= OF_LIVENESS if of_fair_runs(task) and not blocks else {}
         self._code: MachineCode | None = None
         self.spent: dict[str, float] = {}
@@ -191,8 +195,10 @@ class Kernel:
     def successors(self, words: Words, faults: int) -> list[tuple[Words, bool]]:
         """The successors of a state after `faults`, in order, each with whether it is by a fault."""
         entry = len(words) + 1
-        own = words_of(tuple(self.context.new()))
+        own, groups = words_of(tuple(self.context.new())), words_of((0,) * self.most)
         buffer = words_of((0,) * (entry * (self.most + 1)))
+        if self.context.persistence is not None:  # all steps, as nothing says which to leave for later
+            own[self.context.leaving + GROUPS] = ctypes.addressof(groups)
         own[CURSOR], own[FORGETTING] = ctypes.addressof(buffer), forgetting(self._task, faults)
         end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True
         self.call["expand"](own, words_of(words), 0, 1, end, with_faults)
@@ -241,7 +247,8 @@ def _key(task: Task, *, of_family: bool = False) -> str:
     own: tuple[object, ...] = _texts(task.properties), conditions, sorted(task.faults), caps
     if family is not None and of_family:
         own = (recoverable(task), of_fair_runs(task))  # for which a table has bits, and the code functions
-    parts = (shared, own, task.symmetry, sorted(forgotten_in_code(task)), sorted(task.counted.items()), sizes)
+    parts: tuple[object, ...] = (shared, own, task.symmetry, sorted(forgotten_in_code(task)))
+    parts = (*parts, sorted(task.counted.items()), task.partial_order, sizes)
     return hashlib.sha256((_model_digest(This(task.model)) + repr(parts)).encode()).hexdigest()
 
 

@@ -29,6 +29,7 @@ from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.compiling import Tier, compiled
 from modelcheck.explicit.native.functions import PUBLIC
+from modelcheck.search.persistent import persistence
 from spec.frozen import This, frozen
 from spec.model.ir import Model, Property
 
@@ -75,8 +76,9 @@ def write(
     public: Collection[str] = PUBLIC,
 ) -> KernelText:
     """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
-    task = in_core(task)
-    words, expressions = context(task), ExpressionWriter(task.model, task.scope, parameters, unrolling)
+    persistent, task = persistence(task), in_core(task)
+    words = replace(context(task), persistence=persistent)  # not what it would be of a rewritten model
+    expressions = ExpressionWriter(task.model, task.scope, parameters, unrolling)
     steps, probes, most = _steps(Steps, task, expressions, layout, words, named=blocks)
     named = ActionFunctions(
         [step.name for step in steps if not step.action.is_fault],

@@ -15,7 +15,14 @@ from counterexamples.trace import Trace
 from modelcheck.contract.engine import Task
 from modelcheck.contract.report import Checkpointed, Reporter, Stopped
 from modelcheck.contract.result import End
-from modelcheck.explicit.codegen.search.context import FORGETTING
+from modelcheck.explicit.codegen.search.context import (
+    BEFORE_FAULTS,
+    FORGETTING,
+    GROUPS,
+    LAST_LAYER,
+    SHARD_SIZE,
+    STATES,
+)
 from modelcheck.explicit.codegen.search.runtime import LOCAL, LOCAL_BITS, SHARDS, Chunk, Round
 from modelcheck.explicit.native.arena import Region
 from modelcheck.explicit.native.kernel import Kernel
@@ -50,9 +57,12 @@ class Worker:
     """The memory of one thread: buffers, counters and first finds."""
 
     def __init__(self, kernel: Kernel, room: int) -> None:
-        self.context = (ctypes.c_uint64 * kernel.context.size)(*kernel.context.new())
+        self.context = (ctypes.c_uint64 * kernel.context.room)(*kernel.context.new())
         self.scratch = Region(8 * (kernel.layout.words + 1) * room)
         self.marks = Region(room)
+        self.groups = Region(8 * kernel.most * (kernel.context.persistence is not None))
+        if kernel.context.persistence is not None:
+            self.context[kernel.context.leaving + GROUPS] = self.groups.address
 
 
 class Keeper(Protocol):
@@ -193,6 +203,8 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     def _expand(self, counts: list[int], faults: int, depth: int) -> None:
         """Expand the frontier, and insert the new states."""
+        if self.kernel.context.persistence is not None:
+            self.space.mark_expanded(counts)
         starts = [self.space.word(s, LOCAL) - n for s, n in zip(self.space.shards, counts, strict=True)]
         self.position = Position(faults, depth, starts, parts_of(counts))
         self._expand_on()
@@ -202,6 +214,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         at, paid = self.position, self.may_pay(self.position.faults)
         for worker in self.workers:
             worker.context[FORGETTING] = forgetting(self.task, at.faults)
+            self._leave_for_later(worker, paid=paid)
         self._expand_parts(paid=paid)
         if paid:
             self.seeds.append((at.depth + 1, self.space.waiting()))
@@ -226,6 +239,14 @@ class PackedSearch(LayeredSearch[Part, Find]):
             if done < count:
                 parts.append((shard, first + done, count - done))
         return expanded
+
+    def _leave_for_later(self, worker: Worker, *, paid: bool) -> None:
+        """Tell a thread which steps of a level may be left for later, if any: NOTE(persistent)."""
+        if self.kernel.context.persistence is not None:
+            leaving = self.kernel.context.leaving
+            worker.context[leaving] = BEFORE_FAULTS if paid else LAST_LAYER
+            worker.context[leaving + STATES] = self.space.address
+            worker.context[leaving + SHARD_SIZE] = self.space.size
 
     def _fill_round(self, taken: list[Part]) -> None:
         """Store where the chunks of a round are, and where their successors go."""
@@ -381,6 +402,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
         for worker in [*self.workers, *self._spare]:
             worker.scratch.close()
             worker.marks.close()
+            worker.groups.close()
 
 
 def parts_of(counts: Sequence[int]) -> list[Part]:

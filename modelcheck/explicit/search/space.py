@@ -210,6 +210,11 @@ class PackedSpace:
             self.memory[own + NEW], self.memory[own + FRONTIER] = 0, shard.frontiers[1].address
         return counts
 
+    def mark_expanded(self, counts: Sequence[int]) -> None:
+        """Mark the states of the frontier as expanded; `counts` is how many each shard has."""
+        for shard, count in zip(self.shards, counts, strict=True):
+            self.kernel.call["mark_expanded"](self.address, self.size, shard.frontiers[0].address, count)
+
     def turn_layer(self) -> None:
         """Enter the next layer: the waiting states become pending."""
         for shard in self.shards:

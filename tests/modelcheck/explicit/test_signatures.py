@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from modelcheck.api import task_of
@@ -16,6 +17,7 @@ from modelcheck.explicit.codegen.states.layout import layout
 from modelcheck.explicit.native.functions import (
     OF_BLOCKS,
     OF_GRAPHS,
+    OF_LEAVING,
     OF_LIVENESS,
     OF_RECOVERY,
     OF_SAMPLES,
@@ -54,6 +56,9 @@ def written() -> Iterator[str]:
         marks = 1 if blocks else MARKS
         packed = layout(task.model, task.scope, task.counted, marks=marks)
         yield write(task, packed, Parameters(task, folded=True), blocks=blocks).text
+    fewer = replace(task, properties=(), partial_order=True)
+    packed = layout(task.model, task.scope, task.counted, marks=2)
+    yield write(fewer, packed, Parameters(fewer, folded=True)).text
     yield text_of(graphs(), PUBLIC)
     yield text_of(SortedStates(2).functions(), PUBLIC)
     yield write_runs(task, layout(task.model, task.scope, task.counted)).text
@@ -61,7 +66,7 @@ def written() -> Iterator[str]:
 
 def test_the_signatures_of_machine_code_are_those_of_the_functions_that_are_written() -> None:
     believed = SIGNATURES | OF_RECOVERY | OF_LIVENESS | OF_BLOCKS | OF_WAYS | OF_GRAPHS
-    believed |= OF_SAMPLES | OF_SORTED
+    believed |= OF_SAMPLES | OF_SORTED | OF_LEAVING
     seen = set()
     for text in written():
         for result, name, given in re.findall(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family, Task
 from modelcheck.search.forgotten import forgettable
+from modelcheck.search.persistent import Persistence, persistence
 from spec.frozen import frozen
 from spec.model.ir import Action, Guard, Property, PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STATES
@@ -13,6 +14,9 @@ from spec.model.totality import Totality
 
 NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, FORGETTING, ERROR = range(6)  # the words of every step
+ALL, BEFORE_FAULTS, LAST_LAYER = range(3)  # which steps are left for later: none, by NOTE(persistent)
+STATES, GROUPS, SHARD_SIZE = range(1, 4)  # the words after that one
+WORD = 64
 
 
 @frozen
@@ -34,6 +38,7 @@ class Context:
     of_steps: tuple[Property, ...]
     deadlock: Property | None
     forgotten: frozenset[int]  # variables, by index, where steps lead to a last layer that forgets
+    persistence: Persistence | None  # of groups of steps, where some may be left for later
 
     @property
     def asks_states(self) -> bool:
@@ -85,13 +90,53 @@ class Context:
 
     @property
     def size(self) -> int:
-        """The number of words."""
+        """The number of words up to the last counter."""
         return self.refused + len(self.guards)
+
+    @property
+    def leaving(self) -> int:
+        """The first of four words where steps may be left for later.
+
+        Which (ALL, BEFORE_FAULTS, LAST_LAYER); the addresses of the shards and of the groups of a state's
+        successors; the size of a shard.
+        """
+        return self.size
+
+    @property
+    def enabled(self) -> int:
+        """The first word of the groups that have a step in the expanded state, as bits."""
+        return self.leaving + 4
+
+    @property
+    def changing(self) -> int:
+        """The first word of the groups of which one changes what a property reads, as bits."""
+        return self.enabled + self.group_words
+
+    @property
+    def chosen(self) -> int:
+        """The first word of the groups whose steps are enough, as bits."""
+        return self.changing + self.group_words
+
+    @property
+    def failed(self) -> int:
+        """The first word of the parts of heads that refused a step, as bits, group by group."""
+        return self.chosen + self.group_words
+
+    @property
+    def group_words(self) -> int:
+        """How many words have a bit for each group."""
+        return 0 if self.persistence is None else -(-len(self.persistence.is_open) // WORD)
+
+    @property
+    def room(self) -> int:
+        """The number of all words."""
+        parts = 0 if self.persistence is None else self.persistence.parts[-1]
+        return self.size if self.persistence is None else self.failed + -(-parts // WORD)
 
     def new(self) -> list[int]:
         """The words at the start of a search."""
         finds = self.finds
-        return [NOWHERE if word in finds else 0 for word in range(self.size)]
+        return [NOWHERE if word in finds else 0 for word in range(self.room)]
 
     @property
     def finds(self) -> range:
@@ -115,6 +160,7 @@ def context(task: Task) -> Context:
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
         forgotten_in_code(task),
+        persistence(task),
     )
 
 

@@ -9,6 +9,7 @@ from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.claims import MAY_END
 from modelcheck.explicit.codegen.search.context import CURSOR, FORGETTING, ORDINAL, PARENT, WENT, Context
+from modelcheck.explicit.codegen.search.leaving import ENOUGH
 from modelcheck.explicit.codegen.search.runtime import (
     CHUNK,
     CHUNK_SIZE,
@@ -110,8 +111,13 @@ class Expansion(Runtime):
         fn.write("%ctx", i64(0), ORDINAL)
         fn.write("%ctx", i64(0), WENT)
         go_on = fn.new("free")
+        if self.context.persistence is not None:
+            self._forget_groups(fn)
+        begin = fn.read("%ctx", CURSOR)
         for name in free:
             fn.leave_if(fn.call(1, name, "%ctx", state), go_on)
+        if self.context.persistence is not None:
+            fn.leave_if(fn.call(1, ENOUGH, "%ctx", fn.pointer(begin)), next_)
         if self.context.deadlock is not None:
             fn.leave_if(fn.not_(self.parameters.asks(fn, self.context.deadlock)), go_on)
             fn.leave_if(fn.is_set(fn.read("%ctx", WENT)), go_on)
@@ -138,6 +144,11 @@ class Expansion(Runtime):
         fn.begin(done)
         fn.end(f"ret {fn.load(index)}")
         return fn
+
+    def _forget_groups(self, fn: Function) -> None:
+        """Emit that no group has had a step, nor any been refused."""
+        for place in range(self.context.enabled, self.context.room):
+            fn.write("%ctx", i64(0), place)
 
     def _sort(self) -> Function:
         """Write `sort`: copies successors to `to`, sorted by shard; `offsets` gets each shard's start."""

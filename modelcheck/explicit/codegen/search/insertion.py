@@ -24,6 +24,7 @@ from modelcheck.explicit.codegen.search.runtime import (
     FIRSTS,
     FRONTIER,
     LOCAL,
+    MARKS,
     NEW,
     NUMBER,
     OPEN,
@@ -48,7 +49,7 @@ class Insertion(Runtime):
 
     def functions(self) -> list[Function]:
         """Write the LLVM functions that insert successors, and the one that enlarges a table."""
-        names = (INSERT, REVISIT) if self.layout.marks > 1 else (INSERT,)
+        names = (INSERT, REVISIT) if self.layout.marks == MARKS else (INSERT,)
         return [*map(self._insert, names), *map(self._round, names), self._rehash()]
 
     def _insert(self, called: str) -> Function:

@@ -9,6 +9,7 @@ from modelcheck.explicit.codegen.expressions.parameters import Parameters
 from modelcheck.explicit.codegen.search.context import Context
 from modelcheck.explicit.codegen.search.expansion import Expansion
 from modelcheck.explicit.codegen.search.insertion import Insertion
+from modelcheck.explicit.codegen.search.leaving import Leaving
 from modelcheck.explicit.codegen.search.questions import Questions
 from modelcheck.explicit.codegen.search.runtime import Runtime
 from modelcheck.explicit.codegen.states.layout import PackedLayout
@@ -42,5 +43,6 @@ def loops(
             named.free, named.faults, named.probes, most
         ),
         *Insertion(layout, context).functions(),
+        *(Leaving(layout, context).functions() if context.persistence is not None else ()),
         *Questions(layout, context).functions(named.free, named.faults),
     ]

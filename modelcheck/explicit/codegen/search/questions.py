@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.search.context import CURSOR, ORDINAL
-from modelcheck.explicit.codegen.search.runtime import BEYOND, FINE, WAITS, Runtime
+from modelcheck.explicit.codegen.search.runtime import BEYOND, FINE, MARKS, WAITS, Runtime
 
 SHARDED = [("ptr", "shards"), ("i64", "size")]
 TABLE = [("ptr", "table"), ("i64", "slots")]
@@ -22,7 +22,7 @@ class Questions(Runtime):
         return [
             self._has(),
             self._leads_elsewhere(faults),
-            *(self._recovery(free) if self.layout.marks > 1 else ()),
+            *(self._recovery(free) if self.layout.marks == MARKS else ()),
         ]
 
     def _has(self) -> Function:

@@ -37,6 +37,7 @@ AHEAD = 12  # successors by which the slot in the table is prefetched
 # scope; it has been found once more.
 WAITS, FINE, BEYOND, AGAIN = range(4)
 MARKS = 4
+EXPANDED = 1  # in the place of FINE, where steps are left for later: not of this level or a later one
 
 # The words of a shard.
 TABLE, SLOTS, COUNT, LOCAL, PARENTS, ORDINALS, FRONTIER, NEW, PENDING, WAITING, NUMBER = range(11)

@@ -14,6 +14,7 @@ from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.expressions.fitting import Fitting
 from modelcheck.explicit.codegen.expressions.scene import Scene
 from modelcheck.explicit.codegen.search.context import PARENT, WENT, Context
+from modelcheck.explicit.codegen.search.groups import StepGroups
 from modelcheck.explicit.codegen.search.runtime import ACTION, FAULT, MOST_NAMED
 from modelcheck.explicit.codegen.states.layout import PackedLayout
 from modelcheck.explicit.codegen.states.state import StateBits
@@ -69,6 +70,7 @@ class Steps:
         self.broken = [fn.cell(1) for _ in context.of_steps]
         self.next = self.done
         self._ends = 0  # so far written
+        self.groups = self._groups_of(action)
         self._write()
 
     def _emit_of(self, action: ir.Action) -> str:
@@ -77,9 +79,18 @@ class Steps:
         gaps = any(may_leave_gaps(action, types, nat) for nat in scope.unbounded)
         return "emit" if gaps or not scope.unbounded else "emit_squeezed"
 
+    def _groups_of(self, action: ir.Action) -> StepGroups | None:
+        """What notes which groups of steps there are, where some may be left for later."""
+        if self.context.persistence is None or self.probe or action.is_fault:
+            return None
+        own = next(each for each in self.context.persistence.numberings if each.action.name == action.name)
+        return StepGroups(self.fn, self.context, action, own, self.expressions)
+
     def _write(self) -> None:
         """Emit the whole function; it returns true if a step is an error of the model."""
         fn = self.fn
+        if self.groups is not None:
+            self.groups.settle(self.scene)
         if self.action.is_fault and not self.probe:
             self._pay()
         self._bind(0, ())
@@ -170,11 +181,15 @@ class Steps:
     def _begin(self, args: tuple[Live, ...]) -> None:
         """Write the code for one choice of the parameters: test the guards, then run the body."""
         fn, scene = self.fn, self.scene
+        if self.groups is not None:
+            self.groups.begin(args)
         for index, part in enumerate(self.action.head):
             if isinstance(part, ir.Bound):
                 scene.slots[part.slot] = self.expressions.value(part.value, scene)
             else:
                 self._guard(index, self.expressions.test(part.test, scene))
+        if self.groups is not None:
+            self.groups.refuse(len(self.action.head))
         self.before.copy_to(self.after)
         for cell in self.broken:
             fn.store(cell, FALSE)
@@ -194,6 +209,8 @@ class Steps:
         fn.fork(passes, on, refused)
         with fn.local_values():
             fn.begin(refused)
+            if self.groups is not None:
+                self.groups.refuse(index)
             self._refuse(index)
             fn.goto(self.next)
         fn.begin(on)
@@ -401,9 +418,21 @@ class Steps:
             with fn.when(self.expressions.parameters.asks(fn, prop)), fn.when(self._breaks(number, args)):
                 self._find(self.context.broken + 2 * number + self.action.is_fault)
         words = [fn.read(self.after.words, n) for n in range(self.layout.words)]
+        if self.groups is not None:
+            was = [fn.read(self.before.words, n) for n in range(self.layout.words)]
+            self.groups.take(self._differs(was, words))
         given: list[V | str] = list(words) if len(words) <= BY_VALUE else [self.after.words]
         shown = ", ".join(f"ptr {arg}" if isinstance(arg, str) else str(arg) for arg in given)
         fn.emit(f"call void @{self.emit}(ptr %ctx, {i64(self.flag)}, {shown})")
+
+    def _differs(self, was: Sequence[V], now: Sequence[V]) -> V:
+        """Emit whether a step changes a variable that a property reads."""
+        fn, found = self.fn, i64(0)
+        assert self.context.persistence is not None
+        for n, (one, two) in enumerate(zip(was, now, strict=True)):
+            watched = ~self.layout.keeping(n, self.context.persistence.watched) & (1 << 64) - 1
+            found = fn.or_(found, fn.and_(fn.xor(one, two), i64(watched)))
+        return fn.is_set(found)
 
     def _breaks(self, number: int, args: tuple[Live, ...]) -> V:
         """Emit whether this step violates the property of steps number `number`."""
