@@ -95,7 +95,10 @@ def tlc(folder: Path, name: str, *, quick: bool = False, go_on: bool = False) ->
     alone = re.search(r"(\d+) distinct states? generated at", done.stdout)
     if "No next state actions defined" in done.stdout and alone is not None:
         return Told(int(alone[1]), 0)
-    states = re.search(r"(\d+) distinct states found, \d+ states left", done.stdout)
+    # At the start of a line: what it reports on the way has commas in its numbers.
+    states = re.search(
+        r"^\d+ states generated, (\d+) distinct states found, \d+ states left", done.stdout, re.MULTILINE
+    )
     assert states is not None, done.stdout + done.stderr
     return Told(int(states[1]), len(re.findall(r"^State \d+:", done.stdout, re.MULTILINE)), invariant)
 

@@ -24,7 +24,7 @@ AGREEMENT = Path(__file__).parent / "agreement"
 ENOUGH = 100  # states of a check that says something
 MOST = 5_000  # and of one that TLC has in a few seconds
 # Where all that nothing violates are large, and what the small ones violate TLC has no word for.
-LARGE = {"kafka_follower_reads", "kafka_zk_version", "zab"}
+LARGE = {"kafka_follower_reads", "kafka_zk_version", "raft_lease", "zab"}
 NARROW = {"zab"}  # whose networks hold one message each: with more, TLC is at it for half a minute
 BROKEN = """
     quorum.n3_w2_r1 raft.empty_leader paxos.number_shared kafka_isr.kip841 kafka_requests.kip570
