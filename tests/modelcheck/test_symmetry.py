@@ -267,7 +267,8 @@ def test_too_many_renamings_are_refused_before_they_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "options"), [("reference", {}), ("explicit", {}), ("spark", {"shards": 3, "small": None})]
+    ("engine", "options"),
+    [("reference", {}), ("explicit", {}), ("spark", {"shards": 3, "driver_states": None})],
 )
 def test_states_from_which_only_the_edge_leads_on_are_told_as_orbits(
     engine: str, options: dict[str, int]

@@ -61,7 +61,7 @@ WAYS: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]] = {
     "explicit, two threads": ("explicit", {}, {"threads": 2}),
     "explicit, symmetry": ("explicit", {}, {"symmetry": True}),
     "explicit, no ways": ("explicit", {}, {"ways": False}),
-    "spark": ("spark", {"shards": 3, "small": None}, {"threads": 1}),
+    "spark": ("spark", {"shards": 3, "driver_states": None}, {"threads": 1}),
 }
 
 
