@@ -58,13 +58,18 @@ LINES = {  # a command line for each command, with work that loads all that it n
     "library grade": "acks.rsm --exercise acks",
     "spark settings": "--master local[1]",
     "spark status": "no_run",
+    "spark table": "no_run states.parquet",
     "serve mcp": "",
     "serve lsp": "",
     "fmt": "--check m.rsm",
     "explain": "R0101",
 }
 CODES = {Exit.EXPECTED, Exit.VIOLATED, Exit.UNKNOWN}
-WITHOUT_WORK = {"kafka reproduce": Exit.WRONG, "spark status": Exit.WRONG}  # there is no Kafka, and no run
+WITHOUT_WORK = {
+    "kafka reproduce": Exit.WRONG,
+    "spark status": Exit.WRONG,
+    "spark table": Exit.WRONG,
+}  # no Kafka, no run
 
 LOADED = """
 import sys

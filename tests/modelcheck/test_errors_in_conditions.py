@@ -55,7 +55,7 @@ WAYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 def found(text: str, engine: str, options: Mapping[str, Any]) -> Findings:
     (model,) = loads(text)
-    made = engine_of(engine, **({"shards": 3, "small": None} if engine == "spark" else {}))
+    made = engine_of(engine, **({"shards": 3, "driver_states": None} if engine == "spark" else {}))
     return check(model, model.checks[0], engine=made, **options).findings
 
 

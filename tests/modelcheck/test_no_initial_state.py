@@ -89,7 +89,7 @@ def test_a_start_by_one_branch_is_enough() -> None:
     [
         ("reference", {}),
         ("explicit", {}),
-        ("spark", {"shards": 3, "small": None}),
+        ("spark", {"shards": 3, "driver_states": None}),
         ("bmc", {}),
         ("induction", {}),
         ("ic3", {}),
