@@ -1,8 +1,7 @@
 """The tables of a run as DataFrames, for SQL, and as Parquet; and what is often asked of them.
 
-with session(SparkSettings(master="local[2]")) as spark:
-found = states(spark, "run")
-found.where("size(isr) = 1").groupBy("_depth").count().show()
+How many states of each level have one replica in sync is
+`states(spark, "run").where("size(isr) = 1").groupBy("_depth").count()`.
 """
 
 from __future__ import annotations
@@ -115,6 +114,9 @@ def _table(
             rows = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, schema)
             at = [lit(level.faults).alias(FAULTS), lit(level.depth).alias(DEPTH)]
             frames.append(rows.select(*at, "*"))
+    if not frames:  # the run was ended before its first level was whole
+        empty = spark.createDataFrame([], schema)
+        frames = [empty.select(lit(0).alias(FAULTS), lit(0).alias(DEPTH), "*")]
     return _together(frames)
 
 

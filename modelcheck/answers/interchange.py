@@ -1,4 +1,4 @@
-"""What reductions would spare a large search, or do not tell, in words."""
+"""What symmetry would spare a large search, and what a reduction does not tell, in words."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from math import factorial, prod
 from counterexamples.lines import count
 from modelcheck.contract.families import looked_at
 from modelcheck.contract.result import Findings, Outcome
-from modelcheck.search.left_for_later import sampled
 from modelcheck.search.symmetry import with_too_many
 from spec.model.interchangeable import distinctions, symmetric_sorts
 from spec.model.kinds import OF_FAIR_RUNS
 
 LARGE = 1_000_000  # states, from which on it is worth the words
-SAMPLE = 500  # states
-WORTH = 4  # the states, for each one that needs fewer steps, at most
 
 
 def symmetry_words(outcome: Outcome) -> Iterator[str]:
@@ -44,23 +41,12 @@ def symmetry_words(outcome: Outcome) -> Iterator[str]:
 
 
 def partial_order_words(outcome: Outcome) -> Iterator[str]:
-    """A sentence for a search by partial order, or for a large one that it would make smaller; else none.
-
-    Costs a search of SAMPLE states by the interpreter, where the search was large.
-    """
-    findings = outcome.findings
-    if findings.partial_order:
+    """A sentence for a search by partial order; else none."""
+    if outcome.findings.partial_order:
         yield (
             "steps that others commute with are left for later, so a run may have more steps than the "
             "shortest"
         )
-    elif _is_search(findings) and _is_large(findings):
-        states, left = sampled(outcome.model, outcome.check, SAMPLE)
-        if left >= states / WORTH:
-            yield (
-                f"of the first {count(states, 'state')}, {left:,} need only some of their steps: "
-                "--partial-order leaves the others for later"
-            )
 
 
 def _is_search(findings: Findings) -> bool:

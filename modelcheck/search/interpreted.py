@@ -90,7 +90,6 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         self.space = Space(machine, self.budget, task.symmetry, self.forgotten)
         self.tally = StepCounts()
         self.persistence = persistence(task)
-        self.thinned = 0  # of the states expanded, those of which some steps are left for later
         self.edges = Edges(names=Names() if name_edges else None) if keep_edges else None
         self._free = frozenset(task.model.free)
         self._faults = frozenset(task.model.faults)
@@ -216,7 +215,6 @@ class InterpretedSearch(LayeredSearch[Entering, Discovery]):
         enough = [each for each, group in zip(successors, groups, strict=True) if chosen >> group & 1]
         known, begin = self.space.index, self.space.levels[-1].start
         is_later = any(known.get(key, begin) >= begin for _, key, _ in enough)
-        self.thinned += is_later
         return enough if is_later else successors
 
     def _failed(self, state: State) -> list[int]:

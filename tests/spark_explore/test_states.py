@@ -109,7 +109,7 @@ def test_states_are_those_of_the_reference_engine(local_spark: SparkSession, tmp
         (level.faults, level.depth) for level in map(search.space.level, range(len(search.space)))
     )
 
-    assert found.columns == ["_faults", "_depth", *names]
+    assert found.columns == ["_faults", "_depth", "_state", *names]
     assert Counter((row["_faults"], row["_depth"]) for row in rows) == expected
     assert len({repr(row.asDict()) for row in rows}) == len(rows) == sum(expected.values())
     assert sum(row["count"] for row in distribution(found, "_depth").collect()) == len(rows)
