@@ -325,9 +325,9 @@ def test_the_keyboard_alone_takes_a_step_and_stays_with_the_steps(visit: Open) -
 
     page.keyboard.press("Enter")
 
+    expect(page.locator("#live")).to_contain_text("Step 1: lamp1 goes on")
     assert address(page) == "0.0"
     assert page.evaluate("document.activeElement.dataset.step") == "light(lamp2)"
-    expect(page.locator("#live")).to_contain_text("Step 1: lamp1 goes on")
 
 
 def test_texts_of_the_model_are_only_texts(visit: Open) -> None:

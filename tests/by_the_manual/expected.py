@@ -27,7 +27,8 @@ def _is_met(expected: Node, found: Answer) -> bool:
         case ("violated", name, faults, steps):
             verdict = found.verdicts[name]
             cost = verdict.cost or (None, None)
-            same = all(n is None or n == known for n, known in zip((faults, steps), cost, strict=True))
+            asked = (faults, None if verdict.endless else steps)
+            same = all(n is None or n == known for n, known in zip(asked, cost, strict=True))
             return verdict.word == "violated" and same
         case ("count", what, number, within):
             last = len(found.layers) - 1

@@ -31,7 +31,7 @@ class Verdict:
     """What is known of a property: whether it holds, and the cost of the cheapest run that decides it.
 
     `beyond` counts the states from which only steps beyond the scope make a `recoverable` hold; a
-    `leadsto` holds `for_nothing` where no state waits.
+    `leadsto` holds `for_nothing` where no state waits.  Of an `endless` run the steps are not counted.
     """
 
     word: str  # "holds", "violated" or "unknown"
@@ -39,6 +39,7 @@ class Verdict:
     for_any: bool = False
     beyond: int = 0
     for_nothing: bool = False
+    endless: bool = False
 
 
 @dataclass
@@ -245,9 +246,9 @@ class _Search:
             return self._leads_to(self.true[name], kind)
         if kind == "stable":
             faults = fewest_faults_before_unrest(self.graph, self.true[name][0], self._fair)
-            return (
-                Verdict("holds", None, self._closed) if faults is None else Verdict("violated", (faults, 0))
-            )
+            if faults is None:
+                return Verdict("holds", None, self._closed)
+            return Verdict("violated", (faults, 0), endless=True)
         return Verdict("violated" if kind == "reachable" else "holds", None, self._closed)
 
     def _recoverable(self, good: set[Key]) -> Verdict:
@@ -269,7 +270,7 @@ class _Search:
         fair = self._fair
         faults = fewest_faults(self.graph, true, fair, self.most)
         if faults is not None:
-            return Verdict("violated", (faults, 0))
+            return Verdict("violated", (faults, 0), endless=True)
         for_any = self._closed and fewest_faults(self.graph, true, fair, None) is None
         return Verdict("holds", None, for_any, for_nothing=kind == "leadsto" and true[0] <= true[1])
 
