@@ -137,6 +137,8 @@ class _Witness:
             return self.is_needed_message(arrow, number)
         if arrow.mark is ArrowKind.COPY:
             return self.is_copied(arrow, number)
+        if arrow.mark is ArrowKind.CALL:
+            return self.takes_part(arrow.start, number) and self.takes_part(arrow.end, number)
         return arrow.start in self.roles.words.values() or arrow.end in self.roles.words.values()
 
     def is_needed_message(self, arrow: Arrow, number: int) -> bool:
@@ -165,6 +167,11 @@ class _Witness:
         if one is None or other is None:
             return False
         old, new = other.of(before, second), other.of(after, second)
+        if isinstance(new, frozenset):  # a set; of a bag, each with how often it is there
+            fresh, held = new - old, one.of(before, first)
+            if isinstance(other.type, Bag):
+                fresh, held = ({each for each, _ in some} for some in (fresh, held))
+            return bool(fresh) and fresh <= held
         same = 0
         while same < min(len(old), len(new)) and old[same] == new[same]:
             same += 1
@@ -233,7 +240,8 @@ class _Witness:
             if up is None or log is None or up.of(after, member):
                 return False
             was, now = (log.of(state, member) for state in (before, after))
-            return bool(was) and (now[: len(was)] == was) == (event == "keeps its log")
+            is_kept = was <= now if isinstance(was, frozenset) else now[: len(was)] == was
+            return bool(was) and is_kept == (event == "keeps its log")
         return not event.startswith(("joins", "leaves"))
 
     # ------------------------------------------------------------------ messages
