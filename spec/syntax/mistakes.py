@@ -301,6 +301,14 @@ def _shared_domain(place: _ErrorPlace) -> SyntaxMistake | None:
     return None
 
 
+def _set_after_colon(place: _ErrorPlace) -> SyntaxMistake | None:
+    """The message for `b: Node - {a}`: behind a colon is a type, a set of some is behind `in`."""
+    name = re.search(r"(\w+)\s*:\s*(\w+)\s*$", place.before)
+    if place.found not in {"+", "-"} or name is None or not {",", "_dot"} & place.expected:
+        return None
+    return place.says("behind `:` is a type, and no set", f"write `{name[1]} in {name[2]} {place.found} …`")
+
+
 def _colon_after_quantifier(place: _ErrorPlace) -> SyntaxMistake | None:
     """The message for a colon where a quantifier needs a dot before its body."""
     if place.found in {":", "|"} and re.search(
@@ -432,6 +440,7 @@ _RULES: tuple[Callable[[_ErrorPlace], SyntaxMistake | None], ...] = (
     _unclosed_string,
     _part_of_a_rate,
     _shared_domain,
+    _set_after_colon,
     _colon_after_quantifier,
     _foreign_operator,
     _chained_comparison,
