@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from modelcheck.contract.engine import Prepared, Refusal, Task, not_of_representatives
 from modelcheck.contract.report import PhaseDone, Reporter
 from modelcheck.contract.result import Findings
 from modelcheck.explicit.codegen.values.packing import TooWide
-from modelcheck.explicit.disk.folder import StateFolder, is_of_disk
-from modelcheck.explicit.disk.levels import Room, room_for
-from modelcheck.explicit.disk.runs import Helpers, StateArrays
-from modelcheck.explicit.disk.search import DiskSearch
-from modelcheck.explicit.disk.space import RecentSpace
 from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
 from modelcheck.explicit.native.functions import Codes
@@ -30,8 +25,10 @@ from modelcheck.processes.cores import cores
 from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
-from spec.model.ir import PropertyKind
-from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.kinds import OF_RUNS
+
+if TYPE_CHECKING:
+    from modelcheck.explicit.disk.levels import Room
 
 
 class ExplicitEngine:
@@ -109,6 +106,12 @@ class ExplicitEngine:
         self, task: Task, kernel: Kernel, machine: Machine, reporter: Reporter, threads: int
     ) -> Findings:
         """The findings of the search on disk; its folder is removed if nothing is left to be found."""
+        from modelcheck.explicit.disk.folder import StateFolder  # noqa: PLC0415 - all these only for --disk
+        from modelcheck.explicit.disk.levels import room_for  # noqa: PLC0415
+        from modelcheck.explicit.disk.runs import Helpers, StateArrays  # noqa: PLC0415
+        from modelcheck.explicit.disk.search import DiskSearch  # noqa: PLC0415
+        from modelcheck.explicit.disk.space import RecentSpace  # noqa: PLC0415
+
         assert task.keep is not None
         sizes = self._room or room_for(kernel.layout.words, task.limits.memory)
         with (
@@ -155,12 +158,16 @@ class ExplicitEngine:
 def is_on_disk(task: Task) -> bool:
     """Whether the states of a task are to be on disk, or are there already."""
     keep = task.keep
-    return keep is not None and (keep.states or (keep.resume and is_of_disk(keep.folder)))
+    if keep is None or not keep.resume:
+        return keep is not None and keep.states
+    from modelcheck.explicit.disk.folder import is_of_disk  # noqa: PLC0415 - only where a search is resumed
+
+    return keep.states or is_of_disk(keep.folder)
 
 
 def not_on_disk(task: Task) -> list[Refusal]:
     """What a search on disk cannot do: what needs all states in memory, and nats without a bound."""
-    asked = [prop for prop in task.properties if prop.kind in {PropertyKind.RECOVERABLE, *OF_FAIR_RUNS}]
+    asked = [prop for prop in task.properties if prop.kind in OF_RUNS]
     return [
         *(Refusal(f"{prop.kind.value} {prop.name} on disk") for prop in asked),
         *(Refusal(f"`{name} = any` on disk") for name in sorted(task.scope.unbounded)),

@@ -52,7 +52,7 @@ from spec.model.op import Op, Quantifier
 from spec.model.totality import Totality
 from spec.model.types import Option, Seq, Set, Sort, Type, is_scalar
 from spec.model.values import ModelError, members
-from spec.model.walk import children, walk, walk_statements
+from spec.model.walk import children, chooses, free_slots, walk, walk_statements
 
 MOST_VALUES = 64  # of a parameter that groups distinguish
 Known = Mapping[int, Value]  # the values of slots, where the text tells them
@@ -156,12 +156,8 @@ class _Reading:
 
     def is_fixed(self, expr: Expr, known: Known) -> bool:
         """Whether an expression has the same value in all states, given some names' values."""
-        inner = {each.slot for each in walk(expr) if isinstance(each, Bind | Let | MapOf)}
-        return not any(
-            isinstance(each, Var | Old | Did)
-            or (isinstance(each, Local) and each.slot not in known and each.slot not in inner)
-            for each in walk(expr)
-        )
+        of_states = any(isinstance(each, Var | Old | Did) for each in walk(expr))
+        return not of_states and free_slots(expr) <= known.keys()
 
     def value(self, expr: Expr, known: Known) -> Value | None:
         """The value of an expression; None where the text does not tell it, or it has none."""
@@ -483,19 +479,13 @@ def settled(action: Action, values: Sequence[tuple[Value, ...] | None]) -> froze
     return frozenset(
         place
         for place, part in enumerate(action.head)
-        if isinstance(part, Guard) and _free_slots(part.test) <= given and total.of(part.test, given)
+        if isinstance(part, Guard) and free_slots(part.test) <= given and total.of(part.test, given)
     )
-
-
-def _free_slots(expr: Expr) -> set[int]:
-    """The slots that an expression reads and does not bind."""
-    own = {each.slot for each in walk(expr) if isinstance(each, Bind | Let | MapOf)}
-    return {each.slot for each in walk(expr) if isinstance(each, Local)} - own
 
 
 def has_one_outcome(group: StepGroup) -> bool:
     """Whether a state has at most one step of a group, whatever the state."""
     pairs = zip(group.action.params, group.args, strict=True)
-    return not any(isinstance(each, Choose) for each in walk_statements(group.action.body)) and all(
+    return not any(map(chooses, group.action.body)) and all(
         value is not None or isinstance(param.domain.type, Option) for param, value in pairs
     )

@@ -79,14 +79,14 @@ from spec.model.ir import (
     Scope,
     Value,
 )
+from spec.model.kinds import OF_STATES, OF_STEPS
 from spec.model.op import Op, Quantifier
 from spec.model.totality import Totality
 from spec.model.types import BOOL
 from spec.model.walk import variables_in, walk, with_parts
 
 MOST_GROUPS = 1024
-OF_STATES = {PropertyKind.INVARIANT, PropertyKind.LEMMA, PropertyKind.REACHABLE}
-REDUCIBLE = OF_STATES | {PropertyKind.STEP, PropertyKind.ASSERT, PropertyKind.DEADLOCK_FREE}
+REDUCIBLE = OF_STATES | OF_STEPS | {PropertyKind.DEADLOCK_FREE}
 _OF_QUEUES = {
     (AccessKind.HEAD, AccessKind.APPEND),
     (AccessKind.APPEND, AccessKind.HEAD),
@@ -232,7 +232,7 @@ def not_reduced(task: Task) -> list[Refusal]:
 
 def _count(task: Task) -> int:
     """How many groups the actions of a task have."""
-    values = [parameter_values(action, task.model, task.scope) for action in _allowed(task)]
+    values = [parameter_values(action, task.model, task.scope) for action in task.budget.actions(task.model)]
     return sum(prod(1 if each is None else len(each) for each in of) for of in values)
 
 
@@ -293,11 +293,6 @@ def _persistence(
 ) -> Persistence:
     """The same, once for a question: engines ask several times."""
     return _Analysis(model.value, scope.value, [each.value for each in properties], faults).found()
-
-
-def _allowed(task: Task) -> list[Action]:
-    """The actions that a run may take."""
-    return [each for each in task.model.actions if not each.is_fault or each.name in task.faults]
 
 
 class _Analysis:

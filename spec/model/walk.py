@@ -131,6 +131,12 @@ def walk_statements(statements: Iterable[Stmt]) -> Iterator[Stmt]:
             yield from walk_statements(block)
 
 
+def free_slots(expr: Expr) -> set[int]:
+    """The slots that an expression reads and does not bind."""
+    own = {each.slot for each in walk(expr) if isinstance(each, Bind | Let | MapOf)}
+    return {each.slot for each in walk(expr) if isinstance(each, Local)} - own
+
+
 def chooses(statement: Stmt) -> bool:
     """Whether a statement contains a `choose`, so that it has several outcomes."""
     return any(isinstance(each, Choose) for each in walk_statements((statement,)))

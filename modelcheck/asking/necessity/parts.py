@@ -27,7 +27,7 @@ from counterexamples.lines import one_line
 from spec.frozen import frozen
 from spec.load import load_volatile
 from spec.model.op import Op
-from spec.model.walk import walk, walk_statements, with_parts
+from spec.model.walk import free_slots, variables_in, walk_statements, with_parts
 from spec.source import Source, Span
 
 
@@ -250,8 +250,4 @@ def _there(variable: ir.Variable, store: ir.Assign) -> ir.Expr:
 
 def _is_fixed(expr: ir.Expr) -> bool:
     """Whether a value depends neither on the state nor on outer names."""
-    bound = {part.slot for part in walk(expr) if isinstance(part, ir.Let | ir.Bind | ir.MapOf)}
-    return not any(
-        isinstance(part, ir.Var) or (isinstance(part, ir.Local) and part.slot not in bound)
-        for part in walk(expr)
-    )
+    return not variables_in(expr) and not free_slots(expr)

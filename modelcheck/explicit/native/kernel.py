@@ -39,6 +39,7 @@ from modelcheck.explicit.native.functions import (
     MachineCode,
 )
 from modelcheck.search.forgotten import forgetting
+from modelcheck.search.persistent import persistence
 from modelcheck.storage.cache import sources
 from spec.frozen import This
 from spec.meaning.ranks import Ranks
@@ -71,7 +72,7 @@ class Kernel:
         own_marks = recoverable(task) and not blocks  # else marks are kept elsewhere, like all of a state
         marks = MARKS if own_marks else 1 + task.partial_order
         self.layout = layout(task.model, task.scope, task.counted, marks=marks)
-        self.context = context(task)
+        self.context = context(task, persistence(task))
         self.key = _key(task) + "-blocks" * blocks
         self.shared = _key(task, of_family=True) + "-blocks" * blocks
         self._task, self._codes = task, codes or Codes()
@@ -195,9 +196,10 @@ class Kernel:
     def successors(self, words: Words, faults: int) -> list[tuple[Words, bool]]:
         """The successors of a state after `faults`, in order, each with whether it is by a fault."""
         entry = len(words) + 1
-        own, groups = words_of(tuple(self.context.new())), words_of((0,) * self.most)
+        own = words_of(self.context.new())
         buffer = words_of((0,) * (entry * (self.most + 1)))
         if self.context.persistence is not None:  # all steps, as nothing says which to leave for later
+            groups = words_of((0,) * self.most)
             own[self.context.leaving + GROUPS] = ctypes.addressof(groups)
         own[CURSOR], own[FORGETTING] = ctypes.addressof(buffer), forgetting(self._task, faults)
         end, with_faults = ctypes.addressof(buffer) + ctypes.sizeof(buffer), True

@@ -76,8 +76,8 @@ def write(
     public: Collection[str] = PUBLIC,
 ) -> KernelText:
     """The LLVM IR of a kernel, with `extra` functions. Raises TooWide."""
-    persistent, task = persistence(task), in_core(task)
-    words = replace(context(task), persistence=persistent)  # not what it would be of a rewritten model
+    persistent, task = persistence(task), in_core(task)  # of the model as it was written
+    words = context(task, persistent)
     expressions = ExpressionWriter(task.model, task.scope, parameters, unrolling)
     steps, probes, most = _steps(Steps, task, expressions, layout, words, named=blocks)
     named = ActionFunctions(

@@ -155,3 +155,22 @@ def test_many_members_that_are_related_are_refused(related: str) -> None:
 
     with pytest.raises(Unsupported, match="5,040 renamings of each state, since it relates members of Node"):
         check(model, model.checks[0], engine="explicit", symmetry=True)
+
+
+ENTRIES = """
+protocol entries
+sort N
+union Entry { A(n: N)  B(n: N)  C(n: N) }
+state { logs: set[seq[Entry; 1]] = {} }
+action add(n: N) { logs := logs + {[A(n = n)]} }
+check all { scope N = 4 }
+"""
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_places_of_a_set_that_no_value_has_are_of_no_signature() -> None:
+    (model,) = loads(ENTRIES)
+    found = [check(model, model.checks[0], engine=each, symmetry=True) for each in ("explicit", "reference")]
+
+    assert [each.findings.stats.states for each in found] == [5, 5]
+    assert [each.findings.stats.transitions for each in found] == [20, 20]

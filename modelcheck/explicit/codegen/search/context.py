@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family, Task
 from modelcheck.search.forgotten import forgettable
-from modelcheck.search.persistent import Persistence, persistence
+from modelcheck.search.persistent import Persistence
 from spec.frozen import frozen
 from spec.model.ir import Action, Guard, Property, PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS, OF_RUNS, OF_STATES
@@ -144,8 +144,11 @@ class Context:
         return range(self.errors, self.taken)
 
 
-def context(task: Task) -> Context:
-    """The layout of a thread's memory for a task, or any other of its family."""
+def context(task: Task, persistent: Persistence | None = None) -> Context:
+    """The layout of a thread's memory for a task, or any other of its family.
+
+    `persistent` is that of the model as it was written, where steps may be left for later.
+    """
     model = task.model
     family = task.family or Family(task.properties, task.faults, frozenset(), task.counted, task.witnesses)
     steps = (PropertyKind.STEP, PropertyKind.ASSERT)
@@ -160,7 +163,7 @@ def context(task: Task) -> Context:
         tuple(p for p in family.properties if p.kind in steps),
         next((p for p in family.properties if p.kind is PropertyKind.DEADLOCK_FREE), None),
         forgotten_in_code(task),
-        persistence(task),
+        persistent,
     )
 
 

@@ -15,20 +15,18 @@ from itertools import groupby
 import spec.model.types as t
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
+from modelcheck.explicit.codegen.states.fits import is_code
 from modelcheck.explicit.codegen.states.state import StateBits
 from modelcheck.explicit.codegen.values.codes import code_at, decode, encode, place_of
 from modelcheck.explicit.codegen.values.members import candidate, length
 from modelcheck.explicit.codegen.values.packing import (
     Array,
     Mask,
-    Number,
     Optional,
-    Packing,
     Product,
     Slots,
     TaggedUnion,
     bits,
-    parts_of,
 )
 from modelcheck.explicit.codegen.values.packing import Sequence as Entries
 from modelcheck.explicit.codegen.values.values import Live, code, cut_out, some, split, tag_of
@@ -231,7 +229,7 @@ def _alike(look: _Look, of: t.Type, packing: Mask) -> list[list[int]]:
     every = [
         decode(packing.of, code)
         for code in map(partial(code_at, packing.of), range(packing.width))
-        if _is_one(packing.of, code)
+        if is_code(look.by.fn, packing.of, code)
     ]
     exchange = exchanged(size, 0, look.member)
     others = [(sort, (0, *(1 + n for n in swap))) for swap in neighbours(size - 1)]
@@ -257,25 +255,3 @@ def _alike(look: _Look, of: t.Type, packing: Mask) -> list[list[int]]:
 def _moves(of: t.Type, sort: str, value: Value, size: int) -> bool:
     """Whether a value names the first member: exchanging it with another changes the value."""
     return any(renamed(of, sort, value, exchanged(size, 0, other)) != value for other in range(1, size))
-
-
-def _is_one(of: Packing, code: int) -> bool:
-    """Whether a code within the width of a packing is that of a value."""
-    match of:
-        case Number():
-            return code < of.codes
-        case Optional(inner):
-            return code == 0 or _is_one(inner, code - 1)
-        case TaggedUnion(cases):
-            tag, fields = code >> of.payload, code & (1 << of.payload) - 1
-            return tag < len(cases) and fields >> cases[tag].width == 0 and _is_one(cases[tag], fields)
-        case Product() | Array():
-            return all(_is_one(part, code >> offset & (1 << part.width) - 1) for part, offset in parts_of(of))
-        case Entries(inner) | Slots(inner):
-            entries = [code >> n * inner.width & (1 << inner.width) - 1 for n in range(code >> of.body)]
-            is_packed = len(entries) <= of.most and encode(of, decode(of, code)) == code
-            return is_packed and all(_is_one(inner, entry) for entry in entries)
-        case Mask(inner):
-            return all(_is_one(inner, code_at(inner, n)) for n in range(of.width) if code >> n & 1)
-        case _:
-            return True
