@@ -15,6 +15,7 @@ from modelcheck.contract.engine import Keep
 from modelcheck.contract.result import Holds, Outcome, Violated
 from modelcheck.search.accesses import Access, AccessKind, accesses_of, groups_of, parameter_values
 from spec.load import load, loads
+from spec.model.kinds import OF_STATES
 
 ENGINES = ["reference", "explicit"]
 RING = Path(__file__).with_name("ring.rsm")
@@ -29,7 +30,7 @@ check it { faults BUDGET }
 """
 ROOM = """
 protocol room
-state { queue: seq[bool; LIMIT] = [], ready: bool = false, seen: bool = false }
+state { queue: seq[bool; 1] = [], ready: bool = false, seen: bool = false }
 nat Length
 init { queue := [true] }
 action take(m in head(queue)) { queue := queue[1..] }
@@ -63,22 +64,14 @@ def test_a_ring_takes_as_many_states_as_a_run_has_steps(engine: str) -> None:
     assert not fewer.mismatches
 
 
-def test_a_ring_of_ten_is_quick() -> None:
-    model = load(RING)[0]
-
-    found = check(model, model.checks[1], engine="explicit", partial_order=True)
-
-    assert found.findings.stats.states == 39
-    assert all(isinstance(each.verdict, Holds) for each in found.findings.results)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
-def test_any_number_of_threads_leaves_the_same_steps(threads: int) -> None:
+def test_a_ring_of_ten_is_quick_by_any_number_of_threads(threads: int) -> None:
     model = load(RING)[0]
 
     found = check(model, model.checks[1], engine="explicit", partial_order=True, threads=threads)
 
     assert found.findings.stats.states == 39
+    assert all(isinstance(each.verdict, Holds) for each in found.findings.results)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -109,9 +102,7 @@ def test_nothing_is_concluded_of_more_faults_than_the_budget_has(engine: str) ->
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_queue_that_is_too_long_is_an_error_with_and_without(engine: str) -> None:
-    text = ROOM.replace("LIMIT", "1")
-
-    ends = [outcome(text, engine=engine, partial_order=each).findings.end for each in (False, True)]
+    ends = [outcome(ROOM, engine=engine, partial_order=each).findings.end for each in (False, True)]
 
     assert ends[0] is ends[1]
     assert ends[0].name == "ERROR"
@@ -209,8 +200,7 @@ def test_what_is_done_to_a_queue_is_known(action: str, kind: AccessKind) -> None
 )
 def test_protocols_are_answered_alike(name: str, asked: str) -> None:
     model = load(Path("spec/protocols") / f"{name}.rsm")[0]
-    kept = {"invariant", "reachable", "assert", "lemma"}
-    only = tuple(prop.name for prop in model.properties if prop.kind.value in kept)
+    only = tuple(prop.name for prop in model.properties if prop.kind in OF_STATES)
     question = replace(next(each for each in model.checks if each.name == asked), only=only, expect=())
 
     whole, fewer = (check(model, question, partial_order=each, threads=1) for each in (False, True))
