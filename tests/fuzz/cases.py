@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from unittest.mock import patch
 
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import looked_at
@@ -15,8 +17,13 @@ from spec.model.ir import Check, Model
 from tests.agreement import Found, found_by
 from tests.model_texts import model_text
 
-FEW = 4  # states
+FEW = 4  # states of a tiny model, and those that are expanded at once so that two threads have work
 MOST = Limits(states=400, seconds=4)  # of the reference engine
+
+
+def small_chunks() -> AbstractContextManager[object]:
+    """A context in which a level of few states is cut into many parts."""
+    return patch("modelcheck.explicit.search.rounds.CHUNK", FEW)
 
 
 class TooLarge(Exception):  # noqa: N818 - then the next one is tried

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import factorial, prod
 from pathlib import Path
@@ -30,7 +29,7 @@ from spec.model.kinds import OF_FAIR_RUNS
 from spec.model.types import is_scalar
 from spec.model.values import ModelError, members
 from tests.agreement import Found, cost, differences, found_by, orbits, up_to_renaming
-from tests.fuzz.cases import Case, TooLarge
+from tests.fuzz.cases import Case, TooLarge, small_chunks
 from tests.fuzz.findings import Differences
 from tests.fuzz.of_chains import chains
 from tests.fuzz.of_disk import on_disk, on_disk_resumed
@@ -58,7 +57,6 @@ from tests.modelcheck.symbolic.test_unbounded_meaning import claims_agree, steps
 from tests.plain_search import Plain, shown
 from tests.representatives import reached, representatives_differ
 
-FEW = 4  # states that are expanded at once, so that a small model has work for two threads
 MOST_NAMES = 200  # renamings that are tried on a state
 DEPTH = 3  # steps of the runs that a bounded search looks at
 PATIENCE = Limits(seconds=5)  # with engines that may take for ever
@@ -85,18 +83,11 @@ class Comparison:
 # ------------------------------------------------------------------ the explicit engine
 
 
-@contextmanager
-def _small_chunks() -> Iterator[None]:
-    """A level of few states is cut into many parts."""
-    with patch("modelcheck.explicit.search.rounds.CHUNK", FEW):
-        yield
-
-
 def _explicit(case: Case, known: Found, **options: object) -> Differences | None:
     """Where the explicit engine differs with some options, all of which promise the same findings."""
     asked = options.pop("asked", case.asked)
     assert isinstance(asked, Check)
-    with _small_chunks():
+    with small_chunks():
         found = found_by(case.model, asked, case.explicit, **options)
     if found is None or (found.findings is not None and found.findings.end.partial):
         return None
@@ -120,7 +111,7 @@ def no_ways(case: Case) -> Differences | None:
 
 def resumed(case: Case) -> Differences | None:
     """The same after a stop, once or more often, from what was written down."""
-    if case.findings is None or case.findings.stats.states < FEW:
+    if case.findings is None or case.is_tiny:
         return None
     chance = case.random("resumed")
     ways, most = chance.random() < 0.7, 0
@@ -128,7 +119,7 @@ def resumed(case: Case) -> Differences | None:
         for resume in (False, True, True):
             most = chance.randint(most + 1, max(most + 1, case.findings.stats.states))
             keep = Keep(Path(folder), resume=resume)
-            with _small_chunks():
+            with small_chunks():
                 found = found_by(
                     case.model, case.asked, case.explicit,
                     limits=Limits(states=most), threads=chance.randint(1, 2), keep=keep, ways=ways,
@@ -147,7 +138,7 @@ def tiers(case: Case) -> Differences | None:
         quick, full = (Kernel(task, Codes(), tier=tier) for tier in (Tier.QUICK, Tier.FULL))
     except TooWide:
         return None
-    with _small_chunks():
+    with small_chunks():
         alone, well = searched(task, quick, 1), searched(task, full, 2)
         mixed = searched(task, quick, 1, Switching(quick, full, case.seed))
     found = {"well compiled": (alone, well), "both by turns": (alone, mixed)}
@@ -209,7 +200,7 @@ def explicit_symmetry(case: Case) -> Differences | None:
         return None
     asked = up_to_renaming(case.model, case.asked)
     known = case.by_reference(asked, symmetry=True)
-    with _small_chunks():
+    with small_chunks():
         found = found_by(case.model, asked, case.explicit, symmetry=True, threads=1 + case.seed // 2 % 2)
     if found is None:
         return None
@@ -230,7 +221,7 @@ def forgetting(case: Case) -> Differences | None:
     known = case.by_reference(asked, symmetry=symmetric, forgets=True)
     if different := differences(_within(asked.budget, plain, known), _told(known)):
         return different
-    with _small_chunks():
+    with small_chunks():
         options = {"symmetry": symmetric, "forgets": True, "threads": 1 + case.seed // 4 % 2}
         fast = found_by(case.model, asked, case.explicit, **options)
     if fast is None or known.findings is None or known.findings.error is not None:
@@ -379,7 +370,7 @@ def files(case: Case) -> Differences | None:
     """What the search on files finds, which is that of a cluster."""
     names = tuple(n for n in case.asked.only or () if case.model.property(n).kind not in OF_FAIR_RUNS)
     asked = replace(case.asked, only=names)
-    with _small_chunks():
+    with small_chunks():
         found = found_by(case.model, asked, SparkEngine(shards=3, driver_states=None), threads=1)
     return None if found is None else differences(case.by_reference(asked).facts, found.facts)
 

@@ -17,10 +17,9 @@ from modelcheck.explicit.engine import ExplicitEngine
 from spec.model.ir import Check, PropertyKind
 from spec.model.kinds import OF_FAIR_RUNS
 from tests.agreement import Found, differences, found_by
-from tests.fuzz.cases import Case
+from tests.fuzz.cases import Case, small_chunks
 from tests.fuzz.findings import Differences
 
-FEW = 4  # states that are expanded at once
 MOST_WRITES = 40  # of runs, before a search is killed
 MOST_BYTES = 4000  # on disk
 REFUSED = {PropertyKind.RECOVERABLE, *OF_FAIR_RUNS}
@@ -74,7 +73,7 @@ def _asked(case: Case) -> Check:
 def _found(case: Case, asked: Check, chance: Random, keep: Keep, **options: object) -> Found | None:
     """What a search finds whose memory has room for a few states."""
     room = Room(chance.randint(1, 20), chance.randint(1, 40), chance.randint(1, 8))
-    with patch("modelcheck.explicit.search.rounds.CHUNK", FEW):
+    with small_chunks():
         return found_by(
             case.model, asked, ExplicitEngine(room=room), threads=chance.randint(1, 2), keep=keep, **options
         )

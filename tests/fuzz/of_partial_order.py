@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from unittest.mock import patch
 
 from modelcheck.api import task_of
 from modelcheck.contract.engine import Task
@@ -16,11 +15,9 @@ from spec.meaning.semantics import Machine, State
 from spec.model.interchangeable import symmetric_sorts
 from spec.model.ir import Budget, Check, PropertyKind
 from tests.agreement import Found, cost, differences, found_by
-from tests.fuzz.cases import MOST, Case, TooLarge, case_of
+from tests.fuzz.cases import MOST, Case, TooLarge, case_of, small_chunks
 from tests.fuzz.findings import Differences
 from tests.fuzz.queue_models import random_model
-
-FEW = 4  # states that are expanded at once
 
 
 def reducible(case: Case) -> Check:
@@ -47,7 +44,7 @@ def left_for_later(case: Case) -> Differences | None:
     apart_from = apart(plain, fewer, asked.budget), claimed(plain, fewer), seen
     if different := {name: pair for each in apart_from for name, pair in each.items()}:
         return different
-    with patch("modelcheck.explicit.search.rounds.CHUNK", FEW):
+    with small_chunks():
         options = {"symmetry": symmetric, "partial_order": True, "threads": 1 + case.seed % 2}
         fast = found_by(case.model, asked, case.explicit, **options)
     if fast is None:
