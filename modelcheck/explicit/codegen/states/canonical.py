@@ -1,15 +1,16 @@
 """The representative of a state's orbit as code: the least of its words over renamings of sorts.
 
-Few renamings are written out, each a few shifts and small tables.  Where there are
-many, members are put in the order of their signatures, and the least is that over the renamings
-that do: one, but for members with the same signatures that cannot change places (`arranging.py`).
+It is the least over those renamings that put members in the order of their signatures: one, but for
+members with the same signatures that cannot change places.  Few renamings are written out, each a few
+shifts and small tables, which a part of the signatures chooses from; many are gone through
+(`arranging.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial, prod
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, V, i64
@@ -92,14 +93,19 @@ class _Representative:
         return fn, source
 
     def _of_few(self, sizes: dict[str, int]) -> Function:
-        """The function that tries every renaming."""
+        """The function that tries every renaming that puts a part of signatures in order."""
         fn, source = self._function()
         target = StateBits(fn, self.layout, fn.array(self.layout.words))
-        best = [fn.cell(64, word) for word in source.all_words()]
-        for each in _all_renamings(sizes):
-            source.copy_to(target)
-            rename_state(Renamer(fn, self.model, each), self.model, source, target)
-            _keep_less(fn, best, target.all_words())
+        best = [fn.cell(64, i64(-1)) for _ in range(self.layout.words)]
+        signatures = Signatures(fn, self.model, self.scope, self.sorts)
+        keys = {name: signatures.in_part(name, source) for name in sizes}
+        for numbers in _all_renamings(sizes):
+            with fn.when(_ascend(fn, keys, numbers)):
+                source.copy_to(target)
+                if any(list(each) != sorted(each) for each in numbers.values()):
+                    renaming = {name: NewNames(tuple(map(i64, each))) for name, each in numbers.items()}
+                    rename_state(Renamer(fn, self.model, renaming), self.model, source, target)
+                _keep_less(fn, best, target.all_words())
         return self._ended(fn, best)
 
     def _of_many(self, sizes: dict[str, int]) -> Function:
@@ -177,12 +183,19 @@ class _Representative:
         return fn
 
 
-def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, NewNames]]:
-    """Every renaming of the members of the sorts but the identity."""
-    first, *others = product(*(permutations(range(size)) for size in sizes.values()))
-    assert all(list(each) == sorted(each) for each in first)
-    for chosen in others:
-        yield {name: NewNames(tuple(map(i64, each))) for name, each in zip(sizes, chosen, strict=True)}
+def _all_renamings(sizes: dict[str, int]) -> Iterator[dict[str, tuple[int, ...]]]:
+    """Every renaming of the members of the sorts: the new number of each."""
+    for chosen in product(*(permutations(range(size)) for size in sizes.values())):
+        yield dict(zip(sizes, chosen, strict=True))
+
+
+def _ascend(fn: Function, keys: dict[str, list[V]], numbers: dict[str, tuple[int, ...]]) -> V:
+    """Emit whether the keys of the members of each sort ascend with their new numbers."""
+    found = TRUE
+    for name, each in numbers.items():
+        for one, two in pairwise(sorted(range(len(each)), key=each.__getitem__)):
+            found = fn.and_(found, fn.up_to(keys[name][one], keys[name][two]))
+    return found
 
 
 def _keep_less(fn: Function, best: list[Register], words: list[V]) -> None:

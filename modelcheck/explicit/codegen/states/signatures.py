@@ -62,10 +62,29 @@ class Signatures:
         """Emit the signature of each member of a sort; and whether those with the same can change places."""
         size = len(self.scope.sorts[sort])
         parts = [self._of_member(sort, member, state) for member in range(size)]
-        fits = sum(each.width for each in parts[0]) <= WORD
-        made = [self._joined(each) if fits else self._mixed(each) for each in parts]
         local = all(is_local(each.type, sort, self.sorts) for each in self.model.variables)
-        return made, fits and local and all(each.exact for each in parts[0])
+        is_exact = local and _fit(parts[0]) and all(each.exact for each in parts[0])
+        return [self._word(each) for each in parts], is_exact
+
+    def in_part(self, sort: str, state: StateBits) -> list[V]:
+        """Emit the cheap part of each member's signature: its entries in maps whose values name no member."""
+        keys = []
+        for member in range(len(self.scope.sorts[sort])):
+            parts = [*self._of_own(sort, member, state)]
+            keys.append(self._word(parts))
+        return keys
+
+    def _of_own(self, sort: str, member: int, state: StateBits) -> Iterator[Feature]:
+        """All of a member's entries in maps whose values name no member that may be renamed."""
+        look = _Look(self, sort, member)
+        for index, variable in enumerate(self.model.variables):
+            of = variable.type
+            if isinstance(of, t.Map) and of.key == t.Sort(sort) and self.names_none(of.value):
+                yield from look.at(state.get(state.variable(index)), of, own=False)
+
+    def names_none(self, of: t.Type) -> bool:
+        """Whether values of a type name no member that may be renamed."""
+        return set(self.sorts).isdisjoint(t.sorts_in(of))
 
     def _of_member(self, sort: str, member: int, state: StateBits) -> list[Feature]:
         """What the variables of a state tell about a member."""
@@ -76,6 +95,10 @@ class Signatures:
             if sort in t.sorts_in(variable.type)
             for each in look.at(state.get(state.variable(index)), variable.type, own=False)
         ]
+
+    def _word(self, parts: Sequence[Feature]) -> V:
+        """Emit the parts in a word, or a hash of more."""
+        return self._joined(parts) if _fit(parts) else self._mixed(parts)
 
     def _joined(self, parts: Sequence[Feature]) -> V:
         """Emit the parts one after the other in a word."""
@@ -112,7 +135,7 @@ class _Look:
         """Emit what a value tells about the member; if it is its `own`, such as a map's entry, all of it."""
         fn, packing = self.by.fn, live.packing
         if self.sort not in t.sorts_in(of):
-            if own and self._names_none(of):
+            if own and self.by.names_none(of):
                 yield from self._whole(live)
             return
         match of, packing:
@@ -140,10 +163,6 @@ class _Look:
                 yield self._sum(live, inner, packing)
             case _:
                 raise TypeError(f"{packing} is no {of}")
-
-    def _names_none(self, of: t.Type) -> bool:
-        """Whether values of a type name no member that may be renamed."""
-        return set(self.by.sorts).isdisjoint(t.sorts_in(of))
 
     def _whole(self, live: Live) -> Iterator[Feature]:
         """Emit all of a value."""
@@ -177,7 +196,7 @@ class _Look:
         if key == t.Sort(self.sort):
             mine = cut_out(fn, live.v, packing.offsets[self.member], packing.of)
             yield from self.at(mine, inner, own=True)
-        elif self._names_none(key):
+        elif self.by.names_none(key):
             for item in split(fn, live):
                 yield from self.at(item, inner, own=own)
         else:  # in the order of members of another sort, which is none
@@ -217,6 +236,11 @@ class _Look:
                 yield Feature(fn.resize(there, WORD), 1)
             else:
                 yield Feature(fn.popcount(fn.and_(live.v, mask)), bits(len(places) + 1), exact=False)
+
+
+def _fit(parts: Sequence[Feature]) -> bool:
+    """Whether a word has room for all parts."""
+    return sum(each.width for each in parts) <= WORD
 
 
 def _alike(look: _Look, of: t.Type, packing: Mask) -> list[list[int]]:
