@@ -15,7 +15,6 @@ from modelcheck.api import Unsupported, check
 from modelcheck.contract.result import Unknown, Violated
 from spec.load import loads
 from tests.protocol_checks import named_check
-from tests.scopes.record import recorded
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "limits.md"
 
@@ -72,11 +71,6 @@ def test_viewstamped_by_a_solver() -> None:
     model, asked = named_check("viewstamped", "one_view")
 
     check(model, asked, engine="bmc")
-
-
-@wart()
-def test_larger_scopes() -> None:
-    assert recorded()["left"] == 0
 
 
 def test_every_wart_on_the_page_has_a_test_and_every_test_a_wart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.scopes.grid import RAISED, jobs, larger
 from tests.scopes.record import model, questions, recorded
 from tests.unwatched import Unwatched
 
+LIMITS = Path(__file__).parents[2] / "docs/explanation/limits.md"
 Table = dict[str, dict[str, str]]
 
 
@@ -115,7 +117,16 @@ def test_no_larger_scope_changes_an_answer_of_the_grid() -> None:
 
     assert [row["raised"] for row in found["rows"]] == [str(each) for each in RAISED]
     assert all(row["jobs"] > 0 for row in found["rows"])
+    assert found["left"] == 0
     assert [row["different"] for row in found["rows"]] == [[] for _ in RAISED]
+
+
+def test_the_page_of_limits_says_how_many_answers_no_larger_scope_changes() -> None:
+    rows = recorded()["rows"]
+    cells, unknown = sum(row["cells"] for row in rows), sum(len(row["unknown"]) for row in rows)
+
+    said = f"of {cells:,} answers none changes, and {unknown} ("
+    assert said in LIMITS.read_text(encoding="utf-8")
 
 
 def test_records_and_offsets_are_limits_so_that_each_alone_lies_between() -> None:
