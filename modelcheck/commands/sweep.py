@@ -11,7 +11,7 @@ from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, answers, axis, points
 from modelcheck.commands.options.amounts import add_limits
 from modelcheck.commands.options.engine_options import OPTIONS, add_symmetry, keywords_of
 from modelcheck.commands.options.given import MODEL, add_overrides, given_by
@@ -77,7 +77,7 @@ def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) 
     axes = [axis(text) for text in args.vary]
     asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
-    answers: dict[int, SweepAnswer] = {}
+    found: dict[int, SweepAnswer] = {}
     table = _SweepTable(axes, asked)
     progress.clear()
     if not args.json:
@@ -86,18 +86,18 @@ def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) 
     shown, states, began = 0, 0, monotonic()
 
     def tell() -> None:
-        progress.tell(AnswersDone("point", len(answers), len(asked), states, monotonic() - began))
+        progress.tell(AnswersDone("point", len(found), len(asked), states, monotonic() - began))
 
-    for number, answer in at_work.answers(asked, orders, tell):
-        answers[number] = answer
+    for number, answer in answers(asked, orders, at_work, tell):
+        found[number] = answer
         states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
         progress.clear()
-        while not args.json and shown in answers:
-            output.lines(table.row(asked[shown], answers[shown], output.width))
+        while not args.json and shown in found:
+            output.lines(table.row(asked[shown], found[shown], output.width))
             shown += 1
         tell()
     progress.clear()
-    all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
+    all_answers = [found.get(number, UNANSWERED) for number in range(len(asked))]
     if args.json:
         output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])
     else:

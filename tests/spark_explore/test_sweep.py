@@ -15,12 +15,12 @@ from pyspark.sql import SparkSession
 import modelcheck
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
-from modelcheck.asking.sweep import Orders, axis, points
+from modelcheck.asking.sweep import Answering, Orders, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.signals import Interruptible
 from spark_explore.questions import Asked, answered, sweep
-from spark_explore.sweep import SweepJobs
+from spark_explore.workers import SparkTasks
 from spec.diagnostics import SpecError
 from spec.load import load
 from tests.spark_cluster import Cluster
@@ -61,13 +61,13 @@ def test_a_sweep_is_one_job(local_spark: SparkSession) -> None:
     models = load("quorum")
     checks = pick_checks(models, ["three_nodes"])
     asked = points(models, checks, [axis("faults=0..2")], Overrides())
-    jobs = SweepJobs(local_spark, asked, Orders())
-    with Interruptible() as work:
-        answers = dict(jobs.begin([0, 1, 2]).answers(work, lambda: None))
+    tasks = SparkTasks(local_spark, Answering(asked, Orders()))
+    with Interruptible() as watch:
+        answers = dict(tasks.begin([0, 1, 2]).results(watch, lambda: None))
 
     assert sorted(answers) == [0, 1, 2]
     assert all(answer.outcome is not None for answer in answers.values())
-    assert len(local_spark.sparkContext.statusTracker().getJobIdsForGroup(jobs._token)) == 1
+    assert len(local_spark.sparkContext.statusTracker().getJobIdsForGroup(tasks.group)) == 1
 
 
 # ----------------------------------------------------------------------- DataFrames
