@@ -89,17 +89,22 @@ class JobAnswers:
 
     def __call__(self, number: int) -> FrontierAnswer:
         """The answers of the job with an index."""
-        asking = self._asking = self._asking or Asking(self._effort, Unwatched())
-        states, known = asking.states, asking.known
-        try:
-            answers = tuple(answers_of(asking, self._jobs[number]))
-        except Unsupported as unsupported:
-            answers = tuple(_unknown(self._jobs[number], str(unsupported)))
-        return FrontierAnswer(answers, asking.states - states, asking.known - known)
+        self._asking = self._asking or Asking(self._effort, Unwatched())
+        return answer_of(self._asking, self._jobs[number])
 
     def failed(self, number: int, problem: str) -> FrontierAnswer:
         """Unknown answers, with the problem as the reason."""
         return FrontierAnswer(tuple(_unknown(self._jobs[number], problem)), 0, 0)
+
+
+def answer_of(asking: Asking, job: Job) -> FrontierAnswer:
+    """The answers of a job, unknown where no engine can search it."""
+    states, known = asking.states, asking.known
+    try:
+        answers = tuple(answers_of(asking, job))
+    except Unsupported as unsupported:
+        answers = tuple(_unknown(job, str(unsupported)))
+    return FrontierAnswer(answers, asking.states - states, asking.known - known)
 
 
 def _unknown(job: Job, why: str) -> Iterator[Answer]:
