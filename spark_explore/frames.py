@@ -19,7 +19,7 @@ from spark_explore.cluster.session import SparkSettings, reason, session, ship
 from spark_explore.storage.pieces import split
 from spark_explore.storage.run import level_from_json, manifests
 from spark_explore.storage.store import seen_from_anywhere, store_at
-from spark_explore.tables import TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
+from spark_explore.tables import STATE, TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
 
 PART = 1 << 17  # states for a task
 FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
@@ -139,12 +139,15 @@ def _table(
 
 
 def _names(here: RunModel, columns: Sequence[str] | None) -> Sequence[str]:
-    """The names of the columns that are asked for, all by default. Raises KeyError for one there is not."""
+    """The names of the columns that are asked for, all by default; Arrow counts no rows without any.
+
+    Raises KeyError for one there is not.
+    """
     known: Sequence[str] = here.schema.names
     for name in columns or ():
         if name not in known:
             raise KeyError(name)
-    return known if columns is None else tuple(dict.fromkeys(columns))
+    return known if columns is None else tuple(dict.fromkeys(columns)) or (STATE,)
 
 
 def _together(frames: Sequence[DataFrame]) -> DataFrame:

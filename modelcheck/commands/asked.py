@@ -6,24 +6,29 @@ import argparse
 import io
 import json
 from collections.abc import Callable, Iterable
-from types import ModuleType
+from importlib import import_module
 from typing import Any, NoReturn
 
 from modelcheck.commands.limited import limited
+from modelcheck.commands.parsers import add_arguments
+from modelcheck.commands.registry import COMMANDS
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.diagnostics import mistyped
 
 
-def asked(command: ModuleType, words: Iterable[str], memory: int | None = None) -> tuple[Exit, str, str]:
-    """What a command answers in this process, within so many bytes. Raises SpecError."""
-    args = parsed(command, words)
+def asked(name: str, words: Iterable[str], memory: int | None = None) -> tuple[Exit, str, str]:
+    """What a command answers in this process, within so many bytes.
+
+    `name` is as on the command line, such as `kafka review`.  Raises SpecError.
+    """
+    args, command = parsed(name, words), import_module(COMMANDS[name].module)
     return captured(lambda to: limited(lambda: command.run(args, to), memory, to))
 
 
-def asked_for_data(command: ModuleType, words: Iterable[str]) -> tuple[Exit, Any, str]:
+def asked_for_data(name: str, words: Iterable[str]) -> tuple[Exit, Any, str]:
     """The exit code of a command, the data that it prints, and what it tells. Raises SpecError."""
-    code, printed, told = asked(command, ["--json", *words])
+    code, printed, told = asked(name, ["--json", *words])
     return code, json.loads(printed) if printed else None, told
 
 
@@ -36,10 +41,10 @@ def captured(run: Callable[[Output], int]) -> tuple[Exit, str, str]:
     return code, out.read(), err.read()
 
 
-def parsed(command: ModuleType, words: Iterable[str]) -> argparse.Namespace:
+def parsed(name: str, words: Iterable[str]) -> argparse.Namespace:
     """The arguments of a command. Raises SpecError."""
-    parser = _StrictParser(prog=command.__name__.rpartition(".")[2])
-    command.add_arguments(parser)
+    parser = _StrictParser(prog=name)
+    add_arguments(name, COMMANDS[name], parser)
     return parser.parse_args([*words])
 
 
