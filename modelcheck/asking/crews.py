@@ -29,7 +29,7 @@ class CrewWork(Protocol[T_co]):
         ...
 
     def failed(self, number: int, problem: str) -> T_co:
-        """The result of a job that nobody could do."""
+        """The result of a job that failed for good."""
         ...
 
 

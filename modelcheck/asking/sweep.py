@@ -185,7 +185,7 @@ class Answering:
         return self._search(self._points[number], self._families[number])
 
     def failed(self, number: int, problem: str) -> SweepAnswer:  # noqa: ARG002 - whichever it is
-        """The answer of a point whose search nobody could do."""
+        """The answer of a point whose search failed for good."""
         return SweepAnswer(None, problem)
 
 

@@ -6,29 +6,24 @@ import argparse
 import io
 import json
 from collections.abc import Callable, Iterable
-from importlib import import_module
+from types import ModuleType
 from typing import Any, NoReturn
 
 from modelcheck.commands.limited import limited
-from modelcheck.commands.parsers import add_arguments
-from modelcheck.commands.registry import COMMANDS
 from modelcheck.contract.exits import Exit
 from modelcheck.storage.output import Output
 from spec.diagnostics import mistyped
 
 
-def asked(name: str, words: Iterable[str], memory: int | None = None) -> tuple[Exit, str, str]:
-    """What a command answers in this process, within so many bytes.
-
-    `name` is as on the command line, such as `kafka review`.  Raises SpecError.
-    """
-    args, command = parsed(name, words), import_module(COMMANDS[name].module)
+def asked(command: ModuleType, words: Iterable[str], memory: int | None = None) -> tuple[Exit, str, str]:
+    """What a command answers in this process, within a number of bytes. Raises SpecError."""
+    args = parsed(command, words)
     return captured(lambda to: limited(lambda: command.run(args, to), memory, to))
 
 
-def asked_for_data(name: str, words: Iterable[str]) -> tuple[Exit, Any, str]:
+def asked_for_data(command: ModuleType, words: Iterable[str]) -> tuple[Exit, Any, str]:
     """The exit code of a command, the data that it prints, and what it tells. Raises SpecError."""
-    code, printed, told = asked(name, ["--json", *words])
+    code, printed, told = asked(command, ["--json", *words])
     return code, json.loads(printed) if printed else None, told
 
 
@@ -41,10 +36,11 @@ def captured(run: Callable[[Output], int]) -> tuple[Exit, str, str]:
     return code, out.read(), err.read()
 
 
-def parsed(name: str, words: Iterable[str]) -> argparse.Namespace:
+def parsed(command: ModuleType, words: Iterable[str]) -> argparse.Namespace:
     """The arguments of a command. Raises SpecError."""
-    parser = _StrictParser(prog=name)
-    add_arguments(name, COMMANDS[name], parser)
+    parser = _StrictParser(prog=command.__name__.rpartition(".")[2])
+    command.add_arguments(parser)
+    parser.set_defaults(followups=())  # which are for people
     return parser.parse_args([*words])
 
 

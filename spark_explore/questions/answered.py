@@ -51,7 +51,7 @@ class Asker(Protocol):
 
     @property
     def told(self) -> pa.Schema:
-        """The columns that a row is told besides its answers."""
+        """The columns that a question gives its row, besides answers."""
         ...
 
     @property
@@ -143,7 +143,7 @@ class AskQuestions:
 
 @frozen
 class NoQuestion:
-    """What stands for the question of a row that cannot be read."""
+    """The question of a row that cannot be read: its problem."""
 
     problem: str
 

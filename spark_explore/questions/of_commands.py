@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from modelcheck.commands.asked import asked_for_data
+from modelcheck.commands.registry import COMMANDS
 from spark_explore.questions.answered import Asked, TableQuestion, answered
 from spec.diagnostics import mistyped, suggest
 from spec.frozen import frozen
@@ -60,5 +62,6 @@ class CommandAsker:
 
     def ask(self, question: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
         """The row of the answer. Raises SpecError."""
-        code, data, says = asked_for_data(self.command, question)
+        command = import_module(COMMANDS[self.command].module)
+        code, data, says = asked_for_data(command, question)
         yield {"exit": int(code), "data": None if data is None else json.dumps(data), "says": says}

@@ -59,7 +59,7 @@ def reviews(clusters: DataFrame, *, faults: int = FAULTS, states: int = STATES_O
     """A row for each topic of each cluster: its settings, and the fewest faults that break each guarantee.
 
     A row of `clusters` has its files in the column `files`, a map from their names to their texts, and
-    may have `kafka`, `client` and `brokers`, which say what `kafka review` is told by options; other
+    may have `kafka`, `client` and `brokers`, as the options of `kafka review`; other
     columns are carried along.  The columns are those of `kafka review --csv` that are of the files alone,
     and `problem`.  Topics of the same question are reviewed once, whatever cluster they are of.
     Costs some 5 ms to read a topic, and a review on one core for each distinct question.

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
+import modelcheck.commands.kafka.explain_log as explain_log
+import modelcheck.commands.kafka.frontier as frontier
+import modelcheck.commands.kafka.inspect as inspect
+import modelcheck.commands.kafka.review as review
+import modelcheck.commands.library.list as listing
+import modelcheck.commands.library.show as show
+import modelcheck.commands.necessity as necessity
 from modelcheck.commands.asked import asked
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
@@ -28,7 +36,7 @@ class AgentJob:
     written as options, `lists` those that are written once for each value, `flags` those without a value.
     """
 
-    command: str
+    command: ModuleType
     paths: str = ""
     options: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
@@ -57,7 +65,7 @@ class AgentJob:
 
 JOBS: Mapping[str, AgentJob] = {
     "review": AgentJob(
-        "kafka review",
+        review,
         "files",
         ("kafka", "client", "brokers", "topic", "faults"),
         ("require", "also"),
@@ -65,17 +73,17 @@ JOBS: Mapping[str, AgentJob] = {
         "the files that were given, and what the answer says it assumes",
     ),
     "frontier": AgentJob(
-        "kafka frontier",
+        frontier,
         "files",
         ("kafka", "client", "brokers", "topic", "faults"),
         ("over", "kinds", "guarantee"),
         scope="each configuration, up to the faults that were tried",
     ),
     "inspect": AgentJob(
-        "kafka inspect", "directories", (), ("lost",), ("all", "copy"), "the directories that were given"
+        inspect, "directories", (), ("lost",), ("all", "copy"), "the directories that were given"
     ),
     "explain_log": AgentJob(
-        "kafka explain-log",
+        explain_log,
         "directories",
         ("partition", "acks", "faults", "from_epoch", "from_offset"),
         ("lost",),
@@ -83,11 +91,11 @@ JOBS: Mapping[str, AgentJob] = {
         "the files that were given, up to the faults that were tried",
     ),
     "necessity": AgentJob(
-        "necessity", "file", (), ("check", "kind"), scope="the scopes of the checks that were asked"
+        necessity, "file", (), ("check", "kind"), scope="the scopes of the checks that were asked"
     ),
-    "protocols": AgentJob("library list", scope="the protocols that come with modelcheck", is_timed=False),
+    "protocols": AgentJob(listing, scope="the protocols that come with modelcheck", is_timed=False),
     "protocol": AgentJob(
-        "library show",
+        show,
         "name",
         flags=("source",),
         scope="the protocol that was named",
