@@ -23,7 +23,7 @@ from modelcheck.api import check as run_check
 from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_check, pick_checks, pick_model
 from modelcheck.asking.overrides import Overrides, apply, as_typed, one_check, only, put, refuse_unbounded
-from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, answers, points
 from modelcheck.asking.sweep_rows import Row, rows_of
 from modelcheck.asking.unmet import broken_assumptions, cannot_start, refuse_unstartable
 from modelcheck.contract.engine import Limits
@@ -158,13 +158,14 @@ def sweep(  # noqa: PLR0913 - each is given by its name
     axes = [Axis(name, tuple(map(as_typed, values))) for name, values in vary.items()]
     given = _given(scope, config, faults, None)
     asked = points(models, checks, axes, given, of=of, properties=properties)
-    answers = dict(crew(engine, **options).answers(asked, Orders(Limits(states, seconds), symmetry)))
+    orders = Orders(Limits(states, seconds), symmetry)
+    found = dict(answers(asked, orders, crew(engine, **options)))
     unanswered = SweepAnswer(None, "not answered: interrupted")
     values = [tuple(each) for each in vary.values()]
     return [
         row
         for number, point in enumerate(asked)
-        for row in rows_of(point, _point(vary, values, point), answers.get(number, unanswered))
+        for row in rows_of(point, _point(vary, values, point), found.get(number, unanswered))
     ]
 
 

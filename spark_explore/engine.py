@@ -118,20 +118,23 @@ class SparkEngine:
             search = FileSearch(task, machine, kernel, reporter, run, status)
             here = LocalExecutor(kernel, run)
             if spark is None or self._driver_states is None:
-                search.executors = lambda _: here
+                search.executors = lambda _, __: here
             else:
                 there = SparkExecutors(spark, task, kernel, run, place, search.left)
                 search.executors = partial(self._executors, search, here, there)
             return FileFindings(search, search.run()).findings(self.name)
 
     def _executors(
-        self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int
+        self, search: FileSearch, here: LocalExecutor, there: SparkExecutors, states: int, what: str
     ) -> Executors:
         """The executors expected to finish a level of that size first: here or on Spark."""
         most = self._driver_states or 0
         if not there.is_warm and states * search.kernel.layout.words * 8 <= BYTES:
             most *= COLD
-        return here if states + len(search) // SEEN <= most else there
+        if states + len(search) // SEEN <= most:
+            return here
+        there.title = f"modelcheck: {what}, {states:,} states"
+        return there
 
     @contextmanager
     def _spark(self) -> Iterator[SparkSession | None]:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr, lit
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import StructType
 
 from spark_explore.cluster.session import SparkSettings, reason, session, ship
 from spark_explore.storage.pieces import split
 from spark_explore.storage.run import level_from_json, manifests
 from spark_explore.storage.store import seen_from_anywhere, store_at
-from spark_explore.tables import TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
+from spark_explore.tables import STATE, TRANSITIONS, ReadStates, ReadTransitions, RunModel, of_states, run_at
 
 PART = 1 << 17  # states for a task
 FAULTS, DEPTH = "_faults", "_depth"  # how a state was found first; no variable is called like that
@@ -29,17 +29,19 @@ class TableRefused(OSError):  # noqa: N818 - the report of Spark, not what went 
     """Raised if Spark does not write a table; has its reason."""
 
 
-def states(spark: SparkSession, place: str) -> DataFrame:
+def states(spark: SparkSession, place: str, columns: Sequence[str] | None = None) -> DataFrame:
     """A run's states as a DataFrame: layer, depth, the packed state, and variables.
+
+    Only `columns` are unpacked and go through Java, if they are given; layer and depth come along.
 
     Numbers and truth values are what Spark calls them, members are their names, sequences, sets
     and bags arrays, maps maps, records structs, tuples structs of `_1`, `_2`; a union is a struct of
     its case's name, `_case`, and a struct for each case that has fields, all but one of them null.
     With symmetry a state represents all that differ by a renaming.  Costs 0.4 to
     3 µs to unpack a state of the levels that are asked for, some 10 more for Java to take all columns,
-    and 50 ms a level to plan.  Raises CannotResume, OSError, Damaged.
+    and 50 ms a level to plan.  Raises CannotResume, OSError, Damaged; KeyError for no column.
     """
-    return _table(spark, place)
+    return _table(spark, place, columns=columns)
 
 
 def transitions(spark: SparkSession, place: str) -> DataFrame:
@@ -82,22 +84,34 @@ def write_run(
     *,
     transitions: bool = False,
     violating: str | None = None,
+    columns: Sequence[str] | None = None,
     is_name: bool = False,
     settings: SparkSettings | None = None,
 ) -> None:
     """Write a table of the run at a place, in the session that there is or one of its own, as `write` does.
 
-    Raises KeyError for a property, CannotStart, TableRefused; CannotResume, OSError and Damaged for the run.
+    Raises KeyError for a property and a column, CannotStart, TableRefused; for the run CannotResume,
+    OSError and Damaged.
     """
     here = run_at(place)
     if violating is not None:
         of_states(here, violating)
+    _names(here, columns)
     with session(settings or SparkSettings()) as spark:
-        write(_table(spark, place, of_steps=transitions, violating=violating), where, is_name=is_name)
+        write(
+            _table(spark, place, of_steps=transitions, violating=violating, columns=columns),
+            where,
+            is_name=is_name,
+        )
 
 
 def _table(
-    spark: SparkSession, place: str, *, of_steps: bool = False, violating: str | None = None
+    spark: SparkSession,
+    place: str,
+    *,
+    of_steps: bool = False,
+    violating: str | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DataFrame:
     """A table of a run: of each level a DataFrame in which layer and depth are constants, put together.
 
@@ -105,11 +119,15 @@ def _table(
     """
     ship(spark.sparkContext)
     here, where = run_at(place), seen_from_anywhere(place)
-    frames, schema = [], _schema(here, of_steps=of_steps)
+    names = _names(here, columns)
+    arrow = TRANSITIONS if of_steps else pa.schema([here.schema.field(name) for name in names])
+    frames, schema = [], from_arrow_schema(arrow)
     for level in map(level_from_json, manifests(store_at(place))):
         pieces = split(level.new, PART, 8 * here.packed.words)
         paid = here.budget.total is None or level.faults < here.budget.total
-        read = ReadTransitions(where, pieces, paid) if of_steps else ReadStates(where, pieces, violating)
+        read = (
+            ReadTransitions(where, pieces, paid) if of_steps else ReadStates(where, pieces, violating, names)
+        )
         if pieces:
             rows = spark.range(0, len(pieces), 1, len(pieces)).mapInArrow(read, schema)
             at = [lit(level.faults).alias(FAULTS), lit(level.depth).alias(DEPTH)]
@@ -120,11 +138,16 @@ def _table(
     return _together(frames)
 
 
-def _schema(here: RunModel, *, of_steps: bool) -> StructType:
-    """The columns of a table of the run, but for layer and depth."""
-    found = from_arrow_schema(TRANSITIONS if of_steps else here.schema)
-    assert isinstance(found, StructType)
-    return found
+def _names(here: RunModel, columns: Sequence[str] | None) -> Sequence[str]:
+    """The names of the columns that are asked for, all by default; Arrow counts no rows without any.
+
+    Raises KeyError for one there is not.
+    """
+    known: Sequence[str] = here.schema.names
+    for name in columns or ():
+        if name not in known:
+            raise KeyError(name)
+    return known if columns is None else tuple(dict.fromkeys(columns)) or (STATE,)
 
 
 def _together(frames: Sequence[DataFrame]) -> DataFrame:

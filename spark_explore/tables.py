@@ -15,7 +15,7 @@ from modelcheck.explicit.codegen.search.context import NOWHERE
 from modelcheck.explicit.codegen.search.runtime import ACTION, FAULT, MOST_NAMED
 from modelcheck.explicit.codegen.states.layout import PackedLayout, layout
 from modelcheck.explicit.native.kernel import Kernel
-from spark_explore.columns import PackedCodes, columns
+from spark_explore.columns import ArrowColumn, PackedCodes, Words, columns
 from spark_explore.search.blocks import FAILED, Expander, address_of
 from spark_explore.search.remote import numbers
 from spark_explore.storage.pieces import FilePiece, blocks
@@ -43,11 +43,12 @@ class ReadStates:
     place: str
     pieces: Sequence[FilePiece]
     prop: str | None
+    names: Sequence[str]  # of the columns
 
     def __call__(self, batches: Rows) -> Rows:
         """The rows."""
         here = run_at(self.place)
-        reader = StateRows(here, self.prop)
+        reader = StateRows(here, self.prop, self.names)
         for number in numbers(batches):
             for block in blocks(store_at(self.place), [self.pieces[number]], 8 * here.packed.words):
                 yield from reader.of(block)
@@ -85,9 +86,14 @@ class RunModel:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of the table of states."""
-        own = [(name, each.arrow) for name, each in columns(self.model, self.scope, self.packed)]
+        """The columns of the table of states, if all are asked for."""
+        own = [(name, each.arrow) for name, each in self.columns]
         return pa.schema([(STATE, pa.binary()), *own])
+
+    @cached_property
+    def columns(self) -> Sequence[tuple[str, ArrowColumn]]:
+        """The column of each variable."""
+        return columns(self.model, self.scope, self.packed)
 
     def kernel(self, *properties: str) -> Kernel:
         """The compiled code that expands states, and asks for these properties."""
@@ -122,23 +128,35 @@ def of_states(here: RunModel, prop: str) -> None:
 
 
 class StateRows:
-    """The rows of a table of states: all, or those that violate (a `reachable`: satisfy) a property."""
+    """The rows of a table of states: all, or those that violate (a `reachable`: satisfy) a property.
 
-    def __init__(self, here: RunModel, prop: str | None) -> None:
+    Only columns with these names are unpacked.
+    """
+
+    def __init__(self, here: RunModel, prop: str | None, names: Sequence[str]) -> None:
         self._here = here
         self._kernel = None if prop is None else here.kernel(prop)
-        self._columns = [each for _, each in columns(here.model, here.scope, here.packed)]
+        self._schema = pa.schema([here.schema.field(name) for name in names])
+        fields = zip(here.columns, here.packed.variables, strict=True)
+        self._own = {name: (column, field.offset) for (name, column), field in fields}
 
     def of(self, block: bytes) -> Rows:
         """The states of a block."""
-        per_state, fields = self._here.packed.words, self._here.packed.variables
+        per_state = self._here.packed.words
         words = np.frombuffer(block, "<u8").reshape(-1, per_state)
         if self._kernel is not None:
             words = words[self._violating(self._kernel, block, len(words))]
         for first in range(0, len(words), ROWS):
             part = words[first : first + ROWS]
-            own = [c.array(PackedCodes(part, f.offset)) for c, f in zip(self._columns, fields, strict=True)]
-            yield pa.RecordBatch.from_arrays([_packed(part), *own], schema=self._here.schema)
+            arrays = [self._array(name, part) for name in self._schema.names]
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _array(self, name: str, part: Words) -> pa.Array:
+        """The column with a name, of packed states."""
+        if name == STATE:
+            return _packed(part)
+        column, offset = self._own[name]
+        return column.array(PackedCodes(part, offset))
 
     def _violating(self, kernel: Kernel, block: bytes, count: int) -> list[int]:
         """The states of a block that violate the property."""

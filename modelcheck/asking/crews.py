@@ -1,14 +1,83 @@
-"""Who answers the points of a sweep, by the name of an engine; each is imported at its first use."""
+"""Who does many jobs at once, by the name of an engine; each is imported at its first use."""
 
 from __future__ import annotations
 
-from modelcheck.asking.sweep import Crew
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from modelcheck.contract.engine import Limits
 from modelcheck.engines.registry import loaded
+from modelcheck.processes.cores import cores
+from modelcheck.processes.memory import SHARE, available, resident
+from modelcheck.processes.workers import Waits, Workers
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 CREWS = {
-    "explicit": "modelcheck.asking.sweep:Processes",
-    "spark": "spark_explore.sweep:SparkWorkers",
+    "explicit": "modelcheck.asking.crews:Processes",
+    "spark": "spark_explore.workers:SparkWorkers",
 }
+
+
+class CrewWork(Protocol[T_co]):
+    """The interface of what is done for the job of a number, in any process that has it as a pickle."""
+
+    def __call__(self, number: int) -> T_co:
+        """The result of a job."""
+        ...
+
+    def failed(self, number: int, problem: str) -> T_co:
+        """The result of a job that failed for good."""
+        ...
+
+
+class Crew(Protocol):
+    """The interface of what does jobs in parallel; `ended` is why some were not done, empty else."""
+
+    ended: str
+
+    def share(self, limits: Limits, searches: int) -> Limits:
+        """The limits of each of several parallel searches."""
+        ...
+
+    def done(
+        self, work: CrewWork[T], count: int, shared: Sequence[object] = (), waits: Waits = ...
+    ) -> Iterator[tuple[int, T]]:
+        """The number and result of jobs 0 … `count` - 1, as they are ready; fewer after an interrupt.
+
+        Results name the `shared` objects, such as models, and do not copy them.
+        `waits` is called now and then while none comes.
+        """
+        ...
+
+
+class Processes:
+    """Does jobs in a process per core of this machine."""
+
+    def __init__(self) -> None:
+        self.ended = ""
+
+    def share(self, limits: Limits, searches: int) -> Limits:
+        """The limits with the memory of this machine divided."""
+        return shared_out(limits, searches)
+
+    def done(
+        self, work: CrewWork[T], count: int, shared: Sequence[object] = (), waits: Waits = lambda: None
+    ) -> Iterator[tuple[int, T]]:
+        """The number and result of each job, as they are ready."""
+        with Workers(work, shared) as workers:
+            yield from workers.each(count, waits)
+            self.ended = workers.ended
+
+
+def shared_out(limits: Limits, searches: int) -> Limits:
+    """The limits of each of several parallel searches on this machine, with memory divided."""
+    free = available()
+    if limits.memory is not None or free is None:
+        return limits
+    return replace(limits, memory=resident() + int(SHARE * free / min(cores(), searches)))
 
 
 def crew(name: str, **options: object) -> Crew:

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from itertools import product
-from typing import Protocol
 
 from modelcheck.api import Unmet, Unsupported, check
+from modelcheck.asking.crews import Crew, Processes
 from modelcheck.asking.models import pick_model
 from modelcheck.asking.overrides import Overrides, free_check, only, put
 from modelcheck.contract.assessment import assess
@@ -20,9 +20,7 @@ from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families
 from modelcheck.contract.result import Outcome
 from modelcheck.engines.registry import engine
-from modelcheck.processes.cores import cores
-from modelcheck.processes.memory import SHARE, available, resident
-from modelcheck.processes.workers import Waits, Workers
+from modelcheck.processes.workers import Waits
 from spec.diagnostics import mistyped
 from spec.frozen import frozen
 from spec.model.ir import Check, Model
@@ -65,19 +63,6 @@ class Orders:
     limits: Limits = field(default_factory=Limits)
     symmetry: bool | None = None  # None: as each check says
     at_first: bool = False
-
-
-class Crew(Protocol):
-    """The interface of what answers points in parallel."""
-
-    def answers(
-        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = ...
-    ) -> Iterator[tuple[int, SweepAnswer]]:
-        """The index and answer of each point, as they are ready; fewer after an interrupt.
-
-        `waits` is called now and then while none comes.
-        """
-        ...
 
 
 def axis(text: str, option: str = "--vary") -> Axis:
@@ -174,39 +159,47 @@ def answer(
     return SweepAnswer(outcome, exit=assess(outcome).exit)
 
 
+class PointSearch:
+    """Answers points one at a time, by an engine of this process, which keeps what it has compiled."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._engine: Engine | None = None
+
+    def __call__(self, point: SweepPoint, family: Family | None = None) -> SweepAnswer:
+        """The answer of one point."""
+        self._engine = self._engine or engine("explicit", series=True)
+        return answer(point, self._orders, engine=self._engine, family=family)
+
+
 class Answering:
     """Answers the points of a sweep by index, sharing kernels within a family."""
 
     def __init__(self, points: Sequence[SweepPoint], orders: Orders) -> None:
-        self._points, self._orders = tuple(points), orders
+        self._points = tuple(points)
         self._families = families([(point.model, point.check) for point in points])
-        self._engine: Engine | None = None  # of this process
+        self._search = PointSearch(orders)
 
     def __call__(self, number: int) -> SweepAnswer:
         """The answer of the point with an index."""
-        self._engine = self._engine or engine("explicit", series=True)
-        return answer(self._points[number], self._orders, engine=self._engine, family=self._families[number])
+        return self._search(self._points[number], self._families[number])
+
+    def failed(self, number: int, problem: str) -> SweepAnswer:  # noqa: ARG002 - whichever it is
+        """The answer of a point whose search failed for good."""
+        return SweepAnswer(None, problem)
 
 
-def shared_out(limits: Limits, searches: int) -> Limits:
-    """The limits of each of several parallel searches, with memory divided."""
-    free = available()
-    if limits.memory is not None or free is None:
-        return limits
-    return replace(limits, memory=resident() + int(SHARE * free / min(cores(), searches)))
+def answers(
+    points: Sequence[SweepPoint], orders: Orders, crew: Crew | None = None, waits: Waits = lambda: None
+) -> Iterator[tuple[int, SweepAnswer]]:
+    """The index and answer of each point, as they are ready; fewer after an interrupt.
 
-
-class Processes:
-    """Answers points in a process per core of this machine."""
-
-    def answers(
-        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
-    ) -> Iterator[tuple[int, SweepAnswer]]:
-        """The index and answer of each point, as they are ready; memory is divided."""
-        orders = replace(orders, limits=shared_out(orders.limits, len(points)))
-        models = list({id(point.model): point.model for point in points}.values())
-        with Workers(Answering(points, orders), models) as workers:
-            yield from workers.each(len(points), waits)
+    `waits` is called now and then while none comes.
+    """
+    at_work = crew or Processes()
+    orders = replace(orders, limits=at_work.share(orders.limits, len(points)))
+    models = list({id(point.model): point.model for point in points}.values())
+    yield from at_work.done(Answering(points, orders), len(points), models, waits)
 
 
 def _wrong(text: str, message: str, option: str = "--vary") -> None:

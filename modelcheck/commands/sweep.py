@@ -9,11 +9,11 @@ from time import monotonic
 from counterexamples.lines import Line, Piece, Role, count, line, wrapped
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.progress import ProgressLine
-from modelcheck.asking.crews import CREWS, crew
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, axis, points
+from modelcheck.asking.sweep import Axis, Orders, SweepAnswer, SweepPoint, answers, axis, points
 from modelcheck.commands.options.amounts import add_limits
-from modelcheck.commands.options.engine_options import OPTIONS, add_symmetry, keywords_of
+from modelcheck.commands.options.crew_options import add_crew, crew_of
+from modelcheck.commands.options.engine_options import add_symmetry
 from modelcheck.commands.options.given import MODEL, add_overrides, given_by
 from modelcheck.contract.assessment import MARKS, assess
 from modelcheck.contract.engine import Limits
@@ -24,7 +24,6 @@ from modelcheck.contract.wording import seconds_words
 from modelcheck.storage.output import Output
 from spec.load import load
 
-OF_SPARK = ("--master", "--conf", "--patience")
 UNANSWERED = SweepAnswer(None, "not answered")
 
 
@@ -48,14 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_overrides(parser.add_argument_group("overrides"))
     add_symmetry(parser)
     add_limits(parser)
-    add(
-        "--engine",
-        choices=CREWS,
-        default="explicit",
-        help="search on this machine (explicit) or on a cluster (spark)",
-    )
-    for flag in OF_SPARK:
-        add(flag, **OPTIONS[flag].about)
+    add_crew(parser)
     add("--json", action="store_true", help="print JSON")
 
 
@@ -71,13 +63,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
 
 def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) -> int:
     """Check every point, printing each row."""
-    at_work = crew(args.engine, **keywords_of(args, args.engine))
+    at_work = crew_of(args)
     models = load(args.file)
     checks = pick_checks(models, args.check) if any(model.checks for model in models) else []
     axes = [axis(text) for text in args.vary]
     asked = points(models, checks, axes, given_by(args), of=args.of, properties=args.property)
     orders = Orders(Limits(args.max_states, args.max_time, args.max_memory), args.symmetry)
-    answers: dict[int, SweepAnswer] = {}
+    found: dict[int, SweepAnswer] = {}
     table = _SweepTable(axes, asked)
     progress.clear()
     if not args.json:
@@ -86,18 +78,18 @@ def _answered(args: argparse.Namespace, output: Output, progress: ProgressLine) 
     shown, states, began = 0, 0, monotonic()
 
     def tell() -> None:
-        progress.tell(AnswersDone("point", len(answers), len(asked), states, monotonic() - began))
+        progress.tell(AnswersDone("point", len(found), len(asked), states, monotonic() - began))
 
-    for number, answer in at_work.answers(asked, orders, tell):
-        answers[number] = answer
+    for number, answer in answers(asked, orders, at_work, tell):
+        found[number] = answer
         states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
         progress.clear()
-        while not args.json and shown in answers:
-            output.lines(table.row(asked[shown], answers[shown], output.width))
+        while not args.json and shown in found:
+            output.lines(table.row(asked[shown], found[shown], output.width))
             shown += 1
         tell()
     progress.clear()
-    all_answers = [answers.get(number, UNANSWERED) for number in range(len(asked))]
+    all_answers = [found.get(number, UNANSWERED) for number in range(len(asked))]
     if args.json:
         output.json([_json(axes, point, answer) for point, answer in zip(asked, all_answers, strict=True)])
     else:

@@ -44,7 +44,7 @@ class Workers(Interruptible, Generic[T]):
         super().__init__()
         self._most = cores()
         self._order = pickle.dumps((tuple(shared), work))
-        self._mail = _Mail(shared)
+        self._mail = Mail(shared)
         self._idle: list[Child] = []
         self._busy: dict[Connection, tuple[Child, int]] = {}
 
@@ -106,7 +106,7 @@ class Workers(Interruptible, Generic[T]):
             worker.end()
 
 
-class _Mail:
+class Mail:
     """Pickles in which objects known to both sides are replaced by numbers."""
 
     def __init__(self, shared: Sequence[object]) -> None:
@@ -141,7 +141,7 @@ def _serve(pipe: Connection) -> None:
     """The worker process: receive the work, and do it for each number."""
     try:
         shared, work = pipe.recv()
-        mail = _Mail(shared)
+        mail = Mail(shared)
         while True:
             number = pipe.recv()
             answer: tuple[Any, Exception | None]

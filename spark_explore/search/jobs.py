@@ -65,7 +65,7 @@ class SparkExecutors:
     """Runs the parts of a search as Spark jobs. Costs the driver a few rows per shard and task.
 
     `left` returns how many seconds a job may still take, None for no limit;
-    one that takes longer is ended, and the search with it.
+    one that takes longer is ended, and the search with it.  `title` is what jobs are called in Spark's UI.
     """
 
     def __init__(
@@ -77,6 +77,7 @@ class SparkExecutors:
         place: str,
         left: Callable[[], float | None],
     ) -> None:
+        self.title = "modelcheck"
         self._spark = spark
         self._kernel = kernel
         self._run = run
@@ -233,7 +234,7 @@ class SparkExecutors:
             while not done.wait(AGAIN):
                 context.cancelJobGroup(self._token)
 
-        context.setJobGroup(self._token, "modelcheck", interruptOnCancel=True)
+        context.setJobGroup(self._token, self.title, interruptOnCancel=True)
         watching = Thread(target=watch, daemon=True)
         if left is not None:
             watching.start()

@@ -78,7 +78,7 @@ class Counter:
 class FileSearch(LayeredSearch[FilePiece, Find]):
     """The fault-layered search on files; a `status` resumes it.
 
-    `executors` are asked for each level, given how many states there are to expand.
+    `executors` are asked for each level, given how many states there are to expand, and what it is.
     """
 
     quiet: ClassVar[float] = 0.0  # a level is long enough
@@ -97,7 +97,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self.kernel = kernel
         self.ready = kernel.seconds
         self.files = run
-        self.executors: Callable[[int], Executors]
+        self.executors: Callable[[int, str], Executors]
         self._known = FoundStates()
         self._seen = set[int]()  # the places of the conditions that have a witness
         self._counter = Counter(kernel.context.new())
@@ -145,7 +145,9 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         self._look_around(faults, depth, count_states(frontier))
         woken = self.entering.pop(depth, [])
         number = len(self.files.levels)
-        executors = self.executors(count_states(frontier) + count_states(woken))
+        executors = self.executors(
+            count_states(frontier) + count_states(woken), f"layer {faults}, depth {depth}"
+        )
         done = executors.advance(number, frontier, woken, paid=self.may_pay(faults))
         level = RunLevel(number, faults, depth, tuple(done.new), tuple(done.waiting))
         self._spent.add(done.spent)
@@ -164,7 +166,9 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         depths = sorted(waiting)
         if not depths:
             return {}
-        executors = self.executors(sum(map(count_states, waiting.values())))
+        executors = self.executors(
+            sum(map(count_states, waiting.values())), f"what enters layer {faults + 1}"
+        )
         found = executors.deduplicate_waiting(len(self.files.levels), [waiting[depth] for depth in depths])
         entering = by_depth(depths, found)
         data = {str(depth): [piece.as_json() for piece in pieces] for depth, pieces in entering.items()}
@@ -176,7 +180,7 @@ class FileSearch(LayeredSearch[FilePiece, Find]):
         for level in self.files.levels:
             if level.faults != self.layers[-1].faults or not level.count:
                 continue
-            elsewhere, expanded = self.executors(level.count).leads_elsewhere(level.new)
+            elsewhere, expanded = self.executors(level.count, "one more fault").leads_elsewhere(level.new)
             words = enumerate(self.kernel.context.new())
             found = [0 if place in expanded.finds else word for place, word in words]
             if elsewhere or self.tally.breaks_more(found):

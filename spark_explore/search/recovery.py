@@ -139,7 +139,8 @@ class FileRecovery:
         self._poll_limits()
         at = [self._levels[number] for number in group]
         seen = [each for each in self._levels[: self._behind(max(group))] if self._has_some(each, aim)]
-        found, again = self._search.executors(sum(each.marks.open for each in at)).look(aim, at, seen)
+        states, levels = sum(each.marks.open for each in at), f"ways back, level {min(group)} to {max(group)}"
+        found, again = self._search.executors(states, levels).look(aim, at, seen)
         self._clock += 2
         for number, before, marks in zip(group, at, found, strict=True):
             self._looked[number] = self._clock if again else self._clock + 1
@@ -156,7 +157,7 @@ class FileRecovery:
             return self._restore()
         aim = Aim(self._which)
         self._poll_limits()
-        found = self._search.executors(len(self._search)).goals(aim)
+        found = self._search.executors(len(self._search), "ways back, goals").goals(aim)
         levels = self._search.files.levels
         self._levels = [self._named(level, marks) for level, marks in zip(levels, found, strict=True)]
         self._commit(aim)

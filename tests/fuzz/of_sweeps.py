@@ -24,6 +24,8 @@ COLUMNS = ("property", "verdict", "run_faults", "run_steps", "states", "transiti
 class Here:
     """Work that is done in this process: to start another one takes longer than these searches."""
 
+    ended = ""
+
     def __init__(self, work: Callable[[int], Any], _: object) -> None:
         self._work = work
 
@@ -50,7 +52,7 @@ def swept(case: Case) -> Differences | None:
     asked = replace(case.asked, expect=())
     points = list(product(*vary.values()))
     alone = [_rows(case.by_reference(_at(asked, dict(zip(vary, point, strict=True))))) for point in points]
-    with patch("modelcheck.asking.sweep.Workers", Here):
+    with patch("modelcheck.asking.crews.Workers", Here):
         rows = sweep(replace(case.model, checks=(asked,)), vary=vary)
     found: dict[str, tuple[object, object]] = {}
     for point, expected in zip(points, alone, strict=True):

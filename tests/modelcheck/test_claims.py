@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,34 +11,23 @@ import pytest
 
 import modelcheck.commands.library.claims as command
 import spec.library as library
-from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
+from modelcheck.asking.sweep import Orders
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
-from modelcheck.processes.workers import Waits
 from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
 from modelcheck.teaching.textbook.claims import Claim, ClaimCase, ClaimJudgement, claims
 from modelcheck.teaching.textbook.search import decided
 from spec.load import loads
+from tests.one_process import OneProcess
 
 FOR, AGAINST, OPEN = Bearing
 CLAIMS = {claim.name: claim for claim in claims()}
 Run = Callable[..., tuple[int, str, str]]
 
 
-class OneProcess:
-    """To start another takes longer than a few searches."""
-
-    def answers(
-        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
-    ) -> Iterator[tuple[int, SweepAnswer]]:
-        waits()
-        for number, point in enumerate(points):
-            yield number, answer(point, orders)
-
-
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", OneProcess)
+    monkeypatch.setattr("modelcheck.asking.sweep.Processes", OneProcess)
 
 
 def claim(expected: Sequence[Bearing], condition: str = "") -> Claim:

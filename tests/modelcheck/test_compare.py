@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from io import StringIO
@@ -16,9 +16,8 @@ from playwright.sync_api import Browser
 
 import modelcheck.commands.library.compare as command
 from counterexamples.lines import plain
-from modelcheck.asking.sweep import Answering, Orders, SweepAnswer, SweepPoint
+from modelcheck.asking.sweep import Orders
 from modelcheck.contract.exits import Exit
-from modelcheck.processes.workers import Waits
 from modelcheck.teaching.textbook.asked import Bearing, PropertyQuestion
 from modelcheck.teaching.textbook.compared import AnsweredCell, Compared, Weighed, compared
 from modelcheck.teaching.textbook.compared_page import page
@@ -32,6 +31,7 @@ from modelcheck.teaching.textbook.comparison import (
 from modelcheck.teaching.textbook.pairs import pairs
 from modelcheck.teaching.textbook.searched import SearchedCheck, _points, _wanted
 from modelcheck.teaching.textbook.table import as_csv, as_json, markdown, table
+from tests.one_process import OneProcess
 from tests.protocol_checks import PROTOCOLS, models
 
 Run = Callable[..., tuple[int, str, str]]
@@ -73,33 +73,6 @@ OTHERWISE = {  # where a column that the table does not have differs from the on
 }
 
 
-class OneProcess:
-    """To start another takes longer than a few searches."""
-
-    def answers(
-        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
-    ) -> Iterator[tuple[int, SweepAnswer]]:
-        waits()
-        answering = Answering(points, orders)
-        for number in range(len(points)):
-            yield number, answering(number)
-
-
-class Interrupted:
-    """Ctrl-C comes when so many are answered."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-
-    def answers(
-        self, points: Sequence[SweepPoint], orders: Orders, waits: Waits = lambda: None
-    ) -> Iterator[tuple[int, SweepAnswer]]:
-        waits()
-        answering = Answering(points, orders)
-        for number in range(self._most):
-            yield number, answering(number)
-
-
 @cache
 def everything() -> Compared:
     return compared(ALL.of(NAMES, ALL.most_faults), Orders())
@@ -118,7 +91,7 @@ def several_processes() -> None:
 @pytest.fixture(autouse=True)
 def one_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "several_processes" not in request.fixturenames:
-        monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", OneProcess)
+        monkeypatch.setattr("modelcheck.asking.sweep.Processes", OneProcess)
 
 
 @pytest.fixture
@@ -334,7 +307,7 @@ def test_the_diagrams_as_they_are_read(golden: Callable[[str, str], None]) -> No
 def test_an_interrupted_comparison_keeps_what_it_has(
     run: Run, few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modelcheck.teaching.textbook.searched.Processes", lambda: Interrupted(3))
+    monkeypatch.setattr("modelcheck.asking.sweep.Processes", lambda: OneProcess(3))
     code, told, _ = run("library", "compare", "quorum", "kafka")
 
     assert code == Exit.UNKNOWN

@@ -10,7 +10,7 @@ import pytest
 
 from modelcheck.api import check
 from modelcheck.asking.overrides import Overrides, apply
-from modelcheck.asking.sweep import Axis, Orders, Processes, SweepPoint, answer, axis, points
+from modelcheck.asking.sweep import Axis, Orders, SweepPoint, answer, answers, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
@@ -110,14 +110,14 @@ def test_too_many_points_are_refused(kafka: tuple[Model, ...]) -> None:
 
 def test_each_point_has_the_answer_of_its_check(kafka: tuple[Model, ...]) -> None:
     made = grid(kafka, *AXES)
-    answers = dict(Processes().answers(made, Orders()))
+    given_answers = dict(answers(made, Orders()))
 
-    assert sorted(answers) == list(range(6))
+    assert sorted(given_answers) == list(range(6))
     for number, point in enumerate(made):
         values = dict(zip(("min_isr", "faults"), point.values, strict=True))
         given = Overrides((), (f"min_isr={values['min_isr']}",), values["faults"])
         own = next(each for each in point.model.checks if each.name == "jepsen")
-        found, expected = answers[number].outcome, check(point.model, apply(point.model, own, given))
+        found, expected = given_answers[number].outcome, check(point.model, apply(point.model, own, given))
         assert found is not None
         assert found.findings.results == expected.findings.results
         assert found.findings.stats.layers == expected.findings.stats.layers

@@ -23,7 +23,7 @@ from spark_explore.frames import states, transitions
 from spark_explore.storage.pieces import blocks
 from spark_explore.storage.run import level_from_json, manifests
 from spark_explore.storage.store import store_at
-from spark_explore.tables import TransitionRows, run_at
+from spark_explore.tables import StateRows, TransitionRows, run_at
 from spec.load import load, loads
 from spec.model.ir import Check, Model
 from tests.consoles import marked
@@ -140,6 +140,19 @@ def test_a_value_is_cut_out_wherever_it_is() -> None:
     assert PackedCodes(words, 32).whole(96).tolist() == [[2**32 - 1, 0], [2**64 - 2**32, 2**32 - 1]]
 
 
+@pytest.mark.parametrize("names", [["sent", "mode"], ["_state"], ["logs", "_state", "wire"]])
+def test_columns_that_are_asked_for_are_those_of_all(names: list[str], tmp_path: Path) -> None:
+    (model,) = loads(EVERY_TYPE, "every_type.rsm")
+    place = run(model, model.checks[0], tmp_path / "run", 300)
+    here, block = run_at(place), block_of(place)
+    whole = pa.Table.from_batches(StateRows(here, None, here.schema.names).of(block))
+    some = pa.Table.from_batches(StateRows(here, None, names).of(block))
+
+    assert some.schema.names == names
+    assert some.equals(whole.select(names))
+    assert whole.schema.names == ["_state", *(variable.name for variable in model.variables)]
+
+
 @pytest.fixture(scope="module")
 def quorum(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Model, Check]:
     """A run of a check that is violated, with its check."""
@@ -175,6 +188,7 @@ def test_sql_reads_the_levels_that_it_asks_for(
         each.count for each in levels if (each.faults, each.depth) == (1, 2)
     )
     assert found.count() == sum(each.count for each in levels)  # whatever was asked before
+    assert states(local_spark, place, []).count() == found.count()
     for number in {each.number for each in levels if each.depth >= 5}:
         for piece in levels[number].new:
             (Path(place) / piece.name).rename(Path(place) / f"{piece.name}.away")
@@ -210,6 +224,11 @@ def test_the_command_writes_parquet_by_layer_and_depth(
         if (each.faults, each.depth) == (0, 1)
     )
     assert (tmp_path / "transitions.parquet" / "_faults=0" / "_depth=0").is_dir()
+    name = next(name for name in table.schema.names if not name.startswith("_"))
+    assert main(["spark", "table", "run", "some.parquet", "--columns", f"{name},_state"]) == Exit.EXPECTED
+    some = local_spark.read.parquet(str(tmp_path / "some.parquet"))
+    assert some.columns == [name, "_state", "_faults", "_depth"]
+    assert some.count() == table.num_rows
     assert main(["spark", "table", "run", "states.parquet"]) == Exit.WRONG
     assert "already exists" in capsys.readouterr().err.lower()
 
@@ -220,6 +239,8 @@ def test_the_command_writes_parquet_by_layer_and_depth(
         (("nowhere", "out"), "there is no run in the run directory"),
         (("run", "out", "--violating", "no_such"), "the run has no invariant or lemma `no_such`"),
         (("run", "out", "--violating", "x", "--transitions"), "violated by states, not by transitions"),
+        (("run", "out", "--columns", "x", "--transitions"), "the columns of transitions are always the same"),
+        (("run", "out", "--columns", "votes,no_such"), "the states of the run have no variable `"),
     ],
 )
 def test_a_mistake_is_told_before_spark_starts(

@@ -15,6 +15,7 @@ from typing import NoReturn, TypeVar
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
+from modelcheck.asking.crews import shared_out
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.necessity.answers import (
     OF_SAFETY,
@@ -26,7 +27,6 @@ from modelcheck.asking.necessity.answers import (
 )
 from modelcheck.asking.necessity.parts import PartKind, ProtocolPart, forgetful, sites
 from modelcheck.asking.necessity.switched import NOTHING, moved, set_to, switched, without
-from modelcheck.asking.sweep import shared_out
 from modelcheck.contract.engine import Limits
 from modelcheck.contract.families import families, looked_at
 from modelcheck.contract.report import AnswersDone, Reporter, Silent

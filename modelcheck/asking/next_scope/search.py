@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import factorial, prod
 from time import monotonic
 
+from modelcheck.asking.crews import shared_out
 from modelcheck.asking.next_scope.answers import LargerAnswer, compared
 from modelcheck.asking.next_scope.larger import (
     Bounds,
@@ -22,7 +23,7 @@ from modelcheck.asking.next_scope.larger import (
     limits,
     refused,
 )
-from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer, shared_out
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answer
 from modelcheck.contract.engine import Engine, Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.families import families, looked_at

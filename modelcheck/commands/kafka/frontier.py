@@ -11,6 +11,7 @@ import modelcheck.kafka.frontier.models as models
 from counterexamples.pictures.rendered import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
+from modelcheck.commands.options.crew_options import add_crew, crew_of
 from modelcheck.commands.options.given import words_of
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.report import AnswersDone
@@ -38,6 +39,7 @@ USUAL_GUARANTEES = ("durable", "writable")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments and options of `modelcheck kafka frontier`."""
+    parser.set_defaults(refuse=parser.error)
     add = parser.add_argument
     add(
         "files",
@@ -87,7 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--client", metavar="CLIENT", help="set the producer's release or library; see `kafka review`")
     add("--brokers", type=int, metavar="N", help="set the number of brokers in the cluster")
     add("--topic", metavar="NAME", help="use this topic; required if the files configure several")
-    add = parser.add_argument_group("limits and output").add_argument
+    group = parser.add_argument_group("limits and output")
+    add_crew(group)
+    add = group.add_argument
     add(
         "--max-states",
         type=amounts.count,
@@ -116,6 +120,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     progress = ProgressLine(output.err, "frontier", columns=output.width)
     progress.show("frontier: reading what is asked")
     try:
+        at_work = crew_of(args)
         asked = _grid(args)
     finally:
         progress.clear()
@@ -123,13 +128,13 @@ def run(args: argparse.Namespace, output: Output) -> int:
         output.lines(first_words(asked, output.width))
         output.out.flush()  # shown before the work begins
     progress.show("frontier")
-    total = asked.answers
+    total, effort = asked.answers, Effort(None, args.max_time, args.max_states)
 
     def tell(done: int, states: int, seconds: float) -> None:
         progress.tell(AnswersDone("answer", done, total, states, seconds))
 
     try:
-        found = Frontier(asked, answered(asked, Effort(None, args.max_time, args.max_states), tell))
+        found = Frontier(asked, answered(asked, effort, tell, at_work))
     finally:
         progress.clear()
     if args.json:

@@ -19,6 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
+from modelcheck.asking.crews import Crew
 from modelcheck.commands.kafka.bootstrap_options import (
     add_bootstrap_options,
     names_of_inputs,
@@ -27,7 +28,8 @@ from modelcheck.commands.kafka.bootstrap_options import (
     written,
 )
 from modelcheck.commands.kafka.reproduce_options import add_reproduce_options, kafka_home, refuse_half
-from modelcheck.commands.kafka.topic_reviews import topic_reviews
+from modelcheck.commands.kafka.topic_reviews import settings_of_topics, topic_reviews
+from modelcheck.commands.options.crew_options import HERE, add_crew, crew_of
 from modelcheck.commands.options.given import words_of
 from modelcheck.commands.options.pipeline_options import add_pipeline_options, refuse_report, write_report
 from modelcheck.contract.exits import Exit
@@ -47,8 +49,7 @@ from modelcheck.kafka.report.topics_csv import as_csv
 from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readings import Reading
-from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
-from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
+from modelcheck.kafka.settings.resolution.cluster import stated_version
 from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
 from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
@@ -164,6 +165,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="limit the time of all searches: 90, 5m, 2h (default: none)",
     )
+    add_crew(parser)
     parser.add_argument("--timings", action="store_true", help="print a breakdown of the time at the end")
     parser.add_argument(
         "-v",
@@ -190,6 +192,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     refuse_half_bootstrap(args)
     if args.reproduce and args.all_topics:
         args.refuse("--reproduce is of one topic: give --topic NAME in place of --all-topics")
+    at_work = crew_of(args)
+    if args.engine != HERE and not args.all_topics:
+        args.refuse(f"--engine {args.engine} is for many topics: add --all-topics")
     _refuse_half_comparison(args)
     required = tuple(map(requirement, args.require))
     inputs = [*args.files, *(args.against or ()), *filter(None, (args.policy, args.bootstrap_config))]
@@ -201,14 +206,20 @@ def run(args: argparse.Namespace, output: Output) -> int:
     files.refuse("markdown", args.markdown)
     refuse_report(args, files)
     try:
-        return _run(args, output, required, files)
+        return _run(args, output, required, files, None if args.engine == HERE else at_work)
     except SpecError as error:
         mistakes = of_mistakes(error)
         write_report(args, files, output, lambda: mistakes, "review")
         raise
 
 
-def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, ...], files: Files) -> int:
+def _run(
+    args: argparse.Namespace,
+    output: Output,
+    required: tuple[Requirement, ...],
+    files: Files,
+    at_work: Crew | None,
+) -> int:
     """Run the review, print the report, and write files."""
     timings = Timings()
     with timings.phase("read"):
@@ -226,7 +237,7 @@ def _run(args: argparse.Namespace, output: Output, required: tuple[Requirement, 
     progress = ProgressLine(output.err, "", columns=output.width)
     effort = Effort(args.max_states, args.max_time)
     try:
-        rows = topic_reviews(settings, faults, (every, args.also), effort, progress, timings)
+        rows = topic_reviews(settings, faults, (every, args.also), effort, progress, timings, at_work)
         changes = _changes(earlier, rows, faults, effort, progress, timings)
     finally:
         progress.clear()
@@ -316,16 +327,12 @@ def _settings(
     kafka = args.kafka
     if home is not None and stated_version(readings, kafka, ResolutionDiagnostics()).assumed:
         kafka = home.version
-    names: list[str | None] = [topic]
-    if args.all_topics:
-        release = stated_version(readings, args.kafka, ResolutionDiagnostics()).value
-        theirs = [topic.name for topic in topics_in(readings)]
-        own = [name for name in internal_topics(readings, release) if name not in theirs]
-        names = [*(theirs or names), *own]
     given = {"client": args.client, "brokers": args.brokers}
+    if args.all_topics:
+        return list(settings_of_topics(readings, kafka, **given))
     if home is None:
-        of_topics = ReadingsOfTopics(readings)
-        return [resolve_possible(of_topics.of(name), kafka=kafka, topic=name, **given) for name in names]
+        of_topic = ReadingsOfTopics(readings).of(topic)
+        return [resolve_possible(of_topic, kafka=kafka, topic=topic, **given)]
     found = resolve(readings, kafka=kafka, topic=topic, **given)
     if found.version.value.line != home.release:
         _refuse_other_release(found.version, home)

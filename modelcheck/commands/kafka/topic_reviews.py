@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from modelcheck.answers.timings import Timings
+from modelcheck.asking.crews import Crew
 from modelcheck.kafka.questions.also.findings import RACKS, Subject, SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, ask_all, first_loss
 from modelcheck.kafka.questions.cases import (
@@ -24,45 +25,119 @@ from modelcheck.kafka.questions.partition import PartitionModel
 from modelcheck.kafka.questions.question import Requirement, groups
 from modelcheck.kafka.questions.remedies import coming_trials, remedies
 from modelcheck.kafka.questions.review import Review
-from modelcheck.kafka.questions.search import Asking, Effort, Watch
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched, Watch
 from modelcheck.kafka.questions.today.findings import Today
 from modelcheck.kafka.questions.today.search import today, worst_today
 from modelcheck.kafka.report.overview import TopicRow, for_topic, worst_first
+from modelcheck.kafka.settings.keys.releases import kafka as models_of_kafka
 from modelcheck.kafka.settings.keys.versions import Version
+from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
+from modelcheck.kafka.settings.readings import Reading
+from modelcheck.kafka.settings.resolution.cluster import stated_version, topics_in
+from modelcheck.kafka.settings.resolution.internal_topics import internal_topics
+from modelcheck.kafka.settings.resolution.of_topic import ReadingsOfTopics
+from modelcheck.kafka.settings.resolution.possible import resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings
+
+NO_TOPIC = (None,)  # of a cluster whose files name none: the settings of any
+Wanted = tuple[tuple[Requirement, ...], tuple[Subject, ...]]  # what is required, and further subjects
+
+
+def settings_of_topics(
+    readings: Sequence[Reading], kafka: str | None, client: str | None, brokers: int | None
+) -> Iterator[tuple[Settings, ...]]:
+    """The settings of each topic in files, of internal ones too, in all cases that they leave possible."""
+    release = stated_version(readings, kafka, ResolutionDiagnostics()).value
+    theirs = [topic.name for topic in topics_in(readings)]
+    own = [name for name in internal_topics(readings, release) if name not in theirs]
+    of_topics = ReadingsOfTopics(readings)
+    for name in (*(theirs or NO_TOPIC), *own):
+        yield resolve_possible(of_topics.of(name), kafka=kafka, topic=name, client=client, brokers=brokers)
 
 
 def topic_reviews(
     settings: Sequence[tuple[Settings, ...]],
     faults: int,
-    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
+    wanted: Wanted,
     effort: Effort,
     watch: Watch,
     timings: Timings,
+    crew: Crew | None = None,
 ) -> tuple[TopicRow, ...]:
-    """A row for each topic, worst first; each has its own limit of states, all share the time."""
-    until = None if effort.seconds is None else time.monotonic() + effort.seconds
-    found: dict[tuple[object, ...], Review] = {}
+    """A row for each topic, worst first; each has its own limit of states, all share the time.
+
+    Without a crew one review is after the other, each on all cores.
+    """
+    until = None if effort.seconds is None else time.time() + effort.seconds
+    with timings.phase("read"):
+        possible = list(map(cases, settings))
+        keys = [topic_question(each, wanted) for each in possible]
+    asked = dict(zip(keys, possible, strict=True))
+    work = TopicReviews(tuple(asked.values()), faults, wanted, effort, until)
+    if crew is None:
+        found = list(work.in_turn(watch, timings))
+    else:
+        known = dict(crew.done(work, len(asked), list(models_of_kafka().values())))
+        found = [known.get(n) or work.failed(n, crew.ended) for n in range(len(asked))]
+    by_key = dict(zip(asked, found, strict=True))
     rows = []
-    ended = ""
-    for each in settings:
-        with timings.phase("read"):
-            possible = cases(each)
-        placed = each[0].together.value if RACKS in wanted[1] else None
-        shapes = tuple(state.shape for state in each[0].states)
-        question = (
-            placed,
-            shapes,
-            *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
-        )
-        if question not in found:
-            left = None if until is None else max(0.0, until - time.monotonic())
-            spend = Effort(effort.states, left)
-            found[question] = _review(possible, faults, wanted, Asking(spend, watch, timings, ended))
-            ended = found[question].ended
-        topic = each[0].topic.name if each[0].topic else ""
-        rows.append(TopicRow(topic, for_topic(found[question], possible)))
+    for each, key in zip(possible, keys, strict=True):
+        topic = each[0].settings[0].topic
+        rows.append(TopicRow(topic.name if topic else "", for_topic(by_key[key], each)))
     return worst_first(rows)
+
+
+def topic_question(possible: Sequence[PossibleCase], wanted: Wanted) -> tuple[object, ...]:
+    """A key that is equal for topics whose reviews have the same answers."""
+    first = possible[0].settings[0]
+    placed = first.together.value if RACKS in wanted[1] else None
+    shapes = tuple(state.shape for state in first.states)
+    return (
+        placed,
+        shapes,
+        *((_releases(case), same_question(case.settings[0], case.partition)) for case in possible),
+    )
+
+
+class TopicReviews:
+    """Reviews topics by index, each by its cases that are possible; `until` is when all are to end."""
+
+    def __init__(
+        self,
+        asked: Sequence[Sequence[PossibleCase]],
+        faults: int,
+        wanted: Wanted,
+        effort: Effort,
+        until: float | None = None,
+    ) -> None:
+        self._asked, self._faults, self._wanted = tuple(asked), faults, wanted
+        self._effort, self._until = effort, until
+
+    def in_turn(self, watch: Watch, timings: Timings) -> Iterator[Review]:
+        """All reviews, one after the other; the first that is ended early ends those after it."""
+        ended = ""
+        for number in range(len(self._asked)):
+            found = self._review(number, self._spend(None), watch, timings, ended)
+            ended = found.ended
+            yield found
+
+    def __call__(self, number: int) -> Review:
+        """The review of an index, on one core."""
+        return self._review(number, self._spend(1), Unwatched(), Timings(), "")
+
+    def failed(self, number: int, problem: str) -> Review:
+        """A review with unknown answers, with the problem as the reason."""
+        return self._review(number, self._spend(1), Unwatched(), Timings(), problem)
+
+    def _review(self, number: int, spend: Effort, watch: Watch, timings: Timings, ended: str) -> Review:
+        """The review of an index."""
+        asking = Asking(spend, watch, timings, ended)
+        return _review(self._asked[number], self._faults, self._wanted, asking)
+
+    def _spend(self, threads: int | None) -> Effort:
+        """What one review may spend."""
+        left = None if self._until is None else max(0.0, self._until - time.time())
+        return Effort(self._effort.states, left, threads=threads)
 
 
 def _releases(case: PossibleCase) -> tuple[Version, ...]:
@@ -73,7 +148,7 @@ def _releases(case: PossibleCase) -> tuple[Version, ...]:
 def _review(
     possible: Sequence[PossibleCase],
     faults: int,
-    wanted: tuple[tuple[Requirement, ...], tuple[Subject, ...]],
+    wanted: Wanted,
     asking: Asking,
 ) -> Review:
     """The review of one topic in the worst case that is possible, with requirements and further subjects."""

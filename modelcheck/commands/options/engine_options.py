@@ -31,6 +31,13 @@ class EngineOption:
     about: Mapping[str, Any]
     is_keyword: bool = True
 
+    @property
+    def among_engines(self) -> Mapping[str, Any]:
+        """The arguments for argparse where other engines may be chosen too."""
+        if self.ways != (SPARK,):
+            return self.about
+        return {**self.about, "help": f"with --engine {SPARK}: {self.about['help']}"}
+
 
 class _Conf(argparse.Action):
     """An argparse action for KEY=VALUE settings of Spark."""
@@ -112,7 +119,7 @@ OPTIONS = {
         (SPARK,),
         {
             "metavar": "URL",
-            "help": "with --engine spark: the master: local[2], local-cluster[2,1,1024], spark://HOST:PORT, "
+            "help": "the master: local[2], local-cluster[2,1,1024], spark://HOST:PORT, "
             "yarn or k8s://… (default: local[*])",
         },
     ),
@@ -121,7 +128,7 @@ OPTIONS = {
         {
             "type": amounts.seconds,
             "metavar": "T",
-            "help": "with --engine spark: wait so long for the master, and for its executors "
+            "help": "wait so long for the master, and for its executors "
             "(default: 60s; on yarn and k8s ten times as long)",
         },
     ),
@@ -130,8 +137,7 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: search a level of at most N states in the driver, without a job "
-            "(default: 250k)",
+            "help": "search a level of at most N states in the driver, without a job (default: 250k)",
         },
     ),
     "--shards": EngineOption(
@@ -139,15 +145,14 @@ OPTIONS = {
         {
             "type": amounts.count,
             "metavar": "N",
-            "help": "with --engine spark: split the states into N shards (default: two per core)",
+            "help": "split the states into N shards (default: two per core)",
         },
     ),
     "--run-dir": EngineOption(
         (SPARK,),
         {
             "metavar": "PLACE",
-            "help": "with --engine spark: keep the levels in this folder or at this URI (default: a "
-            "temporary folder)",
+            "help": "keep the levels in this folder or at this URI (default: a temporary folder)",
         },
     ),
     "--conf": EngineOption(
@@ -155,7 +160,7 @@ OPTIONS = {
         {
             "action": _Conf,
             "metavar": "KEY=VALUE",
-            "help": "with --engine spark: set a property of Spark; repeatable",
+            "help": "set a property of Spark; repeatable",
         },
     ),
     "--certificate": EngineOption(
@@ -191,7 +196,7 @@ def add_engine_options(group: argparse._ArgumentGroup) -> None:
         "that change",
     )
     for flag, option in OPTIONS.items():
-        group.add_argument(flag, **option.about)
+        group.add_argument(flag, **option.among_engines)
 
 
 def add_symmetry(parser: argparse._ActionsContainer) -> None:

@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("where", metavar="WHERE", help="a new folder or URI for Parquet; with --catalog the name of a table")
     add("--transitions", action="store_true", help="write the transitions, not the states")
     add("--violating", metavar="NAME", help="write only the states that violate this invariant or lemma")
+    add("--columns", metavar="NAME,…", help="write only these variables, and _state if it is named")
     add("--catalog", action="store_true", help="create a table of Spark's catalog, such as Iceberg's")
     for flag in ("--master", "--conf", "--patience"):
         add(flag, **OPTIONS[flag].about)
@@ -35,6 +36,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     """Write the table, and print where it is."""
     if args.transitions and args.violating:
         raise mistyped("--violating", args.violating, "a property is violated by states, not by transitions")
+    if args.transitions and args.columns:
+        raise mistyped("--columns", args.columns, "the columns of transitions are always the same")
     write, settings = loaded("spark", WRITER), loaded("spark", SETTINGS)
     storage: Any = import_module("spark_explore.storage.pieces")
     given = {name: getattr(args, name) for name in ("master", "conf", "patience")}
@@ -44,12 +47,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
             args.where,
             transitions=args.transitions,
             violating=args.violating,
+            columns=None if args.columns is None else [each.strip() for each in args.columns.split(",")],
             is_name=args.catalog,
             settings=settings(**{name: value for name, value in given.items() if value is not None}),
         )
-    except KeyError:
-        message = f"the run has no invariant or lemma `{args.violating}`"
-        raise mistyped("--violating", args.violating, message) from None
+    except KeyError as unknown:
+        name = str(unknown.args[0])
+        if name == args.violating:
+            message = f"the run has no invariant or lemma `{name}`"
+            raise mistyped("--violating", name, message) from None
+        raise mistyped(
+            "--columns", args.columns, f"the states of the run have no variable `{name}`"
+        ) from None
     except (CannotResume, OSError, storage.Damaged) as reason:
         raise SpecError([Diagnostic("R0910", Source(args.place, ""), None, str(reason))]) from None
     what = "transitions" if args.transitions else "states"

@@ -1,4 +1,4 @@
-"""Who answers the jobs of a frontier: a process for each core, and no search that an answer makes needless.
+"""The answers to the jobs of a frontier, and no search that an answer makes needless.
 
 NOTE(needless): a run with faults of one kind is a run with faults of any kind.  So what any mixture
 of N faults leaves whole, N faults of one kind do; and where the run with the fewest faults of
@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelcheck.api import Unsupported
-from modelcheck.asking.sweep import shared_out
+from modelcheck.asking.crews import Crew, Processes
 from modelcheck.contract.engine import Limits
-from modelcheck.contract.report import Event
 from modelcheck.kafka.frontier.grid import Grid, Job, distinct_jobs
 from modelcheck.kafka.questions.answers import Answer, decided, with_parts
 from modelcheck.kafka.questions.question import MOVE, Posed, has_moves
-from modelcheck.kafka.questions.search import Asking, Effort
-from modelcheck.processes.workers import Workers
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from spec.frozen import frozen
 
 
@@ -43,7 +41,9 @@ class Answered:
     seconds: float
 
 
-def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]) -> Answered:
+def answered(
+    grid: Grid, effort: Effort, tell: Callable[[int, int, float], None], crew: Crew | None = None
+) -> Answered:
     """The answers to all jobs, or to those done before a request to end.
 
     `tell` is called now and then with the number of answers, the states so far, and the seconds.
@@ -53,7 +53,9 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     jobs = distinct_jobs(grid.asked)
     keys, began = list(jobs), time.monotonic()
     own = _answers(grid)
-    effort = replace(effort, threads=1, memory=shared_out(Limits(memory=effort.memory), len(jobs)).memory)
+    at_work = crew or Processes()
+    memory = at_work.share(Limits(memory=effort.memory), len(jobs)).memory
+    work = JobAnswers(tuple(jobs.values()), replace(effort, threads=1, memory=memory))
     models = {id(posed.model): posed.model for job in jobs.values() for posed in job.posed}
     answers: dict[str, FrontierAnswer] = {}
     done = states = 0
@@ -61,13 +63,11 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     def told() -> None:
         tell(done, states, time.monotonic() - began)
 
-    with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
-        for number, found in workers.each(len(keys), told):
-            answers[keys[number]] = found
-            done, states = done + own[keys[number]], states + found.states - found.known
-            told()
-        ended = workers.ended
-    return Answered(answers, ended, time.monotonic() - began)
+    for number, found in at_work.done(work, len(keys), list(models.values()), told):
+        answers[keys[number]] = found
+        done, states = done + own[keys[number]], states + found.states - found.known
+        told()
+    return Answered(answers, at_work.ended, time.monotonic() - began)
 
 
 def _answers(grid: Grid) -> dict[str, int]:
@@ -80,7 +80,7 @@ def _answers(grid: Grid) -> dict[str, int]:
     return found
 
 
-class _Answering:
+class JobAnswers:
     """Answers jobs by index, in a worker process that keeps compiled kernels."""
 
     def __init__(self, jobs: Sequence[Job], effort: Effort) -> None:
@@ -88,23 +88,23 @@ class _Answering:
         self._asking: Asking | None = None  # of this process
 
     def __call__(self, number: int) -> FrontierAnswer:
-        asking = self._asking = self._asking or Asking(self._effort, _Silent())
-        states, known = asking.states, asking.known
-        try:
-            answers = tuple(answers_of(asking, self._jobs[number]))
-        except Unsupported as unsupported:
-            answers = tuple(_unknown(self._jobs[number], str(unsupported)))
-        return FrontierAnswer(answers, asking.states - states, asking.known - known)
+        """The answers of the job with an index."""
+        self._asking = self._asking or Asking(self._effort, Unwatched())
+        return answer_of(self._asking, self._jobs[number])
+
+    def failed(self, number: int, problem: str) -> FrontierAnswer:
+        """Unknown answers, with the problem as the reason."""
+        return FrontierAnswer(tuple(_unknown(self._jobs[number], problem)), 0, 0)
 
 
-class _Silent:
-    """A watcher of searches that shows no progress."""
-
-    def begin(self, title: str) -> None:
-        """Do nothing."""
-
-    def tell(self, event: Event) -> None:
-        """Do nothing."""
+def answer_of(asking: Asking, job: Job) -> FrontierAnswer:
+    """The answers of a job, unknown where no engine can search it."""
+    states, known = asking.states, asking.known
+    try:
+        answers = tuple(answers_of(asking, job))
+    except Unsupported as unsupported:
+        answers = tuple(_unknown(job, str(unsupported)))
+    return FrontierAnswer(answers, asking.states - states, asking.known - known)
 
 
 def _unknown(job: Job, why: str) -> Iterator[Answer]:

@@ -10,7 +10,7 @@ from typing import Protocol
 from modelcheck.answers.timings import Timings
 from modelcheck.api import Unsupported, check, task_of
 from modelcheck.contract.engine import Engine, Limits
-from modelcheck.contract.report import Event, Progress, Reporter, Stopped
+from modelcheck.contract.report import Event, Progress, Reporter, Silent, Stopped
 from modelcheck.contract.result import End, Outcome
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.kafka.questions.answer_cache import Answers, Found, found, question
@@ -30,6 +30,13 @@ class Watch(Reporter, Protocol):
     def begin(self, title: str) -> None:
         """Begin a new topic of the searches that follow."""
         ...
+
+
+class Unwatched(Silent):
+    """A watcher of searches that shows no progress."""
+
+    def begin(self, title: str) -> None:
+        """Ignore a topic."""
 
 
 @frozen

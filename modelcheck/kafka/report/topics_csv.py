@@ -16,6 +16,7 @@ from modelcheck.kafka.report.fault_table import NAMES
 from modelcheck.kafka.report.overview import TopicRow
 from modelcheck.kafka.report.wording import RESULTS, sentence
 from modelcheck.kafka.settings.provenance import Stated
+from modelcheck.kafka.settings.resolution.settings import Settings
 
 T = TypeVar("T")
 
@@ -29,14 +30,17 @@ _SETTINGS = {  # the switches of the model that topics and clusters differ in, b
     "storage": "storage",
     "eligible_leader_replicas": "eligible_leader_replicas",
 }
+SETTINGS = tuple(
+    name for setting in ("kafka", "brokers", *_SETTINGS) for name in (setting, f"{setting}_from")
+)
+ANSWERS = ("faults_tried", *NAMES, "worst_loss")
+TODAY = tuple(f"today_{name}" for name in NAMES)
 COLUMNS = (
     "topic",
-    *(name for setting in ("kafka", "brokers", *_SETTINGS) for name in (setting, f"{setting}_from")),
-    "faults_tried",
-    *NAMES,
-    "worst_loss",
+    *SETTINGS,
+    *ANSWERS,
     "today",
-    *(f"today_{name}" for name in NAMES),
+    *TODAY,
     "policy",
     "required",
     "not_met",
@@ -69,23 +73,38 @@ def _plain(value: str | int) -> str | int:
 
 def _values(row: TopicRow) -> Iterator[str | int]:
     """The values of a row, in the order of `COLUMNS`."""
-    review, settings = row.review, row.review.settings
+    review = row.review
     yield row.topic
-    yield from _stated(settings.version)
-    yield from _stated(settings.brokers)
-    for switch in _SETTINGS.values():
-        yield from _stated(getattr(settings.switches, switch))
-    yield review.faults
-    yield from (_fewest(review.verdict(name)[0]) for name in NAMES)
-    yield _worst(review)
+    yield from settings_values(review.settings)
+    yield from answer_values(review)
     yield row.state_today
-    yield from (_fewest_today(review, name) for name in NAMES)
+    yield from today_values(review)
     met = [(required, review.met(required)) for required in review.required]
     yield RESULTS[all_met(is_met for _, is_met in met)][0].lower() if met else ""
     yield _listed(review.required)
     yield _listed(required for required, is_met in met if is_met is not True)
     yield "; ".join(review.exempted)
     yield "yes" if review.complete else "no"
+
+
+def settings_values(settings: Settings) -> Iterator[str | int]:
+    """The settings of a topic and where they are from, in the order of `SETTINGS`."""
+    yield from _stated(settings.version)
+    yield from _stated(settings.brokers)
+    for switch in _SETTINGS.values():
+        yield from _stated(getattr(settings.switches, switch))
+
+
+def answer_values(review: Review) -> Iterator[str | int]:
+    """What breaks each guarantee, in the order of `ANSWERS`."""
+    yield review.faults
+    yield from (_fewest(review.verdict(name)[0]) for name in NAMES)
+    yield _worst(review)
+
+
+def today_values(review: Review) -> Iterator[str | int]:
+    """What breaks each guarantee from the worst state that files show, in the order of `TODAY`."""
+    yield from (_fewest_today(review, name) for name in NAMES)
 
 
 def _stated(found: Stated[T]) -> Iterator[str | int]:

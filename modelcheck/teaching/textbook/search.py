@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.trace import Trace
-from modelcheck.asking.sweep import Crew, Orders
+from modelcheck.asking.crews import Crew
+from modelcheck.asking.sweep import Orders
 from modelcheck.contract.report import Reporter
 from modelcheck.teaching.textbook.asked import Bearing
 from modelcheck.teaching.textbook.claims import Claim, ClaimCase, ClaimJudgement

@@ -7,9 +7,10 @@ from time import monotonic
 
 import spec.library as library
 from counterexamples.trace import Trace
+from modelcheck.asking.crews import Crew
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import only, put
-from modelcheck.asking.sweep import Crew, Orders, Processes, SweepAnswer, SweepPoint
+from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answers
 from modelcheck.contract.report import AnswersDone, Reporter, Silent
 from modelcheck.contract.result import Holds, Outcome, Result, Violated
 from modelcheck.teaching.textbook.asked import Bearing, Place, PropertyQuestion
@@ -85,7 +86,7 @@ def searched(
         event = AnswersDone("check", len(known), len(points), states, monotonic() - began)
         (reporter or Silent()).tell(event)
 
-    for number, answer in (crew or Processes()).answers(points, orders, tell):
+    for number, answer in answers(points, orders, crew, tell):
         known[places[number]] = answer
         states += 0 if answer.outcome is None else answer.outcome.findings.stats.states
         tell()

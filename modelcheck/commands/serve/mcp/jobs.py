@@ -6,12 +6,10 @@ command reads goes through `spec.reading`, as everything does.  No option that w
 
 from __future__ import annotations
 
-import argparse
-import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import modelcheck.commands.kafka.explain_log as explain_log
 import modelcheck.commands.kafka.frontier as frontier
@@ -20,10 +18,8 @@ import modelcheck.commands.kafka.review as review
 import modelcheck.commands.library.list as listing
 import modelcheck.commands.library.show as show
 import modelcheck.commands.necessity as necessity
-from modelcheck.commands.limited import limited
-from modelcheck.contract.exits import Exit
-from modelcheck.storage.output import Output
-from spec.diagnostics import Diagnostic, SpecError, mistyped
+from modelcheck.commands.asked import asked
+from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
 from spec.library import is_meant
 from spec.reading import refuse_elsewhere
@@ -112,9 +108,8 @@ JOBS: Mapping[str, AgentJob] = {
 def done(job: AgentJob, request: Mapping[str, Any]) -> Json:
     """The answer to a request: what the command prints, or its data where the request has `data`."""
     is_data = bool(request.get("data"))
-    args = _parsed(job.command, [*(["--json"] if is_data else ()), *job.words(request)])
-    memory = request.get("memory")
-    code, printed, told = captured(lambda to: limited(lambda: job.command.run(args, to), memory, to))
+    words = [*(["--json"] if is_data else ()), *job.words(request)]
+    code, printed, told = asked(job.command, words, request.get("memory"))
     data = json.loads(printed) if is_data and printed else {}
     says = "\n".join(text for text in (told, "" if is_data else printed) if text)
     return {
@@ -123,15 +118,6 @@ def done(job: AgentJob, request: Mapping[str, Any]) -> Json:
         "scope": job.scope,
         "data": data if isinstance(data, dict) else {"found": data},
     }
-
-
-def captured(run: Callable[[Output], int]) -> tuple[Exit, str, str]:
-    """The exit code of a command, what it printed, and what it told on standard error."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = Exit(run(Output(out, err)))
-    out.seek(0)
-    err.seek(0)
-    return code, out.read(), err.read()
 
 
 def _option(name: str) -> str:
@@ -149,18 +135,3 @@ def _readable(path: str) -> str:
         except OSError as error:
             raise SpecError([Diagnostic("R0904", Source(path, ""), None, error.strerror or "")]) from None
     return f"./{path}" if path.startswith("-") else path
-
-
-class _StrictParser(argparse.ArgumentParser):
-    """A parser that raises SpecError where a program would exit."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise the error about the arguments."""
-        raise mistyped("arguments", self.prog, message, "see what the tool's schema allows")
-
-
-def _parsed(command: ModuleType, words: Iterable[str]) -> argparse.Namespace:
-    """The arguments of a command. Raises SpecError."""
-    parser = _StrictParser(prog=command.__name__.rpartition(".")[2])
-    command.add_arguments(parser)
-    return parser.parse_args([*words])

@@ -24,9 +24,10 @@ from modelcheck.answers.card import card
 from modelcheck.answers.outcome_json import as_json
 from modelcheck.answers.pipelines.outcomes import run_text, scope_of
 from modelcheck.api import Unsupported, traces
+from modelcheck.commands.asked import captured
 from modelcheck.commands.certify import run as run_certify
 from modelcheck.commands.check.files import certificate_of
-from modelcheck.commands.serve.mcp.jobs import JOBS, captured, done
+from modelcheck.commands.serve.mcp.jobs import JOBS, done
 from modelcheck.contract.assessment import assess
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.result import Outcome

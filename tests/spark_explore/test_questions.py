@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -15,13 +15,14 @@ from pyspark.sql import SparkSession
 import modelcheck
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import Overrides
-from modelcheck.asking.sweep import Orders, axis, points
+from modelcheck.asking.sweep import Answering, Orders, axis, points
 from modelcheck.cli import main
 from modelcheck.contract.exits import Exit
 from modelcheck.processes.signals import Interruptible
-from spark_explore.questions import Asked, answered, sweep
-from spark_explore.sweep import SweepJobs
-from spec.diagnostics import SpecError
+from spark_explore.questions.answered import Asked, Asker, TableQuestion, answered
+from spark_explore.questions.of_models import sweep
+from spark_explore.workers import SparkTasks
+from spec.diagnostics import SpecError, mistyped
 from spec.load import load
 from tests.spark_cluster import Cluster
 
@@ -61,13 +62,13 @@ def test_a_sweep_is_one_job(local_spark: SparkSession) -> None:
     models = load("quorum")
     checks = pick_checks(models, ["three_nodes"])
     asked = points(models, checks, [axis("faults=0..2")], Overrides())
-    jobs = SweepJobs(local_spark, asked, Orders())
-    with Interruptible() as work:
-        answers = dict(jobs.begin([0, 1, 2]).answers(work, lambda: None))
+    tasks = SparkTasks(local_spark, Answering(asked, Orders()))
+    with Interruptible() as watch:
+        answers = dict(tasks.begin([0, 1, 2]).results(watch, lambda: None))
 
     assert sorted(answers) == [0, 1, 2]
     assert all(answer.outcome is not None for answer in answers.values())
-    assert len(local_spark.sparkContext.statusTracker().getJobIdsForGroup(jobs._token)) == 1
+    assert len(local_spark.sparkContext.statusTracker().getJobIdsForGroup(tasks.group)) == 1
 
 
 # ----------------------------------------------------------------------- DataFrames
@@ -104,39 +105,60 @@ def test_columns_that_say_nothing_of_the_model_are_refused(local_spark: SparkSes
         sweep(local_spark.range(3).selectExpr("1 as faults", "id as states"), "quorum", "three_nodes")
 
 
-def counted(notes: Path, seconds: float = 0.0) -> Callable[[Asked], Iterator[dict[str, object]]]:
+def length_asker(notes: Path, seconds: float = 0.0) -> Asker:
     """What answers with the length of a text, and notes that it was asked."""
 
-    def ask(values: Asked) -> Iterator[dict[str, object]]:
-        with notes.open("a") as file:
-            file.write(f"{values.get('text')}\n")
-        time.sleep(seconds)
-        yield {"length": len(values.get("text", ""))}
+    class LengthAsker:  # in here it goes to the workers, which do not have this module
+        told = pa.schema([("first", pa.string())])
+        answer = pa.schema([("length", pa.int64()), ("problem", pa.string())])
 
-    return ask
+        def read(self, values: Asked) -> Iterator[TableQuestion]:
+            text = values.get("text", "")
+            if text == "xxx":
+                raise mistyped("text", text, "three are too many")
+            yield TableQuestion(len(text), text, {"first": text[:1]})
 
+        def ask(self, question: str) -> Iterator[dict[str, object]]:
+            with notes.open("a") as file:
+                file.write(f"{len(question)}\n")
+            time.sleep(seconds)
+            if len(question) == 5:
+                raise mistyped("text", question, "five are too long")
+            yield {"length": len(question)}
 
-LENGTH = pa.schema([("length", pa.int64())])
+    return LengthAsker()
 
 
 @pytest.mark.spark
 def test_equal_questions_are_asked_once(local_spark: SparkSession, tmp_path: Path) -> None:
-    texts = "concat(repeat('x', id % 7), if(id % 7 = 6, null, ''))"
+    texts = "concat(repeat(if(id % 2 = 0, 'x', 'y'), id % 7), if(id % 7 = 6, null, ''))"
     questions = local_spark.range(5000).selectExpr("id", f"{texts} as text")
-    rows = answered(questions, ["text"], counted(tmp_path / "notes"), LENGTH).collect()
+    rows = answered(questions, ["text"], length_asker(tmp_path / "notes")).collect()
+    lengths = {n: n % 7 % 6 for n in range(5000)}
 
-    assert sorted((tmp_path / "notes").read_text().splitlines()) == sorted(
-        ["", "None", *("x" * n for n in range(1, 6))]
-    )
-    assert {row["id"]: row["length"] for row in rows} == {n: n % 7 % 6 for n in range(5000)}
+    assert sorted((tmp_path / "notes").read_text().splitlines()) == ["0", "1", "2", "3", "4", "5"]
     assert len(rows) == 5000
+    assert {row["id"]: row["length"] for row in rows if not row["problem"]} == {
+        n: length for n, length in lengths.items() if not wrong(n, length)
+    }
+    assert {row["id"]: row["problem"] for row in rows if row["problem"]} == {
+        n: wrong(n, length) for n, length in lengths.items() if wrong(n, length)
+    }
+    assert {row["first"] for row in rows if row["length"]} == {"x", "y"}  # of the row, not of the question
+
+
+def wrong(number: int, length: int) -> str:
+    """What is wrong with the text of a number."""
+    if length == 3 and number % 2 == 0:
+        return "three are too many"
+    return "five are too long" if length == 5 else ""
 
 
 @pytest.mark.spark
 def test_an_executor_that_is_killed_changes_no_row(
     cluster_spark: SparkSession, spark_cluster: Cluster, tmp_path: Path
 ) -> None:
-    questions = cluster_spark.range(40).selectExpr("repeat('x', cast(id % 20 as int)) as text")
+    questions = cluster_spark.range(40).selectExpr("repeat('y', cast(id % 20 as int)) as text")
     notes = tmp_path / "notes"
 
     def kill() -> None:
@@ -146,10 +168,12 @@ def test_an_executor_that_is_killed_changes_no_row(
 
     killing = Thread(target=kill)
     killing.start()
-    rows = answered(questions, ["text"], counted(notes, 0.1), LENGTH).collect()
+    rows = answered(questions, ["text"], length_asker(notes, 0.2)).collect()
     killing.join()
 
-    assert sorted(row["length"] for row in rows) == sorted([*range(20)] * 2)
+    lengths = [length for length in range(20) if length != 5]
+    assert sorted(row["length"] for row in rows if not row["problem"]) == sorted(lengths * 2)
+    assert [row["problem"] for row in rows if row["problem"]] == ["five are too long"] * 2
 
 
 def timeless(text: str) -> str:

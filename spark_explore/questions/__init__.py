@@ -1,0 +1,1 @@
+"""Questions as DataFrames: equal ones are asked once, by one job."""

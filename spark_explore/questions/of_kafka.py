@@ -1,0 +1,195 @@
+"""Questions about Kafka as DataFrames: the topics of many clusters, and many configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from modelcheck.asking.sweep import Axis
+from modelcheck.commands.kafka.frontier import STATES as STATES_OF_CELL
+from modelcheck.commands.kafka.frontier import USUAL_GUARANTEES
+from modelcheck.commands.kafka.review import STATES as STATES_OF_REVIEW
+from modelcheck.commands.kafka.topic_reviews import TopicReviews, Wanted, settings_of_topics, topic_question
+from modelcheck.kafka.frontier.configurations import RELEASE, Base, grid
+from modelcheck.kafka.frontier.findings import Frontier
+from modelcheck.kafka.frontier.grid import Grid
+from modelcheck.kafka.frontier.limits import FaultLimits
+from modelcheck.kafka.frontier.search import Answered, answer_of
+from modelcheck.kafka.questions.cases import PossibleCase, cases
+from modelcheck.kafka.questions.question import GUARANTEES
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
+from modelcheck.kafka.report.topics_csv import (
+    ANSWERS,
+    SETTINGS,
+    TODAY,
+    answer_values,
+    settings_values,
+    today_values,
+)
+from modelcheck.kafka.settings.keys.catalogue import find
+from modelcheck.kafka.settings.readers.recognition import read_files
+from spark_explore.questions.answered import Asked, TableQuestion, answered
+from spec.diagnostics import mistyped
+from spec.frozen import frozen
+
+FILES = "files"
+GIVEN = ("kafka", "client", "brokers")  # columns that are the options of the command, where they are there
+NUMBERS = ("brokers", "replicas", "min_insync_replicas", "faults_tried")
+FAULTS = 2  # as the commands try
+CELL = pa.schema(
+    [
+        ("guarantee", pa.string()),
+        ("faults_of", pa.string()),
+        ("survives", pa.int64()),
+        ("survives_any", pa.bool_()),
+        ("lost_with", pa.int64()),
+        ("run", pa.list_(pa.string())),
+        ("complete", pa.bool_()),
+        ("states", pa.int64()),
+        ("problem", pa.string()),
+    ]
+)
+
+
+def reviews(clusters: DataFrame, *, faults: int = FAULTS, states: int = STATES_OF_REVIEW) -> DataFrame:
+    """A row for each topic of each cluster: its settings, and the fewest faults that break each guarantee.
+
+    A row of `clusters` has its files in the column `files`, a map from their names to their texts, and
+    may have `kafka`, `client` and `brokers`, as the options of `kafka review`; other
+    columns are carried along.  The columns are those of `kafka review --csv` that are of the files alone,
+    and `problem`.  Topics of the same question are reviewed once, whatever cluster they are of.
+    Costs some 5 ms to read a topic, and a review on one core for each distinct question.
+    """
+    if FILES not in clusters.columns:
+        message = "no column has the files of a cluster"
+        raise mistyped("columns", ", ".join(clusters.columns), message, f"call a map of them `{FILES}`")
+    columns = [FILES, *(name for name in GIVEN if name in clusters.columns)]
+    return answered(clusters, columns, TopicAsker(faults, states), keeps=False)
+
+
+def frontier(
+    configurations: DataFrame,
+    *,
+    guarantees: Sequence[str] = USUAL_GUARANTEES,
+    faults: int = FAULTS,
+    states: int = STATES_OF_CELL,
+) -> DataFrame:
+    """For each configuration, a row for each guarantee and kind of faults: how many it survives.
+
+    Columns with the names of keys of Kafka, `replication.factor` or `kafka` (the release) are its values,
+    null what Kafka does by default; others are carried along.  `problem` says why one cannot be.
+    Configurations of the same question are asked once, with up to `states` states in each search.
+    Raises SpecError for columns of which none is a key.
+    """
+    keys = [name for name in configurations.columns if name == RELEASE or find(name) is not None]
+    if not keys:
+        message = "no column is a key of Kafka"
+        raise mistyped("columns", ", ".join(configurations.columns), message, "such as `min.insync.replicas`")
+    known = {each.name for each in GUARANTEES}
+    if strange := [name for name in guarantees if name not in known]:
+        raise mistyped("guarantees", strange[0], f"there is no guarantee `{strange[0]}`", ", ".join(known))
+    return answered(configurations, keys, ConfigurationAsker(tuple(guarantees), faults, states))
+
+
+def _type(name: str) -> pa.DataType:
+    """The type of a column of a review."""
+    return pa.int64() if name in NUMBERS else pa.string()
+
+
+# ------------------------------------------------------------------------------ topics
+
+
+@frozen
+class TopicAsker:
+    """Asks for the review of each topic of a cluster."""
+
+    faults: int
+    states: int
+    wanted: Wanted = ((), ())
+
+    @property
+    def told(self) -> pa.Schema:
+        """The topic and its settings."""
+        return pa.schema([("topic", pa.string()), *((name, _type(name)) for name in SETTINGS)])
+
+    @property
+    def answer(self) -> pa.Schema:
+        """What breaks each guarantee."""
+        own = ((name, _type(name)) for name in (*ANSWERS, *TODAY))
+        return pa.schema([*own, ("complete", pa.bool_()), ("problem", pa.string())])
+
+    def read(self, values: Asked) -> Iterator[TableQuestion]:
+        """A question for each topic of the files. Raises SpecError."""
+        files: Mapping[str, str] = values.get(FILES, {})
+        readings = read_files(files, load=lambda name: (name, files[name].encode()))
+        for each in settings_of_topics(readings, *map(values.get, GIVEN)):
+            possible, topic = cases(each), each[0].topic
+            settings = zip(SETTINGS, settings_values(each[0]), strict=True)
+            told = {"topic": topic.name if topic else "", **dict(_typed(settings))}
+            yield TableQuestion(topic_question(possible, self.wanted), possible, told)
+
+    def ask(self, question: tuple[PossibleCase, ...]) -> Iterator[Mapping[str, Any]]:
+        """The row of a review."""
+        found = TopicReviews((question,), self.faults, self.wanted, Effort(self.states))(0)
+        answers = zip(ANSWERS, answer_values(found), strict=True)
+        today = zip(TODAY, today_values(found), strict=True)
+        yield {**dict(_typed(answers)), **dict(_typed(today)), "complete": found.complete}
+
+
+def _typed(values: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - pairs
+    """The values by the types of their columns; what is empty is null."""
+    for name, value in values:
+        yield name, None if value == "" else value if name in NUMBERS else str(value)
+
+
+# ---------------------------------------------------------------------- configurations
+
+
+@frozen(slots=False)
+class ConfigurationAsker:
+    """Asks how many faults a configuration survives."""
+
+    guarantees: tuple[str, ...]
+    faults: int
+    states: int
+    told: pa.Schema = pa.schema([])
+    answer: pa.Schema = CELL
+
+    def read(self, values: Asked) -> Iterator[TableQuestion]:
+        """The question of a configuration. Raises SpecError for one that cannot be."""
+        axes = [Axis(name, (str(value).lower(),)) for name, value in values.items()]
+        wanted = [each for each in GUARANTEES if each.name in self.guarantees]
+        asked = grid(Base(), axes, wanted, FaultLimits(self.faults))
+        (row,) = asked.rows
+        key = tuple((case.own, case.words, [job.key for job in case.jobs]) for case in row.cases)
+        yield TableQuestion(key, asked, {})
+
+    def ask(self, question: Grid) -> Iterator[Mapping[str, Any]]:
+        """A row for each guarantee and kind of faults that can happen."""
+        (row,) = question.asked
+        answers = {job.key: answer_of(self._asking, job) for job in row.jobs}
+        found = Frontier(question, Answered(answers, "", 0.0))
+        (line,) = found.lines
+        for guarantee, kind, answer in found.cells(line):
+            if answer is not None:
+                survives = None if answer.survived is None or answer.survived < 0 else answer.survived
+                yield {
+                    "guarantee": guarantee.name,
+                    "faults_of": kind,
+                    "survives": survives,
+                    "survives_any": answer.survived is None,
+                    "lost_with": answer.lost_with,
+                    "run": None if answer.loss is None else [step.action for step in answer.loss.steps],
+                    "complete": answer.complete,
+                    "states": answer.states,
+                    "problem": answer.why or None,
+                }
+
+    @cached_property
+    def _asking(self) -> Asking:
+        """What searches, in this process."""
+        return Asking(Effort(each=self.states, threads=1), Unwatched())

@@ -1,0 +1,157 @@
+"""What is asked of a table, without Spark: its tasks here, one after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+import modelcheck
+from modelcheck.asking.models import pick_checks
+from modelcheck.asking.overrides import Overrides
+from modelcheck.asking.sweep import Orders
+from spark_explore.questions.answered import (
+    KEY,
+    QUESTION,
+    ROW,
+    VALUES,
+    Asker,
+    AskQuestions,
+    ReadQuestions,
+)
+from spark_explore.questions.of_commands import CommandAsker
+from spark_explore.questions.of_kafka import ConfigurationAsker, TopicAsker
+from spark_explore.questions.of_models import PointAsker
+from spec.load import load
+
+Rows = list[dict[str, Any]]
+TOPIC = "Topic: {name}\tPartitionCount: 1\tReplicationFactor: {n}\tConfigs: min.insync.replicas=1\n"
+PARTITION = "\tTopic: {name}\tPartition: 0\tLeader: 1\tReplicas: {all}\tIsr: {all}\n"
+
+
+def described(topics: Mapping[str, int]) -> str:
+    """What kafka-topics describes of topics with so many replicas."""
+    text = ""
+    for name, n in topics.items():
+        brokers = ",".join(map(str, range(1, n + 1)))
+        text += TOPIC.format(name=name, n=n) + PARTITION.format(name=name, all=brokers)
+    return text
+
+
+def read(asker: Asker, rows: Sequence[Mapping[str, Any]], token: str) -> Rows:
+    """The questions of rows, as a task reads them."""
+    schema = pa.schema([(ROW, pa.string()), *asker.told, (KEY, pa.binary()), (QUESTION, pa.binary())])
+    batch = pa.RecordBatch.from_pydict(
+        {ROW: [str(n) for n in range(len(rows))], VALUES: [json.dumps(row) for row in rows]}
+    )
+    task = ReadQuestions(token, SimpleNamespace(value=cloudpickle.dumps(asker)), schema)
+    return [row for each in task(iter([batch])) for row in each.to_pylist()]
+
+
+def answers(asker: Asker, rows: Sequence[Mapping[str, Any]], token: str) -> tuple[Rows, int]:
+    """Each question with its answers, and how many questions were asked."""
+    found = read(asker, rows, token)
+    asked = [(row[KEY], row[QUESTION]) for row in found if row[QUESTION] is not None]
+    batch = pa.RecordBatch.from_pydict({KEY: [key for key, _ in asked], QUESTION: [q for _, q in asked]})
+    schema = pa.schema([(KEY, pa.binary()), *asker.answer])
+    task = AskQuestions(token, SimpleNamespace(value=cloudpickle.dumps(asker)), schema)
+    told = [row for each in task(iter([batch])) for row in each.to_pylist()]
+    joined = [{**row, **each} for row in found for each in told if each[KEY] == row[KEY]]
+    return joined, len(asked)
+
+
+def test_a_point_is_asked_once_however_its_values_are_given() -> None:
+    models = load("quorum")
+    checks = pick_checks(models, ["three_nodes"])
+    asker = PointAsker(models, tuple(checks), Overrides(), (), Orders())
+    rows: list[dict[str, object]] = [{"faults": "any"}, {}, {"faults": 0}, {"faults": "0"}, {"Node": "x"}]
+    found, asked = answers(asker, rows, "points")
+    here = modelcheck.sweep("quorum", "three_nodes", vary={"faults": ["any", 0]})
+    states = {(row["faults"], row["property"]): row["states"] for row in here}
+
+    assert asked == 3  # with the one of which a value does not fit
+    for row in found[:-1]:
+        assert row["states"] == states["any" if row[ROW] in "01" else 0, row["property"]]
+        assert (row["model"], row["check"], row["problem"]) == ("quorum", "three_nodes", None)
+    assert (found[-1][ROW], found[-1]["model"]) == ("4", None)
+    assert found[-1]["problem"]
+    assert len(found) == 2 * len(here) + 1
+
+
+def test_two_checks_of_a_row_are_two_questions() -> None:
+    models = load("quorum")
+    checks = pick_checks(models, ["three_nodes", "promise_lost"])
+    asker = PointAsker(models, tuple(checks), Overrides(), (), Orders())
+    found = read(asker, [{"faults": 0}], "checks")
+
+    assert [row["check"] for row in found] == ["three_nodes", "promise_lost"]
+    assert len({row[KEY] for row in found}) == 2
+
+
+def test_topics_of_two_clusters_are_reviewed_once_for_each_question() -> None:
+    east, west = described({"a": 2, "b": 1}), described({"c": 2})
+    rows: list[dict[str, object]] = [
+        {"files": {"e.txt": east}, "kafka": "3.7"},
+        {"files": {"w.txt": west}, "kafka": "3.7"},
+        {"files": {"w.txt": west}, "kafka": "2.4"},
+        {"files": {"x.txt": "nothing"}},
+    ]
+    found, asked = answers(TopicAsker(0, 100_000), rows, "topics")
+    by_topic = {(row[ROW], row["topic"]): row for row in found}
+
+    assert asked == 4  # two replicas, one, those of another release, and the file that has nothing
+    assert sorted(by_topic, key=str) == [("0", "a"), ("0", "b"), ("1", "c"), ("2", "c"), ("3", None)]
+    assert by_topic["0", "a"][KEY] == by_topic["1", "c"][KEY]
+    assert [by_topic[place]["replicas"] for place in [("0", "a"), ("0", "b"), ("1", "c")]] == [2, 1, 2]
+    assert by_topic["0", "a"]["kafka"].startswith("3.7")
+    assert by_topic["2", "c"]["kafka"].startswith("2.4")
+    assert by_topic["0", "a"]["durable"] == "kept"
+    assert by_topic["3", None]["problem"]
+
+
+def test_brokers_of_a_row_are_those_of_its_cluster() -> None:
+    files = {"server.properties": "default.replication.factor=2\n"}
+    rows = [{"files": files, "kafka": "3.7", "brokers": n} for n in (3, 5)]
+
+    assert {row["brokers"] for row in read(TopicAsker(0, 1000), rows, "brokers")} == {3, 5}
+
+
+def test_configurations_that_no_answer_tells_apart_are_asked_once() -> None:
+    rows: list[dict[str, object]] = [
+        {"acks": "1", "replication.factor": 2, "kafka": "3.7"},
+        {"acks": "all", "replication.factor": 2, "kafka": "3.7"},
+        {"acks": "ALL", "replication.factor": "2", "kafka": "3.7"},
+        {"acks": "some"},
+    ]
+    found, asked = answers(ConfigurationAsker(("durable",), 1, 100_000), rows, "configurations")
+    mixed = {row[ROW]: row for row in found if row["faults_of"] == "any"}
+
+    assert asked == 3
+    assert mixed["0"]["lost_with"] == 0  # leadership is moved
+    assert mixed["1"]["survives"] == 1
+    assert not mixed["1"]["survives_any"]
+    assert mixed["1"][KEY] == mixed["2"][KEY] != mixed["0"][KEY]
+    assert mixed["0"]["run"]
+    assert [row["problem"] is None for row in found if row[ROW] == "3"] == [False]
+
+
+@pytest.mark.parametrize("words", [("quorum", "--check", "no_such"), ("quorum", "--no-such-option")])
+def test_words_that_a_command_does_not_know_are_its_problem(words: Sequence[str]) -> None:
+    found, asked = answers(CommandAsker("check"), [{"words": words}, {"words": words}], str(words))
+
+    assert asked == 1
+    assert [row["exit"] for row in found] == [None, None]
+    assert "no" in found[0]["problem"]
+
+
+def test_a_command_answers_with_its_data() -> None:
+    words = ["quorum", "--check", "three_nodes"]
+    found, _ = answers(CommandAsker("check"), [{"words": words}], "data")
+
+    assert found[0]["exit"] == 0
+    assert json.loads(found[0]["data"])[0]["check"] == "three_nodes"
