@@ -89,7 +89,7 @@ def headline(answer: PartitionAnswer) -> str:
     explained = f"{what}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')}"
     if answer.result.least < story.trace.faults:
         least = count(answer.result.least, "fault")
-        return f"{explained}; every run has at least {least}, and whether fewer than in this one do is not known"
+        return f"{explained}; whether one with fewer explains it is not known: each has {least} or more"
     return f"{explained}; no run of the model with fewer faults explains it"
 
 

@@ -23,7 +23,8 @@ REFINED = 4_000  # points that are looked at for a run of fewer steps, when one 
 QUICK = 2_000  # points after which any run will do, and then a cheaper one
 PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
 FAULT = 5  # what a fault counts beside steps, where any run will do
-GRAVE = {"power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)  # of two runs as long, that with less is shown
+# Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
+GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
 OnProgress = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
 
@@ -223,7 +224,7 @@ class ExplanationSearch:
         self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
         self._predecessors: list[tuple[int, Step | None]] = []
-        self._spent: list[tuple[int, int]] = []  # faults, and what they lose
+        self._spent: list[tuple[int, int]] = []  # faults, and what is grave
         self._steps: list[int] = []
         self._furthest: list[int] = []
         self._waiting = _InTurn() if in_turn else _Cheapest()
@@ -259,7 +260,7 @@ class ExplanationSearch:
             if product.is_end(point):
                 return number
             for step, after in product.next(point, product.free):
-                self._add(after, number, step, spent, steps + 1)
+                self._add(after, number, step, _with(spent, step, faults=0), steps + 1)
             for step, after in product.next(point, product.reducing(point)) if due else ():
                 if product.due(after) < due:
                     self._add(after, number, step, _with(spent, step), steps + 1)
@@ -336,6 +337,6 @@ class ExplanationSearch:
             steps.append(step)
 
 
-def _with(spent: tuple[int, int], fault: Step) -> tuple[int, int]:
-    """The cost after one more fault."""
-    return (spent[0] + 1, spent[1] + GRAVE.get(fault.action, 0))
+def _with(spent: tuple[int, int], step: Step, faults: int = 1) -> tuple[int, int]:
+    """The cost after one more step, which may be a fault."""
+    return (spent[0] + faults, spent[1] + GRAVE.get(step.action, 0))
