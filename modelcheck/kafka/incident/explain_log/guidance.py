@@ -1,11 +1,12 @@
 """An order among the points of a search that have as many faults: those that promise a run come first.
 
-NOTE(guidance): five mistakes lead a search astray, since what they spoil shows much later.  A broker is
+NOTE(guidance): six mistakes lead a search astray, since what they spoil shows much later.  A broker is
 shut down before anything needs it down, and then gets no record.  A leader lacks records of earlier epochs,
-which it never gets again, though logs have them.  A log grows beyond its end, or beyond the length in a line
-that is still to come; so does a leader's, before a follower has the high watermark in that line.  A new
-leader has to commit again what an earlier one had committed, which brings no log nearer to its end.  No point
-is excluded, so the search still finds what there is.
+which it never gets again, though logs have them.  A broker lacks a record or a high watermark of its
+directory, and nobody who leads later has it.  A log grows beyond its end and its high watermark, or beyond
+the length in a line that is still to come; so does a leader's, before a follower has the high watermark in
+that line.  A new leader has to commit again what an earlier one had committed, which brings no log nearer to
+its end.  No point is excluded, so the search still finds what there is.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from modelcheck.kafka.incident.explain_log.observations import (
     LineObservation,
     Observed,
 )
+from modelcheck.kafka.incident.explain_log.out_of_reach import OutOfReach
 from spec.frozen import frozen
 from spec.meaning.semantics import State
 
 BEHIND = 3  # what each record counts that the leader commits anew
 EARLY = 4  # what each observation counts that a broker's fall comes before without need
-LACKING = 30  # what each record counts that the leader can never get
+LACKING = 30  # what each record counts that the leader, or a broker, can never get
 
 
 @frozen
@@ -53,9 +55,14 @@ class Guidance:
         self._needless = tuple(tuple(_needless(observed.events, broker)) for broker in brokers)
         self._epochs = tuple(_longest(observed))
         self._to_come = tuple(tuple(_lengths(log)) for log in observed.logs)
-        self._lengths = {broker: len(end.log) for broker, end in observed.ends.items() if end.log is not None}
+        self._lengths = {
+            broker: max(len(end.log), end.mark)  # the end of a log may be lost
+            for broker, end in observed.ends.items()
+            if end.log is not None
+        }
+        self._out_of_reach = OutOfReach(observed, at)
 
-    def penalty(self, state: State, position: int, lines: Sequence[int]) -> int:
+    def penalty(self, state: State, position: int, marked: int, lines: Sequence[int]) -> int:
         """The penalty of a point: 0 for none.  Costs time linear in the length of the logs."""
         at = self._at
         up, session = state[at["Broker.up"]], state[at["Broker.session"]]
@@ -66,11 +73,9 @@ class Guidance:
         )
         highs, leader = state[at["Broker.hw"]], state[at["leader"]]
         behind = 0 if leader is None else max(highs) - highs[leader]
-        return (
-            BEHIND * behind
-            + EARLY * early
-            + LACKING * (self._lacking(state) + self._too_many(state) + self._too_long(state, lines))
-        )
+        astray = self._lacking(state) + self._too_many(state) + self._too_long(state, lines)
+        astray += self._out_of_reach.count(state, position, marked)
+        return BEHIND * behind + EARLY * early + LACKING * astray
 
     def _too_long(self, state: State, lines: Sequence[int]) -> int:
         """The number of records by which logs are longer than in lines that are still to come."""

@@ -38,5 +38,5 @@ def mildest(
         asked = replace(limits, states=states, faults=found.faults)
         other = ExplanationSearch(without, asked, on_progress, EXACT).run()
         if other.run is not None:
-            product, found = without, replace(other, seen=other.seen + found.seen)
+            product, found = without, replace(other, seen=other.seen + found.seen, least=found.least)
     return found

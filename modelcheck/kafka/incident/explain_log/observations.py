@@ -200,7 +200,8 @@ class Observed:
     def shown(self) -> frozenset[tuple[int, int | None]]:
         """The records found in logs: position from 1 on, and epoch (None: any).
 
-        A high watermark shows that there was a record at each place below it.  So does a line with the
+        A high watermark shows that there was a record at each place below it, and in a log that has lost its
+        end it was of the epoch of the last one that is there, or of a later one.  So does a line with the
         length of a log, for an epoch that had begun by then.
         """
         found = {
@@ -216,6 +217,14 @@ class Observed:
                 for place in range(1, least + 1)
                 for epoch in range(1, (seen.epoch or self.epochs) + 1)
             }
+        for end in self.ends.values():
+            if end.log is not None:
+                least = (end.log[-1] or 1) if end.log else 1
+                found |= {
+                    (place, epoch)
+                    for place in range(len(end.log) + 1, end.mark + 1)
+                    for epoch in range(least, self.epochs + 1)
+                }
         known = {place for place, _ in found}
         return frozenset(
             found | {(place, None) for place in range(1, self.highest + 1) if place not in known}

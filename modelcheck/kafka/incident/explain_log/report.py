@@ -86,10 +86,11 @@ def headline(answer: PartitionAnswer) -> str:
     counts = story.trace.fault_counts()
     kinds = ", ".join(name if n == 1 else f"{n} × {name}" for name, n in counts.items())
     faults = f"{count(story.trace.faults, 'fault')}{f' ({kinds})' if kinds else ''}"
-    return (
-        f"{what}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')};"
-        " no run of the model with fewer faults explains it"
-    )
+    explained = f"{what}: explained by a run with {faults} in {count(len(story.trace.steps), 'step')}"
+    if answer.result.least < story.trace.faults:
+        least = count(answer.result.least, "fault")
+        return f"{explained}; whether one with fewer explains it is not known: each has {least} or more"
+    return f"{explained}; no run of the model with fewer faults explains it"
 
 
 def cheapest(answer: PartitionAnswer) -> Iterator[str]:
@@ -97,10 +98,9 @@ def cheapest(answer: PartitionAnswer) -> Iterator[str]:
     if answer.story is None or not answer.story.kills.allowed:
         return
     found = answer.story.kills
-    yield (
-        "That is the cheapest story, not the only one: the files allow a kill in place of the clean stop in"
-        f" {_steps(found.allowed)}."
-    )
+    is_cheapest = answer.result.least >= answer.story.trace.faults
+    what = "That is the cheapest story, not the only one" if is_cheapest else "That is not the only story"
+    yield f"{what}: the files allow a kill in place of the clean stop in {_steps(found.allowed)}."
     if answer.likelier is not None:
         many = len(found.likely) > 1
         lost_more = [each for each in answer.likelier.losses if each not in answer.story.losses]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
@@ -19,7 +20,11 @@ EVERY = 256  # points between two looks at the clock
 EAGER = 3  # what a step that must still come counts, where one that was taken counts 1: finds a run soon
 EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
-GRAVE = {"power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)  # of two runs as long, that with less is shown
+QUICK = 2_000  # points after which any run will do, and then a cheaper one
+PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
+FAULT = 5  # what a fault counts beside steps, where any run will do
+# Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
+GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
 OnProgress = Callable[[int, int, int], None]  # points seen, faults, observations explained
 
 
@@ -45,8 +50,8 @@ class Explained:
 class ExplanationResult:
     """The result of a search for an explanation.
 
-    `run` explains everything.  Without it `furthest` are points that explain the most observations, with
-    the fewest faults.
+    `run` explains everything, and every run that does has `least` faults or more.  Without it `furthest` are
+    points that explain the most observations, with the fewest faults.
     """
 
     run: Explained | None
@@ -54,6 +59,7 @@ class ExplanationResult:
     seen: int
     faults: int
     end: End
+    least: int = 0
 
     @property
     def complete(self) -> bool:
@@ -64,17 +70,125 @@ class ExplanationResult:
 def fewest(
     product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress
 ) -> ExplanationResult:
-    """The explanation with the fewest faults, and of these with the fewest steps."""
-    found = ExplanationSearch(product, limits, on_progress).run()
+    """The explanation with the fewest faults, and of these with the fewest steps.
+
+    Where the search for it does not end soon, any run, of which `least` says whether it is known to have the
+    fewest faults.
+    """
+    states = limits.states
+    quick = replace(limits, states=_smaller(QUICK, states))
+    found = ExplanationSearch(product, quick, on_progress).run()
+    if found.end is End.STATES and (states is None or states > QUICK):
+        found = _any_first(product, limits, on_progress, found)
     if found.run is None:
         return found
-    states = REFINED if limits.states is None else min(REFINED, limits.states)
     shorter = ExplanationSearch(
-        product, replace(limits, states=states, faults=found.faults), on_progress, EXACT
+        product, replace(limits, states=_smaller(REFINED, states), faults=found.faults), on_progress, EXACT
     ).run()
     if shorter.run is None:
         return found if shorter.end is not End.INTERRUPTED else replace(found, end=End.INTERRUPTED)
     return replace(shorter, seen=shorter.seen + found.seen)
+
+
+def _any_first(
+    product: ObservationProduct, limits: ExplanationLimits, on_progress: OnProgress, quick: ExplanationResult
+) -> ExplanationResult:
+    """Any run, then cheaper ones as long as they are soon found, then whether there is one with fewer faults.
+
+    `quick` is a search for the one with the fewest that was given up.
+    """
+    left = None if limits.states is None else limits.states - quick.seen
+    found, seen = None, quick.seen
+    asked = replace(limits, states=left)
+    while True:
+        next_one = ExplanationSearch(product, asked, on_progress, in_turn=True).run()
+        seen += next_one.seen
+        left = None if left is None else max(0, left - next_one.seen)
+        if next_one.run is None:
+            break
+        found = next_one
+        asked = replace(asked, states=_smaller(QUICK, left), faults=found.faults - 1)
+        if found.faults <= quick.faults:
+            break
+    if found is None:
+        return replace(next_one, seen=seen)
+    least = quick.faults
+    if found.faults > least:
+        asked = replace(asked, states=_smaller(PROVING, left))
+        fewer = ExplanationSearch(product, asked, on_progress).run()
+        seen += fewer.seen
+        if fewer.run is not None:
+            return replace(fewer, seen=seen)
+        least = found.faults if fewer.complete else max(least, fewer.faults)
+        found = replace(found, end=End.INTERRUPTED if fewer.end is End.INTERRUPTED else found.end)
+    return replace(found, seen=seen, least=least)
+
+
+def _smaller(most: int, states: int | None) -> int:
+    """The smaller one of two numbers of points, of which one may be no limit."""
+    return most if states is None else min(most, states)
+
+
+class _Waiting(NamedTuple):
+    """A point that waits: what decides the order, and the faults and steps of a run through it at least.
+
+    `ahead` are the steps still to come, and `paid` is whether only faults are left to look at.
+    """
+
+    first: int
+    whole: int
+    grave: int
+    ahead: int
+    paid: bool
+    number: int
+    faults: int
+
+
+class _Cheapest:
+    """Points that wait, the cheapest first."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Waiting] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
+    def push(self, waiting: _Waiting, _position: int) -> None:
+        """Add a point."""
+        heapq.heappush(self._heap, waiting)
+
+    def pop(self) -> _Waiting:
+        """The next point."""
+        return heapq.heappop(self._heap)
+
+
+class _InTurn:
+    """Points that wait, the cheapest of each position in turn: NOTE(in_turn)."""
+
+    def __init__(self) -> None:
+        self._heaps: dict[int, list[_Waiting]] = {}
+        self._turn: list[int] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._heaps)
+
+    def push(self, waiting: _Waiting, position: int) -> None:
+        """Add a point."""
+        heapq.heappush(self._heaps.setdefault(position, []), waiting)
+
+    def pop(self) -> _Waiting:
+        """The next point."""
+        while True:
+            if not self._turn:
+                self._turn = sorted(self._heaps, reverse=True)
+            position = self._turn.pop()
+            if position in self._heaps:
+                break
+        heap = self._heaps[position]
+        found = heapq.heappop(heap)
+        if not heap:
+            del self._heaps[position]
+        return found
 
 
 class ExplanationSearch:
@@ -84,6 +198,11 @@ class ExplanationSearch:
     among them, so the first one that explains everything has the fewest.  Then by steps: an `eager` search
     prefers points that have little before them and promise a run (NOTE(guidance)), and one that counts those
     steps once finds the fewest.
+
+    NOTE(in_turn): a search that goes `in_turn` looks at the most promising point of each position in the
+    timeline, one position after the other.  What spoils a run often shows only some observations later, and
+    an order among all points looks at all that follows from a spoilt one before it goes back.  The run that
+    is found first need not have the fewest faults.
     """
 
     def __init__(
@@ -92,9 +211,12 @@ class ExplanationSearch:
         limits: ExplanationLimits,
         on_progress: OnProgress,
         eager: int = EAGER,
+        *,
+        in_turn: bool = False,
     ) -> None:
         self.product = product
         self._eager = eager
+        self._in_turn = in_turn
         self._guidance = Guidance(product.observed, product.at) if eager > EXACT else None
         self._limits = limits
         self._on_progress = on_progress
@@ -102,12 +224,10 @@ class ExplanationSearch:
         self._best: dict[tuple[bytes, int, int, tuple[int, ...]], tuple[int, int, int]] = {}
         self._points: list[Point] = []
         self._predecessors: list[tuple[int, Step | None]] = []
-        self._spent: list[tuple[int, int]] = []  # faults, and what they lose
+        self._spent: list[tuple[int, int]] = []  # faults, and what is grave
         self._steps: list[int] = []
         self._furthest: list[int] = []
-        # Faults and steps of a run through a point at least, what its faults lose, steps still to come,
-        # whether only faults are left to look at, and its number.
-        self._waiting: list[tuple[int, int, int, int, int, int]] = []
+        self._waiting = _InTurn() if in_turn else _Cheapest()
 
     def run(self) -> ExplanationResult:
         """Search until an explanation is found, none exists, or a limit ends the search."""
@@ -125,27 +245,26 @@ class ExplanationSearch:
         for point in product.starts():
             self._add(point, NONE, None, (0, 0), 0)
         while self._waiting:
-            faults, whole, grave, ahead, paid, number = heapq.heappop(self._waiting)
-            if self._limits.faults is not None and faults > self._limits.faults:
-                return None
+            waiting = self._waiting.pop()
+            faults, number = waiting.faults, waiting.number
             steps, point, spent = self._steps[number], self._points[number], self._spent[number]
             due = product.due(point)
-            if paid:
+            if waiting.paid:
                 for step, after in product.next(point, product.faults):
                     if product.due(after) >= due:
                         self._add(after, number, step, _with(spent, step), steps + 1)
                 continue
-            if self._best[self._key(point)] != (faults, steps, grave):
+            if self._best[self._key(point)] != (faults, steps, spent[1]):
                 continue  # found again with less
             self._look(faults, point.position, number)
             if product.is_end(point):
                 return number
             for step, after in product.next(point, product.free):
-                self._add(after, number, step, spent, steps + 1)
+                self._add(after, number, step, _with(spent, step, faults=0), steps + 1)
             for step, after in product.next(point, product.reducing(point)) if due else ():
                 if product.due(after) < due:
                     self._add(after, number, step, _with(spent, step), steps + 1)
-            heapq.heappush(self._waiting, (faults + 1, whole, grave, ahead, 1, number))
+            self._wait(faults + 1, waiting.whole, waiting.ahead, number, paid=True)
         return None
 
     def _add(
@@ -165,8 +284,16 @@ class ExplanationSearch:
         ahead = self.product.ahead(point)
         whole = steps + self._eager * ahead
         if self._guidance is not None:
-            whole += self._guidance.penalty(point.state, point.position, point.lines)
-        heapq.heappush(self._waiting, (faults, whole, grave, ahead, 0, len(self._points) - 1))
+            whole += self._guidance.penalty(point.state, point.position, point.marked, point.lines)
+        self._wait(faults, whole, ahead, len(self._points) - 1)
+
+    def _wait(self, faults: int, whole: int, ahead: int, number: int, *, paid: bool = False) -> None:
+        """Let a point wait, or only its faults if it is `paid`, unless that is more than allowed."""
+        if self._limits.faults is not None and faults > self._limits.faults:
+            return
+        first = FAULT * faults + whole if self._in_turn else faults
+        waiting = _Waiting(first, whole, self._spent[number][1], ahead, paid, number, faults)
+        self._waiting.push(waiting, self._points[number].position)
 
     def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:
         """What identifies a point."""
@@ -195,7 +322,9 @@ class ExplanationSearch:
         """The result of the search."""
         run = None if found is None else self._run(found)
         furthest = tuple(self._points[number] for number in self._furthest)
-        return ExplanationResult(run, furthest, self._seen, self._faults, end)
+        return ExplanationResult(
+            run, furthest, self._seen, self._faults, end, 0 if self._in_turn else self._faults
+        )
 
     def _run(self, number: int) -> Explained:
         """The run to a point."""
@@ -208,6 +337,6 @@ class ExplanationSearch:
             steps.append(step)
 
 
-def _with(spent: tuple[int, int], fault: Step) -> tuple[int, int]:
-    """The cost after one more fault."""
-    return (spent[0] + 1, spent[1] + GRAVE.get(fault.action, 0))
+def _with(spent: tuple[int, int], step: Step, faults: int = 1) -> tuple[int, int]:
+    """The cost after one more step, which may be a fault."""
+    return (spent[0] + faults, spent[1] + GRAVE.get(step.action, 0))

@@ -194,6 +194,20 @@ def test_who_stays_goes_by_the_order_of_sessions(
     assert staying(state, image, least=least, elr=elr) == stays
 
 
+@pytest.mark.parametrize(("level", "stays"), [(27, (1,)), (29, (2,))])
+def test_from_4_2_on_the_order_of_sessions_is_that_of_records(level: int, stays: tuple[int, ...]) -> None:
+    """The epochs of a real cluster of 4.2.0, in which 2 alone stayed."""
+    state = PartitionCreated(0, UUID(int=1), (3, 2, 1), (2, 1), 2, 1, 1)
+    image = MetadataImage()
+    image.features["metadata.version"] = level
+    for node, epoch in ((1, 201), (2, 193), (3, 179)):
+        image.brokers[node] = BrokerRegistered(
+            node, UUID(int=node), epoch, fenced=node == 3, shutting_down=False
+        )
+
+    assert staying(state, image, least=2, elr=False) == stays
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_report_reads_as_expected(
     name: str,
