@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import lru_cache
 
 import spec.model.ir as ir
 import spec.model.types as t
+from spec.frozen import This
 from spec.model.op import Op
 from spec.model.walk import expressions_of, walk, walk_statements
 
@@ -99,6 +101,13 @@ def has(of: t.Type, nat: str) -> bool:
 
 def values_in(of: t.Type, nat: str) -> Callable[[ir.Value], Iterable[int]] | None:
     """A function that lists the values of a nat in a value of a type; None where there are none."""
+    return _values_in(This(of), nat)
+
+
+@lru_cache(maxsize=512)
+def _values_in(this: This[t.Type], nat: str) -> Callable[[ir.Value], Iterable[int]] | None:
+    """The same, made once for a type."""
+    of = this.value
     if not has(of, nat):
         return None
     match of:
