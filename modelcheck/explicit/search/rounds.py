@@ -295,9 +295,9 @@ class PackedSearch(LayeredSearch[Part, Find]):
     def _make_room(self, chunks: int) -> None:
         """Grow the shards for the states they may receive."""
         rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
-        sums = [sum(column) for column in zip(*rows, strict=True)]
+        sums = rows[0] if chunks == 1 else [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
-        tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
+        tight = self.space.tight(ends)
         if self._pool is None or not tight or tight[0].slots < LARGE:  # threads would cost more
             for shard in tight:
                 self.space.grow(shard, ends[shard.number])

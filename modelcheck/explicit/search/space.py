@@ -279,6 +279,13 @@ class PackedSpace:
             raise MemoryError("more states than there are numbers")
         return self.word(shard, COUNT) + more > FULL * shard.slots
 
+    def tight(self, more: Sequence[int]) -> list[Shard]:
+        """The shards whose tables are too small for so many more states each. Raises MemoryError."""
+        some, there = max(more), max(*self._row(COUNT), *self._row(WAITING))
+        if there + some <= FULL * SMALL:  # as many a small search: no look at each
+            return []
+        return [shard for shard in self.shards if self.is_tight(shard, more[shard.number])]
+
     def grow(self, shard: Shard, more: int) -> None:
         """Enlarge a shard's table. Raises MemoryError."""
         growth = FAST_GROWTH if shard.slots < LARGE else GROWTH
