@@ -182,6 +182,11 @@ class Answering:
         self._families = families([(point.model, point.check) for point in points])
         self._engine: Engine | None = None  # of this process
 
+    @property
+    def kinds(self) -> list[int]:
+        """For each point a number that it has in common with those of its family."""
+        return [number if of is None else -id(of) for number, of in enumerate(self._families)]
+
     def __call__(self, number: int) -> SweepAnswer:
         """The answer of the point with an index."""
         self._engine = self._engine or engine("explicit", series=True)
@@ -205,7 +210,8 @@ class Processes:
         """The index and answer of each point, as they are ready; memory is divided."""
         orders = replace(orders, limits=shared_out(orders.limits, len(points)))
         models = list({id(point.model): point.model for point in points}.values())
-        with Workers(Answering(points, orders), models) as workers:
+        answering = Answering(points, orders)
+        with Workers(answering, models, answering.kinds) as workers:
             yield from workers.each(len(points), waits)
 
 

@@ -61,13 +61,20 @@ def answered(grid: Grid, effort: Effort, tell: Callable[[int, int, float], None]
     def told() -> None:
         tell(done, states, time.monotonic() - began)
 
-    with Workers(_Answering(tuple(jobs.values()), effort), list(models.values())) as workers:
+    kinds = [_kind(job.mixture) for job in jobs.values()]
+    with Workers(_Answering(tuple(jobs.values()), effort), list(models.values()), kinds) as workers:
         for number, found in workers.each(len(keys), told):
             answers[keys[number]] = found
             done, states = done + own[keys[number]], states + found.states - found.known
             told()
         ended = workers.ended
     return Answered(answers, ended, time.monotonic() - began)
+
+
+def _kind(asked: Posed) -> tuple[object, ...]:
+    """What questions have in common that share a kernel."""
+    scope = asked.check.scope
+    return id(asked.model), tuple(map(len, scope.sorts.values())), tuple(scope.nats.items())
 
 
 def _answers(grid: Grid) -> dict[str, int]:
