@@ -90,7 +90,7 @@ class Workers(Interruptible, Generic[T]):
             worker.pipe.send(number)
 
     def _next(self, waiting: dict[Hashable, deque[int]], worker: Child) -> int:
-        """Take a job for a process: of a kind that it began, or one that nobody did, or any."""
+        """Take a job for a process: of a kind that it began, or one that no process did, or any."""
         own = (kind for kind, pipe in reversed(self._begun.items()) if pipe is worker.pipe)
         new = (kind for kind in waiting if kind not in self._begun)
         kind = next(chain((kind for kind in own if kind in waiting), new, waiting))

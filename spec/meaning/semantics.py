@@ -236,13 +236,13 @@ class Machine:
 class _Closures:
     """The compiled parts of a model within a scope."""
 
-    def __init__(self, scope: Scope, parts: _Parts) -> None:
+    def __init__(self, scope: Scope, parts: _CompiledParts) -> None:
         self.scope, self.parts = scope, parts
         self.actions = _OnDemand(lambda name: parts.action(name, scope))
         self.properties = _OnDemand(lambda name: parts.claim(name, scope))
 
 
-class _Parts:
+class _CompiledParts:
     """The compiled parts of a model, for scopes that differ in their configurations alone.
 
     Configurations that agree on what a part reads share it.
@@ -302,7 +302,7 @@ def _of_start(model: Model) -> list[Expr]:
 
 
 _KEPT: deque[_Closures] = deque(maxlen=MACHINES)
-_SIZED: deque[_Parts] = deque(maxlen=MACHINES)
+_SIZED: deque[_CompiledParts] = deque(maxlen=MACHINES)
 
 
 def _closures(model: Model, scope: Scope) -> _Closures:
@@ -315,13 +315,13 @@ def _closures(model: Model, scope: Scope) -> _Closures:
     return made
 
 
-def _parts(model: Model, scope: Scope) -> _Parts:
+def _parts(model: Model, scope: Scope) -> _CompiledParts:
     """The compiled parts for a model and the sizes of a scope, shared between configurations."""
     sizes = replace(scope, config={})
     for each in tuple(_SIZED):
         if each.model is model and each.sizes == sizes:
             return each
-    made = _Parts(model, sizes)
+    made = _CompiledParts(model, sizes)
     _SIZED.append(made)
     return made
 

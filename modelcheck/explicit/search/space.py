@@ -280,7 +280,7 @@ class PackedSpace:
         return self.word(shard, COUNT) + more > FULL * shard.slots
 
     def tight(self, more: Sequence[int]) -> list[Shard]:
-        """The shards whose tables are too small for so many more states each. Raises MemoryError."""
+        """The shards whose tables are too small for `more` states, by number. Raises MemoryError."""
         some, there = max(more), max(*self._row(COUNT), *self._row(WAITING))
         if there + some <= FULL * SMALL:  # as many a small search: no look at each
             return []
