@@ -68,6 +68,7 @@ class Shard:
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
         self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
+        self.waited = 0  # bytes of the first of `pending`
 
     def keep_ways(self, room: int) -> None:
         """Allocate empty arrays for predecessors of up to `room` states."""
@@ -82,7 +83,7 @@ class Shard:
         else:
             self.table.close()
             self.slots, self.table = SMALL, Region(8 * words * SMALL)
-        self.written = [0, 0]
+        self.written, self.waited = [0, 0], 0
 
     def close(self) -> None:
         """Free the memory."""
@@ -217,6 +218,7 @@ class PackedSpace:
         """Restore the words of a shard."""
         places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
+        shard.waited = 8 * self.entry * self.room  # at most
 
     # ------------------------------------------------------------------ levels
 
@@ -259,8 +261,10 @@ class PackedSpace:
     def turn_layer(self) -> None:
         """Enter the next layer: the waiting states become pending."""
         for shard in self.shards:
+            waited, shard.waited = shard.waited, 8 * self.entry * self.word(shard, WAITING)
             shard.pending.reverse()
-            shard.pending[1].forget(8 * self.entry * self.room)
+            if waited >= WORTH:
+                shard.pending[1].forget(waited)
             self._tell(shard, {WAITING: 0, PENDING: shard.pending[1].address})
 
     def waiting(self) -> tuple[int, ...]:
