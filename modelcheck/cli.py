@@ -28,6 +28,7 @@ from modelcheck.contract.exits import Exit, worst
 from modelcheck.contract.version import VERSION
 from modelcheck.storage.output import Output, own_streams
 from spec.diagnostics import SpecError, as_json, nearest, suggest
+from spec.reading import reason_of
 
 TITLE = "Model checking for replicated logs."
 LAST_WORDS = {name.split()[-1]: name for name in COMMANDS}
@@ -119,7 +120,7 @@ def console() -> int:
     sys.stdout.flush()
     if out.problem is None or isinstance(out.problem, ConnectionError):
         return code
-    why = (out.problem.strerror or str(out.problem)).lower()
+    why = reason_of(out.problem)
     print(f"modelcheck: the output cannot be written: {why}", file=sys.stderr)
     return worst([code, Exit.WRONG])
 

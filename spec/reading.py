@@ -25,6 +25,11 @@ GZIP = b"\x1f\x8b"
 ROOM, RATIO = 1 << 30, 100  # bytes that any packed file may unpack to, and further ones for each of its own
 
 
+def reason_of(error: OSError) -> str:
+    """What went wrong, as the system says it, to be put in a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 class OutOfTime(Exception):  # noqa: N818 - an answer to the user, not a bug
     """Raised if the time limit for reading has passed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -23,6 +23,11 @@ CREWS = {
 
 class CrewWork(Protocol[T_co]):
     """The interface of what is done for the job of a number, in any process that has it as a pickle."""
+
+    @property
+    def kinds(self) -> Sequence[Hashable]:
+        """For each job what it has in common with those that share what a process makes; empty if nothing."""
+        ...
 
     def __call__(self, number: int) -> T_co:
         """The result of a job."""
@@ -67,7 +72,7 @@ class Processes:
         self, work: CrewWork[T], count: int, shared: Sequence[object] = (), waits: Waits = lambda: None
     ) -> Iterator[tuple[int, T]]:
         """The number and result of each job, as they are ready."""
-        with Workers(work, shared) as workers:
+        with Workers(work, shared, work.kinds) as workers:
             yield from workers.each(count, waits)
             self.ended = workers.ended
 

@@ -180,6 +180,11 @@ class Answering:
         self._families = families([(point.model, point.check) for point in points])
         self._search = PointSearch(orders)
 
+    @property
+    def kinds(self) -> list[int]:
+        """For each point a number that it has in common with those of its family."""
+        return [number if of is None else -id(of) for number, of in enumerate(self._families)]
+
     def __call__(self, number: int) -> SweepAnswer:
         """The answer of the point with an index."""
         return self._search(self._points[number], self._families[number])

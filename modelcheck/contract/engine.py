@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -11,7 +11,7 @@ from modelcheck.contract.report import Reporter
 from modelcheck.contract.result import Findings, UntestedPart
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.model.ir import Budget, Model, Property, Scope
+from spec.model.ir import Budget, Model, Property, PropertyKind, Scope
 from spec.model.kinds import OF_FAIR_RUNS
 from spec.source import Source
 
@@ -151,6 +151,20 @@ def not_by_partial_order(task: Task) -> list[Refusal]:
     """That steps are to be left for later, for an engine that takes none."""
     what = "partial-order reduction; --no-partial-order asks without it"
     return [Refusal(what, "explicit")] if task.partial_order else []
+
+
+UNCOUNTED = Refusal("symmetry, since nothing is counted; --no-symmetry asks without it")
+
+
+def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
+    """The refusals of properties of these kinds, of reductions and of checkpoints."""
+    refused = [Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in kinds]
+    refused += not_by_partial_order(task)
+    if task.symmetry:
+        refused.append(symmetry)
+    if task.keep is not None:
+        refused.append(Refusal("checkpoints", "explicit"))
+    return refused
 
 
 class CannotResume(Exception):  # noqa: N818 - an answer to the user, not a bug

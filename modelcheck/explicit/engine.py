@@ -20,7 +20,7 @@ from modelcheck.explicit.search.checkpoint import Checkpoints, only_runs
 from modelcheck.explicit.search.findings import PackedFindings
 from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
-from modelcheck.explicit.search.space import PackedSpace
+from modelcheck.explicit.search.space import PackedSpace, SpareShards
 from modelcheck.processes.cores import cores
 from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
@@ -46,6 +46,7 @@ class ExplicitEngine:
         self._room = room
         self._tier = Tier.FULL if optimise else None
         self._series = series
+        self._spare = SpareShards() if series else None
         self._kernels: Prepared[Kernel] = Prepared()
         self._codes: Codes | None = None
         self._optimisers: dict[str, Optimiser] = {}
@@ -58,7 +59,9 @@ class ExplicitEngine:
             self._ahead.append(Ahead(tasks, self._codes))
 
     def close(self) -> None:
-        """Stop the background compilation."""
+        """Stop the background compilation, and free what is kept for another task."""
+        if self._spare is not None:
+            self._spare.close()
         for ahead in self._ahead:
             ahead.close()
         for optimiser in self._optimisers.values():
@@ -88,7 +91,7 @@ class ExplicitEngine:
         if is_on_disk(task):
             return self._on_disk(task, kernel, machine, reporter, threads)
         with (
-            closing(PackedSpace(kernel, ways=task.ways)) as space,
+            closing(PackedSpace(kernel, ways=task.ways, spare=self._spare)) as space,
             closing(PackedSearch(task, space, machine, reporter, threads)) as search,
             self._optimiser(task, kernel) as search.optimiser,
         ):

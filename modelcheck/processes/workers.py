@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
@@ -37,16 +38,19 @@ class Workers(Interruptible, Generic[T]):
     """A pool of processes, one per core, that do jobs given by number; a context.
 
     Each is sent the work once, and with it the `shared` objects, such as models: what
-    goes to and fro later only names them.
+    goes to and fro later only names them.  Of jobs of one of the `kinds`, given for each number, a
+    process makes something once; so as long as there are others to begin, no second one gets them.
     """
 
-    def __init__(self, work: Work[T], shared: Sequence[object] = ()) -> None:
+    def __init__(self, work: Work[T], shared: Sequence[object] = (), kinds: Sequence[Hashable] = ()) -> None:
         super().__init__()
         self._most = cores()
         self._order = pickle.dumps((tuple(shared), work))
         self._mail = Mail(shared)
         self._idle: list[Child] = []
         self._busy: dict[Connection, tuple[Child, int]] = {}
+        self._kinds = kinds
+        self._begun: dict[Hashable, Connection] = {}  # the process that began with a kind
 
     def each(self, count: int, waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
         """The results of jobs 0 … `count` - 1, as `some` returns them."""
@@ -54,11 +58,13 @@ class Workers(Interruptible, Generic[T]):
 
     def some(self, numbers: Iterable[int], waits: Waits = lambda: None) -> Iterator[tuple[int, T]]:
         """The number and result of each job as they are ready; `waits` is called meanwhile."""
-        waiting = deque(numbers)
+        waiting: dict[Hashable, deque[int]] = {}
+        for number in numbers:
+            waiting.setdefault(self._kind(number), deque()).append(number)
         try:
             while (waiting or self._busy) and not self.ended:
                 while waiting and len(self._busy) < self._most:
-                    self._submit(waiting.popleft())
+                    self._submit(waiting)
                 ready = wait(list(self._busy), SLICE)
                 for pipe in ready:
                     assert isinstance(pipe, Connection)
@@ -71,12 +77,29 @@ class Workers(Interruptible, Generic[T]):
             if self._busy or self.ended:
                 self.close()
 
-    def _submit(self, number: int) -> None:
-        """Send a job to a free process."""
+    def _kind(self, number: int) -> Hashable:
+        """The kind of a job."""
+        return self._kinds[number] if self._kinds else None
+
+    def _submit(self, waiting: dict[Hashable, deque[int]]) -> None:
+        """Send a waiting job to a free process."""
         worker = self._idle.pop() if self._idle else self._started()
+        number = self._next(waiting, worker)
         self._busy[worker.pipe] = worker, number
         with _gone(worker):
             worker.pipe.send(number)
+
+    def _next(self, waiting: dict[Hashable, deque[int]], worker: Child) -> int:
+        """Take a job for a process: of a kind that it began, or one that no process did, or any."""
+        own = (kind for kind, pipe in reversed(self._begun.items()) if pipe is worker.pipe)
+        new = (kind for kind in waiting if kind not in self._begun)
+        kind = next(chain((kind for kind in own if kind in waiting), new, waiting))
+        self._begun.setdefault(kind, worker.pipe)
+        number = waiting[kind].popleft()
+        if not waiting[kind]:
+            del waiting[kind]
+            del self._begun[kind]
+        return number
 
     def _started(self) -> Child:
         """A new process."""

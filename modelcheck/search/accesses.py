@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import product
 
-from spec.frozen import frozen
+from spec.frozen import This, frozen
 from spec.meaning.evaluate import FrameLayout, compiled, walked
 from spec.model.ir import (
     Action,
@@ -153,11 +153,16 @@ class _Reading:
         actions = [action.slots for action in model.actions]
         self.slots = 1 + max([*actions, *(prop.slots for prop in model.properties)], default=0)
         self.layout = FrameLayout(scope, 0)
+        self._slots_in: dict[This[Expr], set[int] | None] = {}  # the slots; None if it reads a state
 
     def is_fixed(self, expr: Expr, known: Known) -> bool:
         """Whether an expression has the same value in all states, given some names' values."""
-        of_states = any(isinstance(each, Var | Old | Did) for each in walk(expr))
-        return not of_states and free_slots(expr) <= known.keys()
+        this = This(expr)
+        if this not in self._slots_in:
+            of_states = any(isinstance(each, Var | Old | Did) for each in walk(expr))
+            self._slots_in[this] = None if of_states else free_slots(expr)
+        needed = self._slots_in[this]
+        return needed is not None and needed <= known.keys()
 
     def value(self, expr: Expr, known: Known) -> Value | None:
         """The value of an expression; None where the text does not tell it, or it has none."""

@@ -117,7 +117,7 @@ class Numbering:
     @property
     def count(self) -> int:
         """How many groups there are."""
-        return prod(1 if each is None else len(each) for each in self.values)
+        return _combinations(self.values)
 
     def number(self, args: Sequence[Value]) -> int:
         """The group of a step, by its arguments."""
@@ -233,7 +233,12 @@ def not_reduced(task: Task) -> list[Refusal]:
 def _count(task: Task) -> int:
     """How many groups the actions of a task have."""
     values = [parameter_values(action, task.model, task.scope) for action in task.budget.actions(task.model)]
-    return sum(prod(1 if each is None else len(each) for each in of) for of in values)
+    return sum(map(_combinations, values))
+
+
+def _combinations(values: Iterable[Sequence[Value] | None]) -> int:
+    """How many combinations there are of values of parameters, where those of None make no difference."""
+    return prod(1 if each is None else len(each) for each in values)
 
 
 def unmoved(prop: Property) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from counterexamples.lines import count
 from counterexamples.trace import Ending, Stops, Trace
-from modelcheck.contract.engine import Limits, Refusal, Task, not_by_partial_order
+from modelcheck.contract.engine import Limits, Refusal, Task, not_asked
 from modelcheck.contract.report import Reporter, RunFound, RunsDone, Silent
 from modelcheck.contract.result import (
     End,
@@ -41,6 +41,7 @@ QUIET = 0.5  # seconds between two reports of progress
 FEW = 2_000  # steps that are interpreted sooner than code for them is compiled
 AT_ONCE = 0.05  # seconds that compiled code has between two looks at the limits, or about
 FIRST = 1_000  # states that it visits before the first look
+UNUSED = Refusal("symmetry, of which random runs have no use; --no-symmetry asks without it")
 AGAIN = 2_000  # steps of a run that was cut short which are taken again to show it
 
 
@@ -109,17 +110,7 @@ class RandomRuns:
 
     def refusals(self, task: Task) -> tuple[Refusal, ...]:
         """What the engine cannot check: properties of whole runs, reductions and checkpoints."""
-        refused = [
-            Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in OF_RUNS
-        ]
-        refused += not_by_partial_order(task)
-        if task.symmetry:
-            refused.append(
-                Refusal("symmetry, of which random runs have no use; --no-symmetry asks without it")
-            )
-        if task.keep is not None:
-            refused.append(Refusal("checkpoints", "explicit"))
-        return tuple(refused)
+        return tuple(not_asked(task, OF_RUNS, UNUSED))
 
     def run(self, task: Task, reporter: Reporter) -> Findings:
         """The findings of the runs, up to the first violation, a limit or Ctrl-C."""

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from modelcheck.contract.engine import CannotStart
 from spec.frozen import frozen
-from spec.reading import bytes_of, opened
+from spec.reading import bytes_of, opened, reason_of
 
 
 @frozen
@@ -96,7 +96,7 @@ class Cache:
                 self._trim()
             self._written += 1
         except OSError as error:
-            self.problem = (error.strerror or str(error)).lower()
+            self.problem = reason_of(error)
 
     def _trim(self) -> None:
         """Remove the oldest files of this kind."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from spec.diagnostics import Diagnostic, SpecError, suggest
-from spec.reading import bytes_of, refuse_elsewhere
+from spec.reading import bytes_of, reason_of, refuse_elsewhere
 from spec.source import Source
 
 LARGEST = 5_000_000  # bytes of a model file; more is some other file
@@ -31,7 +31,7 @@ def read_text(name: str, *, largest: int = LARGEST) -> str:
     try:
         data = sys.stdin.buffer.read(largest + 1) if name == "-" else bytes_of(Path(name), largest + 1)
     except OSError as error:
-        _refuse("R0904", name, f"cannot be read: {(error.strerror or str(error)).lower()}", _nearest(name))
+        _refuse("R0904", name, f"cannot be read: {reason_of(error)}", _nearest(name))
     if len(data) > largest:
         _refuse("R0906", name, f"the file is too large, more than {largest // 1_000_000} MB")
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -127,7 +127,7 @@ def is_special(path: Path) -> bool:
 
 def _unwritten(path: Path, error: OSError) -> NoReturn:
     """Raise the SpecError that a file cannot be written."""
-    _refuse("R0904", str(path), f"cannot be written: {(error.strerror or str(error)).lower()}")
+    _refuse("R0904", str(path), f"cannot be written: {reason_of(error)}")
 
 
 def _nearest(name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.contract.engine import Refusal, Task, not_by_partial_order, not_without_bounds
+from modelcheck.contract.engine import UNCOUNTED, Refusal, Task, not_asked, not_without_bounds
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Stats, Unknown, Verdict, Violated
 from modelcheck.processes.memory import resident
@@ -17,7 +17,6 @@ from spec.model.ir import Property, PropertyKind
 from spec.model.kinds import OF_RUNS
 
 NOT_PLAIN = OF_RUNS | {PropertyKind.DEADLOCK_FREE}  # what is no claim about one state or one step
-UNCOUNTED = Refusal("symmetry, since nothing is counted; --no-symmetry asks without it")
 
 
 class Over(Exception):  # noqa: N818 - an answer
@@ -38,17 +37,6 @@ def refusals_of(
         except Inexpressible as problem:
             refused = [Refusal(each.what, "explicit") for each in problem.constructs]
     return tuple(refused)
-
-
-def not_asked(task: Task, kinds: Collection[PropertyKind], symmetry: Refusal = UNCOUNTED) -> list[Refusal]:
-    """The refusals of properties of these kinds, of reductions and of checkpoints."""
-    refused = [Refusal(f"{p.kind.value} {p.name}", "explicit") for p in task.properties if p.kind in kinds]
-    refused += not_by_partial_order(task)
-    if task.symmetry:
-        refused.append(symmetry)
-    if task.keep is not None:
-        refused.append(Refusal("checkpoints", "explicit"))
-    return refused
 
 
 def claims_of(task: Task) -> tuple[Property, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from modelcheck.contract.engine import CannotStart
 from spec.frozen import frozen
+from spec.reading import reason_of
 
 PATIENCE = 5.0  # seconds for a master to answer
 LOOPBACK = "127.0.0.1"
@@ -55,7 +56,7 @@ def master(url: str) -> Master:
             with socket.create_connection((host, port), timeout=PATIENCE) as connection:
                 near = str(connection.getsockname()[0])
         except OSError as error:
-            failures.append(f"{host}:{port} ({(error.strerror or str(error)).lower()})")
+            failures.append(f"{host}:{port} ({reason_of(error)})")
         else:
             return Master(url, near if url.startswith("spark:") else None)
     raise CannotStart(f"no master answers at {', '.join(failures)}")

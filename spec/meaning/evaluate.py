@@ -15,7 +15,7 @@ order (NOTE(order) in `spec/model/values.py`) is reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import itemgetter
 from typing import assert_never
@@ -51,7 +51,7 @@ from spec.model.op import Op, Quantifier
 from spec.model.totality import Totality
 from spec.model.types import Bag, Case, Map, Nat, Set, Union, tells_apart
 from spec.model.values import Misfit, ModelError, in_order, members
-from spec.model.values_in_use import makes_value
+from spec.model.values_in_use import InUse, makes_value
 from spec.source import Span
 
 Frame = list[Value]
@@ -76,7 +76,7 @@ class FrameLayout:
     variables: int = 0
     old: int = -1
     step: int = -1
-    in_use: Mapping[str, Callable[[Sequence[Value]], list[int]]] | None = None
+    in_use: Mapping[str, InUse] | None = None
 
 
 def compiled(expr: Expr, layout: FrameLayout) -> Evaluator:  # noqa: C901 - a dispatch over a union, one line each

@@ -8,8 +8,10 @@ compared with it and every counterexample is replayed by it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 from spec.frozen import frozen
 from spec.meaning.evaluate import Evaluator, Frame, FrameLayout, compiled, walked
@@ -19,6 +21,7 @@ from spec.model.ir import (
     Action,
     Assume,
     Bound,
+    Config,
     Expr,
     Guard,
     Model,
@@ -29,13 +32,15 @@ from spec.model.ir import (
     Value,
 )
 from spec.model.values import Cut, ModelError, encode, reader, show
-from spec.model.values_in_use import values_in_state
+from spec.model.values_in_use import InUse, values_in_state
+from spec.model.walk import expressions, expressions_of, walk, walk_statements
 from spec.source import Span
 
 T = TypeVar("T")
 State = tuple[Value, ...]
 MEMO = 100_000  # values of one variable whose bytes are remembered
 MACHINES = 8  # the last ones, whose closures are kept for another of the same model and scope
+PARTS = 1000  # compiled actions and properties that are kept for other configurations
 NO_START = "R0608"  # the code of the error that there is no initial state
 
 
@@ -82,8 +87,8 @@ class Machine:
         self.scope = scope = scope if scope.unbounded <= scope.nats.keys() else of_runs(scope)
         self._count = len(model.variables)
         self._closures = closures = _closures(model, scope)
-        self._encoders = [_Memo(each) for each in closures.encoders]
-        self._readers = closures.readers
+        self._encoders = [_Memo(each) for each in closures.parts.encoders]
+        self._readers = closures.parts.readers
         self._actions, self._properties = closures.actions, closures.properties
 
     def initial(self) -> tuple[State, ...]:
@@ -91,9 +96,7 @@ class Machine:
 
         Raises ModelError, also where there is none and where one is beyond the scope.
         """
-        if self._closures.starts is None:
-            self._closures.starts = self._starts()
-        return self._closures.starts
+        return self._closures.parts.starts(self.scope, self._starts)
 
     def _starts(self) -> tuple[State, ...]:
         """The initial states, computed once."""
@@ -231,27 +234,95 @@ class Machine:
 
 
 class _Closures:
-    """The compiled parts of a model within a scope, and its initial states if computed."""
+    """The compiled parts of a model within a scope."""
 
-    def __init__(self, model: Model, scope: Scope) -> None:
-        self.model, self.scope = model, scope
-        self.actions = _OnDemand(lambda name: _Action(model.action(name), model, scope))
-        self.properties = _OnDemand(lambda name: _Claim(model.property(name), model, scope))
-        self.encoders = [encode(variable.type, scope) for variable in model.variables]
-        self.readers = [reader(variable.type, scope) for variable in model.variables]
-        self.starts: tuple[State, ...] | None = None
+    def __init__(self, scope: Scope, parts: _CompiledParts) -> None:
+        self.scope, self.parts = scope, parts
+        self.actions = _OnDemand(lambda name: parts.action(name, scope))
+        self.properties = _OnDemand(lambda name: parts.claim(name, scope))
+
+
+class _CompiledParts:
+    """The compiled parts of a model, for scopes that differ in their configurations alone.
+
+    Configurations that agree on what a part reads share it.
+    """
+
+    def __init__(self, model: Model, sizes: Scope) -> None:
+        self.model, self.sizes = model, sizes
+        types = [variable.type for variable in model.variables]
+        self.encoders = [encode(each, sizes) for each in types]
+        self.readers = [reader(each, sizes) for each in types]
+        self._in_use = {nat: values_in_state(types, nat) for nat in sizes.unbounded}
+        self._read: dict[str, tuple[str, ...]] = {}
+        self._made: dict[tuple[str, tuple[Value, ...]], Any] = {}
+
+    def action(self, name: str, scope: Scope) -> _Action:
+        """A compiled action."""
+        action = self.model.action(name)
+        made = partial(_Action, action, self.model, scope, self._in_use)
+        return self._shared(name, partial(_of_action, action), scope, made)
+
+    def claim(self, name: str, scope: Scope) -> _Claim:
+        """A compiled property."""
+        prop = self.model.property(name)
+        asked = [each for each in (prop.expr, prop.goal) if each is not None]
+        return self._shared(f"of {name}", lambda: asked, scope, partial(_Claim, prop, self.model, scope))
+
+    def starts(self, scope: Scope, make: Callable[[], tuple[State, ...]]) -> tuple[State, ...]:
+        """The initial states, which `make` computes."""
+        return self._shared("the start", partial(_of_start, self.model), scope, make)
+
+    def _shared(
+        self, what: str, reading: Callable[[], Iterable[Expr]], scope: Scope, make: Callable[[], T]
+    ) -> T:
+        """What is made once for the values that the expressions it is made of read of a configuration."""
+        if what not in self._read:
+            parts = (part for expr in reading() for part in walk(expr))
+            self._read[what] = tuple({part.name for part in parts if isinstance(part, Config)})
+        key = (what, tuple([scope.config[name] for name in self._read[what]]))
+        made: T | None = self._made.get(key)
+        if made is None:
+            made = make()
+            if len(self._made) >= PARTS:
+                self._made.clear()
+            self._made[key] = made
+        return made
+
+
+def _of_action(action: Action) -> list[Expr]:
+    """The expressions of an action, with those of its sentence."""
+    return [*expressions_of(action), *(part for part in action.says or () if not isinstance(part, str))]
+
+
+def _of_start(model: Model) -> list[Expr]:
+    """The expressions by which a model starts."""
+    inside = (expr for each in walk_statements(model.init) for expr in expressions(each))
+    return [*(variable.init for variable in model.variables), *inside]
 
 
 _KEPT: deque[_Closures] = deque(maxlen=MACHINES)
+_SIZED: deque[_CompiledParts] = deque(maxlen=MACHINES)
 
 
 def _closures(model: Model, scope: Scope) -> _Closures:
     """The compiled parts for a model and scope, shared between machines."""
     for each in tuple(_KEPT):  # another thread may add one meanwhile
-        if each.model is model and each.scope == scope:
+        if each.parts.model is model and each.scope == scope:
             return each
-    made = _Closures(model, scope)
+    made = _Closures(scope, _parts(model, scope))
     _KEPT.append(made)
+    return made
+
+
+def _parts(model: Model, scope: Scope) -> _CompiledParts:
+    """The compiled parts for a model and the sizes of a scope, shared between configurations."""
+    sizes = replace(scope, config={})
+    for each in tuple(_SIZED):
+        if each.model is model and each.sizes == sizes:
+            return each
+    made = _CompiledParts(model, sizes)
+    _SIZED.append(made)
     return made
 
 
@@ -312,12 +383,16 @@ def _no_start(dead_ends: Sequence[DeadEnd]) -> ModelError:
 class _Action:
     """A compiled action."""
 
-    def __init__(self, action: Action, model: Model, scope: Scope) -> None:
+    def __init__(
+        self,
+        action: Action,
+        model: Model,
+        scope: Scope,
+        in_use: Mapping[str, InUse],
+    ) -> None:
         self.action = action
-        self._scope = scope
         self._count = len(model.variables)
         types = [variable.type for variable in model.variables]
-        in_use = {nat: values_in_state(types, nat) for nat in scope.unbounded}
         self._layout = layout = FrameLayout(scope, self._count, in_use=in_use or None)
         self._params = [(self._count + p.slot, walked(p.domain, p.case, layout)) for p in action.params]
         self._head = [_head(part, layout, self._count) for part in action.head]

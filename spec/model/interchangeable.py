@@ -10,10 +10,11 @@ renamed here.  Such sorts are left alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import spec.model.ir as ir
 import spec.model.types as t
-from spec.frozen import frozen
+from spec.frozen import This, frozen
 from spec.model.op import Op
 from spec.model.totality import Totality, fits_but_for_scope, is_partial, keeps_to_type, names_scope
 from spec.model.walk import children, expressions, walk, walk_statements
@@ -31,6 +32,13 @@ class Distinction:
 
 def symmetric_sorts(model: ir.Model) -> tuple[str, ...]:
     """The sorts whose members are interchangeable: renaming them turns runs into runs."""
+    return _symmetric(This(model))
+
+
+@lru_cache(maxsize=8)
+def _symmetric(this: This[ir.Model]) -> tuple[str, ...]:
+    """The sorts whose members are interchangeable, computed once for a model."""
+    model = this.value
     kept = {each.sort for each in distinctions(model)}
     return tuple(sort.name for sort in model.sorts if sort.name not in kept)
 

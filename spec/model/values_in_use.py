@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import lru_cache
 
 import spec.model.ir as ir
 import spec.model.types as t
+from spec.frozen import This
 from spec.model.op import Op
-from spec.model.walk import expressions, expressions_before, walk, walk_statements
+from spec.model.walk import expressions_of, walk, walk_statements
+
+InUse = Callable[[Sequence[ir.Value]], list[int]]  # of a state: the values of a nat that are in use
 
 
 def makes_value(expr: ir.Expr, nats: Container[str]) -> bool:
@@ -21,10 +25,9 @@ def may_leave_gaps(action: ir.Action, types: Sequence[t.Type], nat: str) -> bool
 
     Then those above it have a gap below them.  So has a new value where another, below it, is not kept.
     """
-    body = [*walk_statements(action.body)]
-    exprs = [*expressions_before(action), *(expr for statement in body for expr in expressions(statement))]
-    made = any(makes_value(part, (nat,)) for expr in exprs for part in walk(expr))
-    return made or any(_may_drop(each, types[each.var], nat) for each in body if isinstance(each, ir.Assign))
+    made = any(makes_value(part, (nat,)) for expr in expressions_of(action) for part in walk(expr))
+    assigned = (each for each in walk_statements(action.body) if isinstance(each, ir.Assign))
+    return made or any(_may_drop(each, types[each.var], nat) for each in assigned)
 
 
 def _may_drop(statement: ir.Assign, of: t.Type, nat: str) -> bool:
@@ -98,6 +101,13 @@ def has(of: t.Type, nat: str) -> bool:
 
 def values_in(of: t.Type, nat: str) -> Callable[[ir.Value], Iterable[int]] | None:
     """A function that lists the values of a nat in a value of a type; None where there are none."""
+    return _values_in(This(of), nat)
+
+
+@lru_cache(maxsize=512)
+def _values_in(this: This[t.Type], nat: str) -> Callable[[ir.Value], Iterable[int]] | None:
+    """The same, made once for a type."""
+    of = this.value
     if not has(of, nat):
         return None
     match of:
@@ -132,7 +142,7 @@ def _of_parts(parts: Sequence[Callable[[ir.Value], Iterable[int]]]) -> Callable[
     return lambda value: [number for part, of in zip(value, parts, strict=True) for number in of(part)]
 
 
-def values_in_state(types: Sequence[t.Type], nat: str) -> Callable[[Sequence[ir.Value]], list[int]]:
+def values_in_state(types: Sequence[t.Type], nat: str) -> InUse:
     """A function that lists the values of a nat in a state, given the types of its variables."""
     listings = [(place, one) for place, of in enumerate(types) if (one := values_in(of, nat)) is not None]
     return lambda state: [number for place, one in listings for number in one(state[place])]

@@ -165,6 +165,12 @@ def expressions_before(action: Action) -> tuple[Expr, ...]:
     return (*(param.domain for param in action.params), *head)
 
 
+def expressions_of(action: Action) -> tuple[Expr, ...]:
+    """The expressions of an action: those before its body, then those in it."""
+    body = (expr for statement in walk_statements(action.body) for expr in expressions(statement))
+    return (*expressions_before(action), *body)
+
+
 def with_expressions(statement: Stmt, other: Callable[[Expr], Expr]) -> Stmt:
     """The statement with each expression in it, or in a nested statement, mapped by `other`."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import modelcheck.commands.serve.mcp.asked as asked
+import modelcheck.processes.workers as workers
 import modelcheck.teaching.course.guarded as guarded
 from modelcheck.processes.children import started
 from modelcheck.processes.endings import ending_words
@@ -90,6 +91,19 @@ def test_workers_say_how_one_of_them_ended(number: signal.Signals) -> None:
         list(workers.each(2))
 
         assert workers.ended == f"a worker process {SAID[number]}"
+
+
+def _process_of(_: int) -> int:
+    return os.getpid()
+
+
+def test_a_process_begins_with_jobs_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "cores", lambda: 2)
+    with Workers(_process_of, (), "aaaaab") as some:
+        process = dict(some.each(6))
+
+    assert process.keys() == set(range(6))
+    assert process[5] != process[0]
 
 
 def _serve_and_crash(_: object) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spec.load import loads
@@ -482,3 +484,48 @@ def test_a_step_is_blamed_with_values_from_before() -> None:
     (found,) = failing_step(small.model, small.scope, small.model.properties[0], start, go.step, go.state)
 
     assert [operand.value for operand in found.operands] == [1, 0]
+
+
+CONFIGURED = """
+    protocol configured
+    config start: 0..3 = 0
+    config most: 0..3 = 0
+    config least: 0..3 = 0
+    config by: 0..3 = 0
+    config said: 0..3 = 0
+    config fine: 0..3 = 0
+    config goal: 0..3 = 0
+    state { x: 0..9 = start, y: 0..9 = 0 }
+    action up(k in {0, most}) says "to {x + said}" {
+      require k >= least
+      choose z in {k, by}
+      x := z
+      y := by
+    }
+    invariant low: x <= fine
+    always eventually there: x == goal
+    check one { }
+"""
+
+
+def of_configuration(machine: Machine) -> tuple[object, ...]:
+    """What a machine tells of its start and one step on."""
+    (start,), model = machine.initial(), machine.model
+    taken = [each for each in machine.steps(start) if isinstance(each, Taken)]
+    sentences = [machine.says(model.actions[0], each.step, start) for each in taken]
+    states = [start, *(each.state for each in taken)]
+    claims = [[machine.holds(prop, state) for state in states] for prop in model.properties]
+    return start, tuple((each.step, each.state) for each in taken), sentences, claims
+
+
+@pytest.mark.parametrize("name", ["start", "most", "least", "by", "said", "fine", "goal"])
+def test_configurations_of_a_model_share_nothing_that_reads_what_differs(name: str) -> None:
+    (model,) = loads(CONFIGURED)
+    scopes = [
+        replace(scope := model.checks[0].scope, config={**scope.config, "most": 2, name: value})
+        for value in (0, 1, 3, 0, 1)
+    ]
+    for scope in scopes:
+        (alone,) = loads(CONFIGURED)
+
+        assert of_configuration(Machine(model, scope)) == of_configuration(Machine(alone, scope))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from modelcheck.answers.timings import Timings
 from modelcheck.asking.crews import Crew
@@ -101,6 +101,8 @@ def topic_question(possible: Sequence[PossibleCase], wanted: Wanted) -> tuple[ob
 
 class TopicReviews:
     """Reviews topics by index, each by its cases that are possible; `until` is when all are to end."""
+
+    kinds: Sequence[Hashable] = ()  # every review searches several models
 
     def __init__(
         self,

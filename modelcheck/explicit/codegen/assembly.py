@@ -160,6 +160,19 @@ class Function(Arithmetic):
             self.goto(test)
         self.begin(after)
 
+    @contextmanager
+    def during(self, test: Callable[[], V]) -> Iterator[None]:
+        """Emit the code of the `with` as a loop that runs while the test is true."""
+        again, inside, after = self.new("again"), self.new("inside"), self.new("after")
+        self.goto(again)
+        with self.local_values():
+            self.begin(again)
+            self.fork(test(), inside, after)
+            self.begin(inside)
+            yield
+            self.goto(again)
+        self.begin(after)
+
     def rounds(
         self, count: int, write: Callable[[V], None], *, written_out: bool, limit: V | None = None
     ) -> None:

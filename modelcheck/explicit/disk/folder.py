@@ -14,7 +14,7 @@ from modelcheck.contract.report import Stopped
 from modelcheck.contract.result import End
 from modelcheck.explicit.disk.runs import Helpers, Piece, RunWriter, SortedRun, StateArrays, StoredRun
 from modelcheck.explicit.search.checkpoint import SEARCH, Json, read_sealed, write_sealed
-from spec.reading import bytes_of, opened
+from spec.reading import bytes_of, opened, reason_of
 
 MARK, MARKED = "modelcheck-disk", b"written by modelcheck\n"  # in each of our folders; locked while in use
 NEW = "new-" + SEARCH
@@ -50,7 +50,7 @@ class StateFolder:
                 pass
             self._lock = opened(path / MARK, to_change=True)
         except OSError as error:
-            raise CannotResume(f"{path} cannot be used: {_words(error)}") from None
+            raise CannotResume(f"{path} cannot be used: {reason_of(error)}") from None
         try:
             self._begin(resume=resume)
         except BaseException:
@@ -128,7 +128,7 @@ class StateFolder:
         try:
             return read_sealed(self.path / SEARCH)
         except OSError as error:
-            raise CannotResume(f"the checkpoint cannot be read: {_words(error)}") from None
+            raise CannotResume(f"the checkpoint cannot be read: {reason_of(error)}") from None
 
     def describe(self, data: Json, runs: Collection[int]) -> None:
         """Store a description of the search, and keep these runs alone. Raises OSError."""
@@ -172,8 +172,3 @@ class StateFolder:
         if not (self.path / SEARCH).exists():
             self.remove()
         self._lock.close()
-
-
-def _words(error: OSError) -> str:
-    """What went wrong."""
-    return (error.strerror or str(error)).lower()

@@ -14,7 +14,7 @@ import struct
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -26,8 +26,9 @@ from modelcheck.explicit.codegen.states.layout import WORD, Words
 from modelcheck.explicit.disk.compression import compressed, decompressed
 from modelcheck.explicit.native.arena import Region, words_of
 from modelcheck.explicit.native.kernel import Kernel
+from modelcheck.processes.threads import together
 from spec.frozen import frozen
-from spec.reading import opened
+from spec.reading import opened, reason_of
 
 BLOCK = 30_000  # states; no power of two, or the bytes of one state would be in one set of the cache
 AHEAD = 3  # blocks that are compressed or read at once
@@ -50,14 +51,7 @@ class Helpers:
 
     def together(self, tasks: Sequence[Callable[[], object]]) -> None:
         """Do all tasks, the first in this thread, and wait."""
-        first, *rest = tasks
-        others = [] if self.pool is None else [self.pool.submit(task) for task in rest]
-        try:
-            first()
-        finally:
-            wait(others)
-        for other in others:
-            other.result()
+        together(tasks, self.pool)
 
     def close(self) -> None:
         """End the threads."""
@@ -356,7 +350,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotResume(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise CannotResume(f"{path} cannot be read: {reason_of(error)}") from None
     except (ValueError, struct.error):
         damaged(path)
 

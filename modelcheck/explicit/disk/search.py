@@ -23,6 +23,7 @@ from modelcheck.processes.watch import held
 from modelcheck.search.layers import Sums
 from spec.frozen import frozen
 from spec.meaning.semantics import Machine
+from spec.reading import reason_of
 
 FORMAT = 1
 Due = tuple[tuple[int, tuple[SortedRun, ...]], ...]  # runs of states that wait, by depth
@@ -154,7 +155,7 @@ class DiskSearch(LevelsOnDisk):
         try:
             self.folder.describe(self._described(whole), runs)
         except OSError as error:
-            self.reporter.tell(Checkpointed(whole.states, (error.strerror or str(error)).lower()))
+            self.reporter.tell(Checkpointed(whole.states, reason_of(error)))
         else:
             self.reporter.tell(Checkpointed(whole.states))
 

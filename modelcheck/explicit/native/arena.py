@@ -36,6 +36,10 @@ class Region:
         if size > 0:
             self._map.madvise(mmap.MADV_DONTNEED, start, min(size, self.size - start))
 
+    def clear(self, size: int) -> None:
+        """Write zeros over the first bytes."""
+        ctypes.memset(self.address, 0, size)
+
     def read(self, start: int, size: int) -> bytes:
         """The bytes of a part."""
         return self._map[start : start + size]

@@ -6,7 +6,7 @@ The types are here too since code that was kept is loaded without what wrote it;
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from modelcheck.contract.report import NotCached
@@ -98,10 +98,14 @@ PUBLIC = {
 
 
 class MachineCode:
-    """Loaded machine code: its functions by name, and the most successors a state can have."""
+    """Loaded machine code: its functions by name, and the most successors a state can have.
+
+    `represented` has words that were found by it, for the kernels that share it.
+    """
 
     def __init__(self, made: bytes, signatures: Signatures) -> None:
         self.most = int.from_bytes(made[:8])
+        self.represented: dict[Hashable, tuple[int, ...]] = {}
         self._engine = loaded(made[8:])
         self.call = {
             name: ctypes.CFUNCTYPE(result, *args)(self._engine.get_function_address(name))

@@ -46,6 +46,8 @@ from spec.meaning.ranks import Ranks
 from spec.meaning.semantics import State
 from spec.model.ir import Model, Property
 
+REPRESENTED = 10_000  # states whose words are remembered: many searches of a family begin alike
+
 
 class Kernel:
     """The compiled functions of a task; `call` has them by name, and is updated by better code.
@@ -185,6 +187,16 @@ class Kernel:
 
         Of the `last` layer of faults it is without what that forgets.
         """
+        assert self._code is not None
+        known, key = self._code.represented, (state, spent, last)
+        if key not in known:
+            if len(known) >= REPRESENTED:
+                known.clear()
+            known[key] = self._represented(state, spent, last=last)
+        return known[key]
+
+    def _represented(self, state: State, spent: tuple[int, ...] | None, *, last: bool) -> Words:
+        """The words of a state's representative, computed."""
         words = self.layout.pack(self._ranks.squeezed(state), spent)
         if last and self.context.forgotten:
             kept = (self.layout.keeping(n, self.context.forgotten) for n in range(len(words)))

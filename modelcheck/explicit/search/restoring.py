@@ -39,7 +39,7 @@ from modelcheck.explicit.search.rounds import ROUND, PackedSearch, Part, Positio
 from modelcheck.explicit.search.space import FULL, PackedLevel, PackedSpace, Shard
 from modelcheck.explicit.search.space import SMALL as FEWEST
 from modelcheck.explicit.search.tally import Find, FindKind
-from spec.reading import opened
+from spec.reading import opened, reason_of
 
 SMALL = 1 << 24  # bytes of shards: a search of this size takes a second or so to be made once more
 LONGEST = 1e10  # seconds
@@ -63,9 +63,7 @@ def restore(folder: Path, search: PackedSearch) -> None:
         for shard in search.space.shards:
             _read_shard(folder, sums, search, shard)
     except OSError as error:
-        raise CannotResume(
-            f"the checkpoint cannot be read: {(error.strerror or str(error)).lower()}"
-        ) from None
+        raise CannotResume(f"the checkpoint cannot be read: {reason_of(error)}") from None
     except MISTAKES:
         damaged(f"{SEARCH} is not as a search would write it")
     if sum(size for shard in search.space.shards for _, size in sections(search, shard)) <= SMALL:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from time import monotonic, process_time
 from typing import Protocol
@@ -30,10 +31,12 @@ from modelcheck.explicit.search.runs import PackedRuns, Replay
 from modelcheck.explicit.search.space import LARGE, PackedSpace
 from modelcheck.explicit.search.tally import CountsAndFinds, Find
 from modelcheck.processes.signals import at_request
+from modelcheck.processes.threads import together
 from modelcheck.processes.watch import held
 from modelcheck.search.forgotten import forgetting
 from modelcheck.search.layers import Counts, LayeredSearch, Sums
 from spec.meaning.semantics import Machine
+from spec.reading import reason_of
 
 CHUNK = 256  # states
 BEGUN = 1 << 13  # successors of a chunk, after which no other state of it is begun, in either tier
@@ -295,9 +298,9 @@ class PackedSearch(LayeredSearch[Part, Find]):
     def _make_room(self, chunks: int) -> None:
         """Grow the shards for the states they may receive."""
         rows = [chunk.offsets[:] for chunk in self._chunks[:chunks]]
-        sums = [sum(column) for column in zip(*rows, strict=True)]
+        sums = rows[0] if chunks == 1 else [sum(column) for column in zip(*rows, strict=True)]
         ends = [behind - first for first, behind in pairwise(sums)]
-        tight = [shard for shard in self.space.shards if self.space.is_tight(shard, ends[shard.number])]
+        tight = self.space.tight(ends)
         if self._pool is None or not tight or tight[0].slots < LARGE:  # threads would cost more
             for shard in tight:
                 self.space.grow(shard, ends[shard.number])
@@ -313,14 +316,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
 
     def together(self, work: Callable[[Worker], object], workers: Sequence[Worker]) -> None:
         """Run `work` with each worker at once, the first in this thread, and wait."""
-        first, *rest = workers
-        others = [self._pool.submit(work, worker) for worker in rest] if self._pool is not None else []
-        try:
-            work(first)
-        finally:
-            wait(others)
-        for other in others:
-            other.result()
+        together([partial(work, worker) for worker in workers], self._pool)
 
     # ------------------------------------------------------------ when to stop
 
@@ -348,7 +344,7 @@ class PackedSearch(LayeredSearch[Part, Find]):
             with held():
                 self.keeper.save(self)
         except OSError as error:
-            self.reporter.tell(Checkpointed(len(self.space), (error.strerror or str(error)).lower()))
+            self.reporter.tell(Checkpointed(len(self.space), reason_of(error)))
         else:
             self.reporter.tell(Checkpointed(len(self.space)))
 

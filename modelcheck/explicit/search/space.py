@@ -39,6 +39,7 @@ from spec.meaning.semantics import State
 ROOT = (1 << 32) - 1  # the predecessor of an initial state
 SMALL = 1 << 9  # slots of a table at first
 FULL = 0.8  # a table is never fuller
+FEW = 1 << 12  # states of a shard whose memory is left to the next search
 WORTH = 1 << 20  # a frontier of fewer bytes is not worth keeping in memory for the next
 GROWTH = 1.35  # how much larger the next one is
 FAST_GROWTH = 2  # how much while it has fewer than LARGE slots
@@ -67,12 +68,22 @@ class Shard:
         self.frontiers = [Region(8 * words * room), Region(8 * words * room)]
         self.pending = [Region(entry * room), Region(entry * room)]
         self.written = [0, 0]  # bytes at most of each frontier, since its pages were given back
+        self.waited = 0  # bytes of the first of `pending`
 
     def keep_ways(self, room: int) -> None:
         """Allocate empty arrays for predecessors of up to `room` states."""
         self.predecessors.close()
         self.ordinals.close()
         self.predecessors, self.ordinals = Region(4 * room), Region(4 * room)
+
+    def clear(self, words: int) -> None:
+        """Make an empty table; what else there is, is written before it is read."""
+        if self.slots == SMALL:
+            self.table.clear(8 * words * SMALL)
+        else:
+            self.table.close()
+            self.slots, self.table = SMALL, Region(8 * words * SMALL)
+        self.written, self.waited = [0, 0], 0
 
     def close(self) -> None:
         """Free the memory."""
@@ -90,6 +101,35 @@ class SlotRange:
     address: int
 
 
+class SpareShards:
+    """The shards of a search that found few states, for the next whose states have as many words.
+
+    To reserve memory and to touch its pages takes longer than many a small search.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, bool], list[Shard]] = {}
+
+    def take(self, words: int, *, ways: bool) -> list[Shard]:
+        """The shards that were kept, empty; none if there are none."""
+        return self._kept.pop((words, ways), [])
+
+    def keep(self, shards: list[Shard], words: int, *, ways: bool) -> None:
+        """Keep shards, which have few states."""
+        for shard in shards:
+            shard.clear(words)
+        for shard in self._kept.pop((words, ways), []):
+            shard.close()
+        self._kept[words, ways] = shards
+
+    def close(self) -> None:
+        """Free the memory."""
+        for shards in self._kept.values():
+            for shard in shards:
+                shard.close()
+        self._kept.clear()
+
+
 class NoWay(Exception):  # noqa: N818 - the answer is to search again
     """Raised for a state whose predecessor was not stored."""
 
@@ -98,11 +138,12 @@ class PackedSpace:
     """The visited set: states numbered in each shard in the order of discovery, by faults and then by depth.
 
     Without `ways` the predecessors of states are not remembered.  `insert` is the function of the kernel
-    by which states are found.
+    by which states are found; `spare` has memory of earlier searches, and gets this one's.
     """
 
-    def __init__(self, kernel: Kernel, *, ways: bool = True) -> None:
+    def __init__(self, kernel: Kernel, *, ways: bool = True, spare: SpareShards | None = None) -> None:
         self.kernel = kernel
+        self._spare = spare
         self.ways = ways
         self.insert = INSERT
         self.words = kernel.layout.words
@@ -111,7 +152,8 @@ class PackedSpace:
         self.size = FIRSTS + len(kernel.context.noted)
         self.memory = (ctypes.c_uint64 * (SHARDS * self.size))()
         self.room = MOST_STATES
-        self.shards = self._shards()
+        self.shards = [] if spare is None else spare.take(self.words, ways=ways)
+        self.shards = self.shards or self._shards()
         for shard in self.shards:
             self._tell(shard, {NUMBER: shard.number << LOCAL_BITS})
             self._tell(shard, dict.fromkeys(range(TRAPPED, self.size), NOWHERE) | {OPEN: kernel.open})
@@ -176,6 +218,7 @@ class PackedSpace:
         """Restore the words of a shard."""
         places = [COUNT, LOCAL, NEW, WAITING, OPEN, *range(TRAPPED, self.size)]
         self._tell(shard, dict(zip(places, words, strict=True)))
+        shard.waited = 8 * self.entry * self.room  # at most
 
     # ------------------------------------------------------------------ levels
 
@@ -218,8 +261,10 @@ class PackedSpace:
     def turn_layer(self) -> None:
         """Enter the next layer: the waiting states become pending."""
         for shard in self.shards:
+            waited, shard.waited = shard.waited, 8 * self.entry * self.word(shard, WAITING)
             shard.pending.reverse()
-            shard.pending[1].forget(8 * self.entry * self.room)
+            if waited >= WORTH:
+                shard.pending[1].forget(waited)
             self._tell(shard, {WAITING: 0, PENDING: shard.pending[1].address})
 
     def waiting(self) -> tuple[int, ...]:
@@ -237,6 +282,13 @@ class PackedSpace:
         if self.word(shard, LOCAL) + more > self.room or self.word(shard, WAITING) + more > self.room:
             raise MemoryError("more states than there are numbers")
         return self.word(shard, COUNT) + more > FULL * shard.slots
+
+    def tight(self, more: Sequence[int]) -> list[Shard]:
+        """The shards whose tables are too small for `more` states, by number. Raises MemoryError."""
+        some, there = max(more), max(*self._row(COUNT), *self._row(WAITING))
+        if there + some <= FULL * SMALL:  # as many a small search: no look at each
+            return []
+        return [shard for shard in self.shards if self.is_tight(shard, more[shard.number])]
 
     def grow(self, shard: Shard, more: int) -> None:
         """Enlarge a shard's table. Raises MemoryError."""
@@ -350,10 +402,13 @@ class PackedSpace:
 
     def let_go(self) -> None:
         """Free the states' memory, keeping the numbers."""
-        for shard in self.shards:
-            shard.close()
+        self._spare = None
+        self.close()
 
     def close(self) -> None:
-        """Free all memory."""
-        for shard in self.shards:
-            shard.close()
+        """Free all memory, or leave it to the next search."""
+        if self._spare is not None and self.room == MOST_STATES and max(self._row(COUNT)) <= FEW:
+            self._spare.keep(self.shards, self.words, ways=self.ways)
+        else:
+            for shard in self.shards:
+                shard.close()

@@ -96,9 +96,9 @@ class CountsAndFinds(Finds[Find]):
 
     def take(self, workers: Iterable[WorkerMemory]) -> None:
         """Add the counters of the threads, and reset them."""
-        context = self._context
-        for place in range(context.taken, context.size):
-            self.words[place] = sum(worker.context[place] for worker in workers)
+        first, behind = self._context.taken, self._context.size
+        rows = [worker.context[first:behind] for worker in workers]
+        self.words[first:behind] = rows[0] if len(rows) == 1 else map(sum, zip(*rows, strict=True))
 
     def sums(self) -> Sums:
         """The number of free steps, of faults, and of cut steps."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from spec.frozen import frozen
+from spec.reading import reason_of
 
 
 @frozen
@@ -31,4 +32,4 @@ class UnreadableError(Exception):
     @classmethod
     def refused(cls, path: Path, error: OSError) -> Self:
         """The error with the operating system's message."""
-        return cls(path, (error.strerror or str(error)).lower())
+        return cls(path, reason_of(error))

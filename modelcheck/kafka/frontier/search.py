@@ -10,7 +10,7 @@ Everything else is searched: no configuration is taken for safer than another.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelcheck.api import Unsupported
@@ -87,6 +87,11 @@ class JobAnswers:
         self._jobs, self._effort = tuple(jobs), effort
         self._asking: Asking | None = None  # of this process
 
+    @property
+    def kinds(self) -> Sequence[Hashable]:
+        """For each job what it has in common with those that share its kernel."""
+        return [_kind(job.mixture) for job in self._jobs]
+
     def __call__(self, number: int) -> FrontierAnswer:
         """The answers of the job with an index."""
         self._asking = self._asking or Asking(self._effort, Unwatched())
@@ -95,6 +100,12 @@ class JobAnswers:
     def failed(self, number: int, problem: str) -> FrontierAnswer:
         """Unknown answers, with the problem as the reason."""
         return FrontierAnswer(tuple(_unknown(self._jobs[number], problem)), 0, 0)
+
+
+def _kind(asked: Posed) -> tuple[object, ...]:
+    """What questions have in common that share a kernel."""
+    scope = asked.check.scope
+    return id(asked.model), tuple(map(len, scope.sorts.values())), tuple(scope.nats.items())
 
 
 def answer_of(asking: Asking, job: Job) -> FrontierAnswer:

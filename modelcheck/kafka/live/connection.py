@@ -21,6 +21,7 @@ from typing import Any, NoReturn, Self
 from modelcheck.kafka.live.security import Security
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
+from spec.reading import reason_of
 from spec.source import Source
 
 # NOTE(read-only): all requests that are ever sent, with the versions that are understood here.  None of
@@ -152,7 +153,7 @@ class Connection:
         except socket.gaierror:
             self.fail("is a host that has no address here", "is the name right, and known on this machine?")
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
+            why = reason_of(error)
             self.fail(f"cannot be reached: {why}", "is a broker running there, with a listener at this port?")
         if context is None:
             return plain

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from counterexamples.itf.read import document
@@ -13,7 +14,7 @@ from counterexamples.itf.write import write
 from modelcheck.contract.result import Extent, Holds, Outcome, Verdict, Violated
 from modelcheck.storage.cache import ANSWERS, Cache, sources
 from spec.diagnostics import SpecError
-from spec.frozen import frozen
+from spec.frozen import This, frozen
 from spec.model.ir import Check, Model, Scope
 
 CODE = (
@@ -44,8 +45,15 @@ def found(outcome: Outcome) -> Found:
 
 def question(model: Model, asked: Check) -> str:
     """The cache key of a check of a model: equal for equal models and checks, and the same code."""
-    parts = (model.name, model.source.text, asked.scope, asked.budget, asked.only, sources(*CODE))
+    parts = (_model_digest(This(model)), asked.scope, asked.budget, asked.only)
     return hashlib.sha256(repr(parts).encode()).hexdigest() + "-answer"
+
+
+@lru_cache(maxsize=8)
+def _model_digest(model: This[Model]) -> str:
+    """The digest of a model's text, and of the code that answers."""
+    parts = (model.value.name, model.value.source.text, sources(*CODE))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 class Answers:

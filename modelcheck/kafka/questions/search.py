@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Protocol
 
 from modelcheck.answers.timings import Timings
@@ -20,6 +21,7 @@ from modelcheck.search.reference import ReferenceEngine
 from spec.frozen import frozen
 
 CLOSES = 100_000  # states, up to which a search is made again to see whether more faults would add anything
+FEW = 1_000  # states, up to which a small search is interpreted: to make a kernel takes as long
 FORGETS = 2  # faults, from which on it is worth it: with one the last layer is small
 SHARE = 3  # one search may have a third of what is left, so that a large one leaves something for others
 
@@ -100,7 +102,7 @@ class Asking(Interruptible):
         """The result of a search, possibly incomplete; None if no effort is left.
 
         `what` is shown to a watcher; by default the question.
-        A `small` search has so few states that to make a kernel for it takes longer than to do without.
+        A `small` search may have so few states that to make a kernel for it takes longer than to do without.
         Raises Unsupported where no engine can do it, which is so of no review.
         """
         key = question(asked.model, asked.check)
@@ -136,9 +138,14 @@ class Asking(Interruptible):
         return self._checked(asked, limits, small=small, forgets=False)
 
     def _checked(self, asked: Posed, limits: Limits, *, small: bool, forgets: bool) -> Outcome:
-        """The outcome by the compiled engine and with symmetry, where they apply."""
-        fast: Engine = ReferenceEngine() if small else self._engine
-        for engine, symmetry in ((fast, True), (fast, False), (None, True)):
+        """The outcome by the compiled engine and with symmetry, where they apply; few states interpreted."""
+        if small:
+            few = replace(limits, states=min(limits.states or FEW, FEW))
+            with suppress(Unsupported):
+                outcome = self._searched(asked, few, ReferenceEngine(), symmetry=True, forgets=forgets)
+                if outcome.findings.end is not End.STATES or few == limits:
+                    return outcome
+        for engine, symmetry in ((self._engine, True), (self._engine, False), (None, True)):
             with suppress(Unsupported):
                 return self._searched(asked, limits, engine, symmetry=symmetry, forgets=forgets)
         return self._searched(asked, limits, None, symmetry=False, forgets=forgets)

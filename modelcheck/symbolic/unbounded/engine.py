@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import spec.model.ir as ir
 from counterexamples.trace import Trace
-from modelcheck.contract.engine import Refusal, Task
+from modelcheck.contract.engine import Refusal, Task, not_asked
 from modelcheck.contract.inexpressible import Inexpressible
 from modelcheck.contract.proof import START, ObligationCell, ObligationStatus, Proof
 from modelcheck.contract.report import Proving, Reporter
 from modelcheck.contract.result import End, Extent, Findings, Holds, Result, Unknown, Verdict
 from modelcheck.processes.cores import cores
 from modelcheck.search.reference import ReferenceEngine
-from modelcheck.symbolic.answers import Clock, claims_of, not_asked
+from modelcheck.symbolic.answers import Clock, claims_of
 from modelcheck.symbolic.process import FIRST, ProcessAnswer, Program, Said, ask, insist, programs
 from modelcheck.symbolic.unbounded.induction import broken_step, scope_without_start
 from modelcheck.symbolic.unbounded.obligations import Obligation, ProofTask

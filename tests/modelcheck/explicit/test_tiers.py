@@ -341,3 +341,15 @@ def test_a_question_about_a_way_back_has_a_kernel_with_marks(order: int) -> None
         "without": [Holds],
         "with_it": [Holds, Violated],
     }
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_searches_of_a_series_find_in_the_memory_of_others_what_they_find_alone() -> None:
+    names = [("two_phase_commit", 0), ("paxos", 0), ("kisr", 0), ("paxos", 1), ("two_phase_commit", 1)]
+    models = {name: load(PROTOCOLS / f"{name}.rsm")[0] for name, _ in names}
+    asked = [(models[name], models[name].checks[number]) for name, number in names]
+    alone = [facts(check(*each, engine=ExplicitEngine()).findings) for each in asked]
+    series = ExplicitEngine(series=True)
+    for _ in range(2):
+        assert [facts(check(*each, engine=series).findings) for each in asked] == alone
+    series.close()

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+import modelcheck.kafka.questions.search as search
 from modelcheck.cli import main
 from modelcheck.kafka.questions.outages.combined import combined
 from modelcheck.kafka.questions.outages.controllers import Quorum, quorum
@@ -79,6 +80,19 @@ def test_nothing_is_decided_without_a_majority(many: int, down: int) -> None:
     named = Voters(Stated(many, "as said"), are_brokers=False)
 
     assert asked(COMBINED, named).frozen_with == down
+
+
+def test_a_search_that_is_not_small_is_compiled_and_answers_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    named, answers = Voters(Stated(3, "as said"), are_brokers=False), []
+    for few in (search.FEW, 2):
+        monkeypatch.setattr(search, "FEW", few)
+        monkeypatch.setenv("MODELCHECK_CACHE", str(tmp_path / str(few)))
+        answers.append(asked(COMBINED, named))
+    interpreted, compiled = answers
+
+    assert compiled == interpreted
 
 
 def test_of_more_controllers_than_anybody_has_it_is_not_asked() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modelcheck.contract.engine import Family, Task
+from modelcheck.explicit.codegen.states.layout import WORD
 from modelcheck.search.forgotten import forgettable
 from modelcheck.search.persistent import Persistence
 from spec.frozen import frozen
@@ -16,7 +17,6 @@ NOWHERE = (1 << 64) - 1  # where a first find has not been made
 CURSOR, PARENT, ORDINAL, WENT, FORGETTING, ERROR = range(6)  # the words of every step
 ALL, BEFORE_FAULTS, LAST_LAYER = range(3)  # which steps are left for later: none, by NOTE(persistent)
 STATES, GROUPS, SHARD_SIZE = range(1, 4)  # the words after that one
-WORD = 64
 
 
 @frozen

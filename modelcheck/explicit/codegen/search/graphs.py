@@ -8,7 +8,7 @@ that all of it can be stopped and resumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, TRUE, InstructionBlock, V, const, i64
@@ -62,20 +62,6 @@ def bit_of(fn: Function, code: V) -> V:
 
 
 @contextmanager
-def during(fn: Function, test: Callable[[], V]) -> Iterator[None]:
-    """Emit the code of the `with` as a loop that runs while the test is true."""
-    again, inside, after = fn.new("again"), fn.new("inside"), fn.new("after")
-    fn.goto(again)
-    with fn.local_values():
-        fn.begin(again)
-        fn.fork(test(), inside, after)
-        fn.begin(inside)
-        yield
-        fn.goto(again)
-    fn.begin(after)
-
-
-@contextmanager
 def ways_out(fn: Function, starts: str, targets: str, number: V) -> Iterator[tuple[V, V]]:
     """Emit the code of the `with` as a loop over a state's edges: the index and the target of each."""
     at, target = fn.cell(64, fn.read(starts, number)), fn.cell(64)
@@ -84,7 +70,7 @@ def ways_out(fn: Function, starts: str, targets: str, number: V) -> Iterator[tup
         fn.store(target, get(fn, targets, fn.load(at)))
         return fn.ne(fn.load(target), i64(NONE))
 
-    with during(fn, is_one):
+    with fn.during(is_one):
         place = fn.load(at)
         yield place, fn.load(target)
         fn.store(at, fn.add(place, i64(1)))
@@ -282,7 +268,7 @@ def _close() -> Function:
     label, first = fn.add(root, i64(1)), fn.cell(64, behind)
     everywhere, anywhere, taken = fn.cell(64, i64(-1)), fn.cell(64, i64(0)), fn.cell(64, i64(0))
     last = fn.cell(64, i64(NONE))
-    with during(fn, lambda: fn.ne(fn.load(last), root)):
+    with fn.during(lambda: fn.ne(fn.load(last), root)):
         fn.store(first, fn.sub(fn.load(first), i64(1)))
         fn.store(last, get(fn, opened, fn.load(first)))
         put(fn, order, fn.load(last), i64(DONE))
@@ -368,7 +354,7 @@ def _way() -> Function:
     own, weak = get(fn, circle, start), fn.and_(owed, fn.read("%frame", WEAK))
     at, end = fn.cell(64, i64(0)), fn.cell(64, i64(1))
     put(fn, queue, i64(0), start)
-    with during(fn, lambda: fn.less(fn.load(at), fn.load(end))):
+    with fn.during(lambda: fn.less(fn.load(at), fn.load(end))):
         here = get(fn, queue, fn.load(at))
         fn.store(at, fn.add(fn.load(at), i64(1)))
         with (

@@ -8,7 +8,8 @@ from modelcheck.explicit.codegen.arithmetic import V, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.expressions.expressions import ExpressionWriter
 from modelcheck.explicit.codegen.expressions.scene import Scene
-from modelcheck.explicit.codegen.search.context import GROUPS, ORDINAL, WORD, Context
+from modelcheck.explicit.codegen.search.context import GROUPS, ORDINAL, Context
+from modelcheck.explicit.codegen.states.layout import WORD
 from modelcheck.explicit.codegen.values.values import Live
 from modelcheck.search.persistent import Numbering
 from spec.model.types import Set

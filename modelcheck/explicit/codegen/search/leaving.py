@@ -16,9 +16,9 @@ from modelcheck.explicit.codegen.search.context import (
     GROUPS,
     SHARD_SIZE,
     STATES,
-    WORD,
 )
 from modelcheck.explicit.codegen.search.runtime import EXPANDED, WAITS, Runtime
+from modelcheck.explicit.codegen.states.layout import WORD
 from modelcheck.search.persistent import Persistence
 
 ENOUGH = "enough"

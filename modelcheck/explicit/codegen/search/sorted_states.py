@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from modelcheck.explicit.codegen.arithmetic import FALSE, V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
-from modelcheck.explicit.codegen.search.graphs import during
 from modelcheck.explicit.codegen.search.runtime import ENTRY_META, FAULT
 
 BYTE = 8
@@ -106,7 +105,7 @@ class SortedStates:
             tests = [fn.below(fn.load(cell), end) for cell, end in cells]
             return fn.and_(fn.and_(tests[0], tests[1]), tests[2])
 
-        with during(fn, is_more):
+        with fn.during(is_more):
             a, b, out = fn.load(one), fn.load(other), fn.load(into)
             left, right, target = fn.pointer(a), fn.pointer(b), fn.pointer(out)
             less, equal = self._below(fn, left, right), fn.is_zero(self._difference(fn, left, right))
@@ -131,7 +130,7 @@ class SortedStates:
         def is_more() -> V:
             return fn.and_(fn.less(fn.load(at), COUNT), fn.less(fn.load(other), V(64, "%size")))
 
-        with during(fn, is_more):
+        with fn.during(is_more):
             here, there = fn.load(at), fn.load(other)
             state, seen = self._row(fn, "%states", here), self._row(fn, "%seen", there)
             less, equal = self._below(fn, state, seen), fn.is_zero(self._difference(fn, state, seen))
@@ -158,7 +157,7 @@ class SortedStates:
         """Write `first_from`: the index of the first state that is not below `state`."""
         fn = Function("first_from", [*STATES, ("ptr", "state")], "i64")
         low, high = fn.cell(64, i64(0)), fn.cell(64, COUNT)
-        with during(fn, lambda: fn.less(fn.load(low), fn.load(high))):
+        with fn.during(lambda: fn.less(fn.load(low), fn.load(high))):
             middle = fn.lshr(fn.add(fn.load(low), fn.load(high)), i64(1))
             less = self._below(fn, self._row(fn, "%states", middle), "%state")
             fn.store(low, fn.select(less, fn.add(middle, i64(1)), fn.load(low)))

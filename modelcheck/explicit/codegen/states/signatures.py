@@ -16,6 +16,7 @@ import spec.model.types as t
 from modelcheck.explicit.codegen.arithmetic import V, const, i64
 from modelcheck.explicit.codegen.assembly import Function
 from modelcheck.explicit.codegen.states.fits import is_code
+from modelcheck.explicit.codegen.states.layout import WORD
 from modelcheck.explicit.codegen.states.state import StateBits
 from modelcheck.explicit.codegen.values.codes import code_at, decode, encode, place_of
 from modelcheck.explicit.codegen.values.members import candidate, length
@@ -36,7 +37,6 @@ from spec.model.ir import Model, Scope, Value
 from spec.model.renaming import renamed
 
 MIX = 0x9E3779B97F4A7C15  # odd, and of no pattern
-WORD = 64
 MOST_PLACES = 256  # of a mask that signatures look at
 
 

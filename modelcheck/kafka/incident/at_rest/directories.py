@@ -24,7 +24,7 @@ from modelcheck.kafka.incident.at_rest.sessions import fenced_last, staying
 from modelcheck.kafka.settings.keys.levels import RELEASES
 from spec.diagnostics import Diagnostic, SpecError
 from spec.frozen import frozen
-from spec.reading import OutOfTime
+from spec.reading import OutOfTime, reason_of
 from spec.source import Source
 
 NAMED = re.compile(r"(\d{1,10})=(.+)")
@@ -159,7 +159,7 @@ def _inside(path: Path) -> list[Path]:
             return [path]
         inside = [each for each in sorted(path.iterdir()) if each.is_dir() and is_log_directory(each)]
     except OSError as error:  # also for a name that no file can have
-        raise _mistake("R0904", path, (error.strerror or str(error)).lower()) from error
+        raise _mistake("R0904", path, reason_of(error)) from error
     except UnreadableError as error:
         raise _mistake("R0904", path, str(error)) from error
     if not inside:
