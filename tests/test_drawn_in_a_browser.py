@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from counterexamples.pictures.drawing import STYLE, TARGET, width_of
 from counterexamples.pictures.widths import PLAIN
@@ -22,16 +22,16 @@ DRAWN = (*(ROOT / "counterexamples/gallery").glob("*.svg"), *(ROOT / "examples")
 GOLDEN = (*(ROOT / "tests/golden/pictures").glob("*.svg"), ROOT / "tests/golden/frontier/kafka.svg")
 SMALLEST = 9  # px of a label
 TEXTS = 300  # of which the widths are compared
-FAULTS = """(most) => {
-  const [widest, smallest] = most, svg = document.querySelector("svg"), found = [];
-  const width = svg.viewBox.baseVal.width;
+FAULTS = """(svg, [widest, smallest]) => {
+  const found = [], width = svg.viewBox.baseVal.width, whole = svg.getBoundingClientRect();
   if (width > widest) found.push(`is ${width} px wide`);
   const box = (each) => { const b = each.getBoundingClientRect(); return { l: b.left, r: b.right, t: b.top, b: b.bottom }; };
   const shapes = (kinds) => [...svg.querySelectorAll(kinds)].map(box);
   const frames = shapes("rect:not(.halo):not(.member)");
   const texts = [...svg.querySelectorAll("text")].filter((each) => each.textContent.trim()).map((each) => {
-    const size = parseFloat(getComputedStyle(each).fontSize), around = box(each), text = each.textContent;
+    const size = parseFloat(getComputedStyle(each).fontSize) * whole.width / width, around = box(each), text = each.textContent;
     if (size < smallest) found.push(`"${text}" is ${size} px tall`);
+    if (around.l < whole.left - 0.5 || around.r > whole.right + 0.5) found.push(`"${text}" leaves the picture`);
     // Of the line, what letters fill: from the top of capitals to the end of what goes below.
     if (each.parentNode.getAttribute("transform")) return { ...around, l: around.l + 0.2 * size, text };
     return { ...around, t: around.t + 0.2 * size, b: around.b - 0.05 * size, text };
@@ -47,6 +47,13 @@ FAULTS = """(most) => {
   texts.forEach((a, n) => texts.slice(n + 1).forEach((b) => {
     if (lap(a, b, "l", "r") && lap(a, b, "t", "b")) found.push(`"${a.text}" lies over "${b.text}"`);
   }));
+  const points = [...svg.querySelectorAll(".point")], halos = [...svg.querySelectorAll("rect.halo")];
+  for (const [point, p] of points.map((each) => [each, box(each)])) {
+    const over = (b) => lap(p, b, "l", "r") && lap(p, b, "t", "b");
+    const later = (halo) => point.compareDocumentPosition(halo) & Node.DOCUMENT_POSITION_FOLLOWING;
+    if (halos.some((halo) => later(halo) && over(box(halo)))) found.push("the end of an arrow is hidden");
+    for (const each of texts.filter(over)) found.push(`"${each.text}" lies over the end of an arrow`);
+  }
   const lanes = shapes(".life,.down").map((each) => (each.l + each.r) / 2);
   for (const each of shapes(".point")) {
     if (!lanes.some((x) => Math.abs(each.l - x) < 7 || Math.abs(each.r - x) < 7)) found.push("an arrow ends in nothing");
@@ -70,8 +77,13 @@ def page() -> Iterator[Page]:
 def faults(page: Page, name: str, drawn: str) -> list[str]:
     """What is wrong in a picture, with its name."""
     page.set_content(f"<!doctype html><body style='margin:0'>{drawn}")
-    found: list[str] = page.evaluate(FAULTS, [TARGET, SMALLEST])
-    return [f"{name}: {each}" for each in found]
+    return [f"{name}: {each}" for each in faults_in(page.locator("svg"))]
+
+
+def faults_in(drawn: Locator) -> list[str]:
+    """What is wrong in a picture that a page shows."""
+    found: list[str] = drawn.evaluate(FAULTS, [TARGET, SMALLEST])
+    return found
 
 
 def test_texts_of_every_picture_of_the_site_have_room(page: Page) -> None:
@@ -102,6 +114,17 @@ def test_texts_of_a_picture_in_a_document_have_room(page: Page, path: Path) -> N
             "ends in",
         ),
         ('<text x="8" y="20" class="dim">▸</text>', "leads nowhere"),
+        ('<text x="690" y="20">abcdef</text>', "leaves the picture"),
+        (
+            '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 25l-9 -4v9z" class="point"/>'
+            '<rect x="50" y="20" width="9" height="9" class="halo"/>',
+            "is hidden",
+        ),
+        (
+            '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 20l-9 -4v9z" class="point"/>'
+            '<text x="50" y="24">a</text>',
+            "lies over the end",
+        ),
     ],
 )
 def test_each_fault_is_one_that_the_browser_finds(page: Page, drawn: str, fault: str) -> None:

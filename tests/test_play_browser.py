@@ -15,6 +15,7 @@ from counterexamples.play.page import address as address_of
 from modelcheck.answers.notebook import PlayPage
 from modelcheck.answers.played import played, played_beforehand
 from spec.load import loads
+from tests.test_drawn_in_a_browser import faults_in
 from tests.stories import named, story
 
 NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
@@ -52,6 +53,34 @@ always eventually somewhere: exists n: Node. n.has
 leadsto served: exists n: Node. n.asks and not n.seen ~> forall n: Node. n.asks implies n.seen
 check three { scope Node = 3  faults none }
 """
+LONG = """
+protocol long_words
+sort Server, Order
+nat Term, Index
+record Entry { term: Term, order: Order }
+process Server {
+  durable log: seq[Entry; Index] = []
+  durable commit: Index = 0
+}
+action append(s: Server, o: Order) {
+  require size(s.log) < 7
+  s.log.append(Entry(1, o))
+}
+action commit(s: Server) {
+  require s.commit < size(s.log)
+  s.commit := s.commit + 1
+}
+fault cut(s: Server) {
+  require size(s.log) > 0
+  s.log := []
+  s.commit := 0
+}
+invariant short: forall s: Server. size(s.log) < 7
+check words {
+  scope Server = {first_of_the_servers, second}, Order = {a_very_long_name_of_an_order, b}, Term = 1, Index = 7
+  faults <= 1
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +88,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("play")
     model = loads(TOY)[0]
     (folder / "jepsen.html").write_text(played(*named("kafka", "jepsen")), encoding="utf-8")
-    relay = loads(RELAY)[0]
+    relay, long = loads(RELAY)[0], loads(LONG)[0]
+    (folder / "long.html").write_text(played(long, long.checks[0]), encoding="utf-8")
     (folder / "toy.html").write_text(played(model, model.checks[0]), encoding="utf-8")
     (folder / "relay.html").write_text(played(relay, relay.checks[0]), encoding="utf-8")
     for name, most in (("whole", 2_000), ("part", 60)):
@@ -149,6 +179,23 @@ def test_an_address_opens_its_run_and_a_wrong_one_goes_as_far_as_it_can(visit: O
 
     expect(page.locator("#title")).to_contain_text("After step 1")
     expect(page.locator("#status")).to_contain_text("as far as it goes")
+
+
+@pytest.mark.parametrize(
+    ("where", "steps", "width"),
+    [("long.html", 9, 1280), ("long.html", 9, 360), ("jepsen.html", 8, 1280), ("jepsen.html", 8, 700)],
+)
+def test_texts_of_logs_have_room(visit: Open, where: str, steps: int, width: int) -> None:
+    page = visit(where, width=width)
+    found, drawn = [], page.locator("#picture svg")
+    for step in range(steps):
+        found += [f"step {step}: {fault}" for each in drawn.all() for fault in faults_in(each)]
+        able = page.locator("#next button:not([aria-disabled=true])")
+        able.nth(2 * step % able.count()).click()
+
+    assert drawn.count() > 1
+    assert page.locator("#picture svg rect").count() > 1
+    assert found == []
 
 
 def test_who_refuses_a_step_is_told_by_name_and_in_words(visit: Open) -> None:

@@ -84,14 +84,16 @@ INSET = 8  # from where a log begins to its first box
 TARGET = 700.0  # the width of a picture, that it may be read on a page without being made smaller
 LINE = 16  # from one line of text to the next
 SMALL = 14  # the same, in small print
-SIZES = {"title": 17, "small": 11, "mono": 10.5, "tick": 9}  # of the classes of `STYLE`
+SIZE = 13  # of the font of a text
+SIZES = {"title": 17, "small": 11, "mono": 10.5, "tick": 9}  # of classes of `STYLE` that have another
 IN_BOLD = frozenset({"title", "strong", "flash", "mended", "tick"})
 OTHER = 1300  # of a sign that was not measured: an ideogram, an emoji
+MONO = 620  # of SF Mono; the others are less wide
 PLAIN, BOLD = (
     {sign: width for width, signs in table.items() for sign in signs} for table in (widths.PLAIN, widths.BOLD)
 )
 ROUNDED = 1.005  # browsers round what a sign takes
-MONO = dict.fromkeys(PLAIN, 620)  # of SF Mono; the others are less wide
+IN_MONO = dict.fromkeys(PLAIN, MONO)
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -128,13 +130,27 @@ def stroke(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 @lru_cache(maxsize=8192)  # the same few words are in every row
 def width_of(text: str, *classes: str) -> float:
     """The most that a line of text with these classes is wide, whichever of the named fonts is there."""
-    table = MONO if "mono" in classes else BOLD if not IN_BOLD.isdisjoint(classes) else PLAIN
+    table = IN_MONO if "mono" in classes else BOLD if not IN_BOLD.isdisjoint(classes) else PLAIN
     return sum(table.get(sign, OTHER) for sign in clean(text)) * size_of(*classes) / 1000 * ROUNDED
 
 
 def size_of(*classes: str) -> float:
     """The size of the font of a text with these classes."""
-    return next((SIZES[kind] for kind in classes if kind in SIZES), 13)
+    return next((SIZES[kind] for kind in classes if kind in SIZES), SIZE)
+
+
+def measures() -> dict[str, object]:
+    """What `width_of` knows as JSON data, for the script of a page that draws by itself."""
+    return {
+        "plain": widths.PLAIN,
+        "bold": widths.BOLD,
+        "mono": MONO,
+        "other": OTHER,
+        "rounded": ROUNDED,
+        "sizes": SIZES,
+        "size": SIZE,
+        "strong": sorted(IN_BOLD),
+    }
 
 
 def lines(text: str, room: float, *classes: str) -> list[str]:

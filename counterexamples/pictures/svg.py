@@ -45,6 +45,7 @@ UNSAID = 12  # of one without
 WORDS_LINE = 13  # from one line of them to the next
 ACROSS = 220  # that they may take, where the lanes are nearer to each other
 POINT = 9  # length of an arrow's head
+OVER = 4.5  # half its height, which words stay above
 IN = 12  # from where a lane begins to its lifeline
 SIDE = 12  # from a lifeline to the things next to it
 Shape = Callable[[float, float], Iterable[str]]  # drawn at the height of its row
@@ -250,19 +251,18 @@ class _Diagram:
                 yield words(start + 32, top + WORDS_LINE * number, line, "small")
             return
         sign = 1 if end > start else -1
+        half = wide / 2 + 3
+        middle = min(max((start + end) / 2, self._left + half), self._width - EDGE - half)
+        if label:  # below the arrow, whose head it may be next to
+            yield rect(middle - half, y - tall - OVER, 2 * half, tall, "halo", 2)
+        for number, line in enumerate(label, 1):
+            yield words(middle, y - OVER - 3 + WORDS_LINE * number - tall, line, "small", anchor="middle")
         if arrow.mark is ArrowKind.CALL:
             yield stroke(start, y, end, y, kind)
             yield from (f'<circle cx="{x:g}" cy="{y:g}" r="4" class="point"/>' for x in (start, end))
         else:
             yield stroke(start + 4 * sign, y, end - (4 + POINT - 2) * sign, y, kind)
             yield _point(end - 4 * sign, y, sign)
-        if not label:
-            return
-        half = wide / 2 + 3
-        middle = min(max((start + end) / 2, self._left + half), self._width - EDGE - half)
-        yield rect(middle - half, y - tall - 2, 2 * half, tall + 1, "halo", 2)
-        for number, line in enumerate(label):
-            yield words(middle, y - 4 - tall + WORDS_LINE * (number + 1), line, "small", anchor="middle")
 
     # ------------------------------------------------------------------- the end
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from counterexamples.html.templates import asset, environment, hashed, policy, styles
 from counterexamples.lines import clean
+from counterexamples.pictures.drawing import measures
 from counterexamples.trace import Trace
 from spec.meaning.semantics import Machine
 
@@ -35,7 +36,7 @@ def play_page(code: bytes, description: Json) -> str:
     """
     engine, script = ("\n".join(asset(name, PACKAGE) for name in names) for names in (ENGINE, SHOWN))
     style = f"{styles('page.css')}\n{asset('play.css', PACKAGE)}"
-    known = _clean({**description, "version": _version(description)})
+    known = _clean({**description, "version": _version(description), "widths": measures()})
     evaluated = [] if description["kernel"].get("table") else ["'wasm-unsafe-eval'"]
     template = environment(PACKAGE).get_template("play.jinja")
     return template.render(

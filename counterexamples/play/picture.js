@@ -3,7 +3,7 @@
 // It shows the same as counterexamples/pictures (cast.py, drawing.py, words.py), for one state and the one before.
 const Picture = (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const BOX = 30, TALL = 28, WIDE = 78, ABOVE = 16, BELOW = 18, INSET = 8, WIDEST = 460, SHORT = 8;
+  const BOX = 28, TALL = 28, ABOVE = 16, BELOW = 18, INSET = 8, LEAST = 90, MOST = 460, AROUND = 100, MORE = 16, GONE = "gone";
 
   // An element with attributes and what is in it; a text stays a text.
   function element(tag, attributes = {}, ...inside) {
@@ -24,11 +24,21 @@ const Picture = (() => {
     return made;
   }
 
-  const widthOf = (text, size = 13) => 0.58 * size * [...text].length;
-  const wide = (box) => Math.min(Math.max(BOX, widthOf(box.text) + 12, widthOf(box.under, 10) + 10), WIDE);
+  // How wide a line of text with some classes is at most, by what was measured: `width_of` of drawing.py.
+  function measured({ plain, bold, mono, other, rounded, sizes, size, strong }) {
+    const tables = Object.fromEntries(Object.entries({ plain, bold }).map(([name, table]) =>
+      [name, new Map(Object.entries(table).flatMap(([width, signs]) => [...signs].map((sign) => [sign, Number(width)])))]));
+    return (text, ...kinds) => {
+      const table = kinds.some((kind) => strong.includes(kind)) ? tables.bold : tables.plain;
+      const widthOf = (sign) => (!table.has(sign) ? other : kinds.includes("mono") ? mono : table.get(sign));
+      const tall = sizes[kinds.find((kind) => kind in sizes)] ?? size;
+      return [...text].reduce((sum, sign) => sum + widthOf(sign), 0) * tall / 1000 * rounded;
+    };
+  }
 
   function of(description, values) {
     const { cast, types, variables } = description;
+    const widthOf = measured(description.widths);
     const { show } = values;
     const part = (part, state, member) => {
       let found = state[part.variable];
@@ -162,44 +172,54 @@ const Picture = (() => {
       return `log of ${stands.name}: ${entries.join(", ") || "empty"}${mark}`;
     }
 
+    // The width of a box, and of the word below it.
+    function wide(box) {
+      const beside = box.acknowledged && !box.cut ? 2 * (widthOf("✓", "tick") + 4) : 10;
+      const label = box.cut ? widthOf(GONE, "small", "flash") + 2 : 0;
+      return Math.max(BOX, widthOf(box.text, "strong") + beside, widthOf(box.under, "mono") + 8, label);
+    }
+
     function log(stands) {
       const all = stands.log, mark = stands.committed;
-      const room = Math.min(Math.max(all.reduce((sum, each) => sum + wide(each), 0) + 2 * INSET + 18, 90), WIDEST);
+      const wides = all.map(wide), name = mark === undefined ? 0 : widthOf(stands.mark, "small", "mended");
+      let total = wides.reduce((sum, each) => sum + each, 0);
+      const least = Math.max(LEAST, name, 2 * INSET + MORE + (wides.at(-1) ?? 0)); // for the last box, at least
+      const room = Math.max(Math.min(total + 2 * INSET + 10, MOST, document.body.clientWidth - AROUND), least);
       const height = ABOVE + TALL + BELOW;
       const made = shape("svg", {
         class: "mc log", role: "img", "aria-label": words(stands), viewBox: `0 0 ${room} ${height}`, width: room, height,
       });
-      let leftOut = 0, total = all.reduce((sum, each) => sum + wide(each), 0), x = INSET;
-      while (leftOut < all.length - 1 && total > room - 14 * (leftOut > 0) - 2 * INSET) total -= wide(all[leftOut++]);
+      let leftOut = 0, x = INSET;
+      while (leftOut < all.length - 1 && total > room - MORE * (leftOut > 0) - 2 * INSET) total -= wides[leftOut++];
       const text = (x, y, said, kind, anchor = "") => made.append(shape("text", { x, y, class: kind, "text-anchor": anchor }, said));
-      const bar = (x, anchor) => {
+      const bar = (x) => {
         made.append(shape("line", { x1: x, y1: ABOVE - 3, x2: x, y2: ABOVE + TALL + 3, class: "bar" }));
-        if (stands.mark.length <= SHORT) text(anchor === "start" ? x - 2 : x, ABOVE - 5, stands.mark, "small mended", anchor);
+        text(Math.min(Math.max(x, name / 2), room - name / 2), ABOVE - 5, stands.mark, "small mended", "middle");
       };
       if (leftOut) {
         text(x, ABOVE + TALL / 2 + 4, "…", "strong");
-        x += 14;
+        x += MORE;
       }
       if (!all.length) text(x + 6, ABOVE + TALL / 2 + 4, "empty log", "small dim");
-      if (mark !== undefined && mark <= leftOut) bar(x - 1, "start");
+      if (mark !== undefined && mark <= leftOut) bar(x - 1);
       const stored = all.filter((each) => !each.cut).length;
       let isCut = false;
       all.forEach((each, index) => {
         if (index < leftOut) return;
-        const width = wide(each), middle = x + width / 2;
+        const width = wides[index], middle = x + width / 2;
         const kind = each.cut ? "cut" : (mark !== undefined && index < mark ? "kept" : "box") + (each.isVolatile ? " unsafe" : "");
         made.append(shape("rect", { x: x + 1, y: ABOVE, width: width - 2, height: TALL, rx: 3, class: kind }));
-        const said = widthOf(each.text) <= WIDE - 6 ? each.text : `${each.text.slice(0, 8)}…`;
-        text(middle, ABOVE + (each.under ? 14 : TALL / 2 + 5), said, each.cut ? "flash" : each.fresh ? "strong" : "", "middle");
+        const kindOfText = each.cut ? "flash" : each.fresh ? "strong" : "";
+        text(middle, ABOVE + (each.under ? 14 : TALL / 2 + 5), each.text, kindOfText, "middle");
         if (each.under) text(middle, ABOVE + 25, each.under, "mono dim", "middle");
         if (each.acknowledged && !each.cut) text(x + width - 3, ABOVE + 10, "✓", "tick", "end");
         if (each.cut) {
           made.append(shape("line", { x1: x + 3, y1: ABOVE + TALL - 3, x2: x + width - 3, y2: ABOVE + 3, class: "cross" }));
-          if (!isCut) text(middle, ABOVE + TALL + 13, "gone", "small flash", "middle");
+          if (!isCut) text(middle, ABOVE + TALL + 13, GONE, "small flash", "middle");
         }
         isCut = Boolean(each.cut);
         x += width;
-        if (mark !== undefined && index + 1 === Math.min(mark, Math.max(stored, 1))) bar(x, "middle");
+        if (mark !== undefined && index + 1 === Math.min(mark, Math.max(stored, 1))) bar(x);
       });
       return made;
     }
@@ -230,6 +250,8 @@ const Picture = (() => {
         return found ? [`${found.name.replaceAll("_", " ")}: ${show(found.type, part(found, state))}`] : [];
       });
       const made = [element("div", { class: "replicas" }, ...cards)];
+      const logs = cards.flatMap((each) => [...each.querySelectorAll("svg")].map((log) => Number(log.getAttribute("width"))));
+      made[0].style.setProperty("--log", `${Math.max(0, ...logs)}px`); // no log is made smaller to fit its card
       if (decided.length) made.push(element("p", {}, element("b", {}, "Decided for all: "), decided.join(" · ")));
       if (acknowledged) {
         const of = elementOf(acknowledged.type);
