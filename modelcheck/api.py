@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import monotonic, perf_counter
 
 from counterexamples.certify import NotReplayable, certify
@@ -71,6 +72,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     with_witnesses: bool = False,
     forgets: bool = False,
     partial_order: bool = False,
+    spill: Path | None = None,
 ) -> Outcome:
     """The outcome of a check; every trace in it has been replayed by the semantics.
 
@@ -89,8 +91,8 @@ def check(  # noqa: PLR0913 - each is given by its name
     that others commute with are left for later (NOTE(persistent)): a run may then have more steps than
     the shortest.  With `beside_after` and no
     engine given, a second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops
-    with a partial outcome before memory runs out, or on Ctrl-C; where nothing else stops it,
-    `last_word` is to end the program (see NOTE(watch)).
+    with a partial outcome before memory runs out, unless it can go on on disk, in a folder in `spill`,
+    or on Ctrl-C; where nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.
     """
@@ -105,6 +107,7 @@ def check(  # noqa: PLR0913 - each is given by its name
         keep=keep,
         ways=ways,
         at_first=at_first,
+        spill=spill,
     )
     last_word = None if keep else last_word  # to write a checkpoint down takes as long as it takes
     engines, began = PREFERRED if engine is None else (engine,), monotonic()

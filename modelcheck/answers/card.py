@@ -17,9 +17,11 @@ from modelcheck.contract.wording import (
     config_words,
     engine_words,
     memory_words,
+    partial_words,
     scope_words,
     second_engine_words,
     seconds_words,
+    spill_words,
     untested_words,
     verdict_words,
 )
@@ -72,7 +74,9 @@ def _title(outcome: Outcome, *, strict: bool) -> Iterator[Line]:
 def _partial(outcome: Outcome, width: int) -> Iterator[Line]:
     """The lines on an incomplete search."""
     if outcome.findings.end.partial:
-        text = f"PARTIAL: {outcome.findings.end.value}. What follows is about the part that was searched."
+        text = (
+            f"PARTIAL: {partial_words(outcome.findings)}. What follows is about the part that was searched."
+        )
         yield from wrapped(line("  "), text, width, Role.UNSURE)
 
 
@@ -142,6 +146,7 @@ def facts(outcome: Outcome, *, measured: bool = True) -> Iterator[tuple[str, lis
         how += [seconds_words(stats.seconds), memory_words(stats.memory)]
     yield "engine", [*how, f"modelcheck {VERSION}", f"text {digest(model.source)}"]
     if measured:
+        yield "disk", spill_words(outcome.findings.spill)
         yield "second", [*second_engine_words(outcome.findings)]
 
 

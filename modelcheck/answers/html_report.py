@@ -16,7 +16,13 @@ from modelcheck.contract.engine import Limits
 from modelcheck.contract.exits import Exit
 from modelcheck.contract.expected import wished
 from modelcheck.contract.result import End, Holds, Outcome, Result, Unknown, Violated
-from modelcheck.contract.wording import budget_words, untested_words, verdict_words, way_words
+from modelcheck.contract.wording import (
+    budget_words,
+    partial_words,
+    untested_words,
+    verdict_words,
+    way_words,
+)
 from modelcheck.diagnosis.distinct.text import cost_words, extent_words
 from modelcheck.diagnosis.explain import explain
 
@@ -145,7 +151,7 @@ def _remarks(outcome: Outcome) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Remarks on incomplete searches, unmet expectations, and unused parts."""
     found = outcome.findings
     if found.end.partial:
-        yield "Partial", (f"{found.end.value}. The results apply only to the part that was searched.",)
+        yield "Partial", (f"{partial_words(found)}. The results apply only to the part that was searched.",)
     if outcome.mismatches:
         texts = (f"expected: {wished(each.wish)}; found: {each.found}" for each in outcome.mismatches)
         yield "Not as the check expects", tuple(texts)

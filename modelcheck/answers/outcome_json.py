@@ -80,6 +80,7 @@ def as_json(outcome: Outcome, *, strict: bool = False, explained: bool = False) 
         }
         | _sample(findings.sample)
         | ({"partial_order": True} if findings.partial_order else {})
+        | ({} if findings.spill is None else {"spill": asdict(findings.spill)})
         | ({} if findings.depth is None else {"depth": findings.depth})
         | ({} if findings.proof is None else {"proof": _proof(findings.proof)})
         | ({} if findings.beside is None else {"beside": asdict(findings.beside)})

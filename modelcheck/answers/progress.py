@@ -20,7 +20,9 @@ from modelcheck.contract.report import (
     RunsDone,
     SecondEngineProgress,
     Shrinking,
+    Spilled,
 )
+from modelcheck.contract.result import Spill
 from modelcheck.contract.wording import memory_words, seconds_words
 
 EVERY = 0.2  # seconds between two mentions
@@ -86,6 +88,16 @@ class ProgressLine:
                     f"modelcheck: what was compiled is not kept in {folder}: {problem};"
                     " the next run will take as long (MODELCHECK_CACHE names another folder)\n"
                 )
+            case SecondEngineProgress() | Spilled():
+                self._announce(event)
+            case LayerDone() | Checkpointed() | NotCached() | PhaseDone():
+                pass
+            case _:
+                assert_never(event)
+
+    def _announce(self, event: SecondEngineProgress | Spilled) -> None:
+        """Tell of a second engine, or that a search begins again."""
+        match event:
             case SecondEngineProgress(name, depth, found):
                 self._beside = [f"{name} at depth {depth}"]
                 if found is not None:
@@ -94,10 +106,13 @@ class ProgressLine:
                         f" {count(found.steps, 'step')}; the search continues for one with fewer faults,"
                         " and Ctrl-C shows what there is"
                     )
-            case LayerDone() | Checkpointed() | NotCached() | PhaseDone():
+            case Spilled(Spill(states, str(folder))):
+                self._say(
+                    f"memory is full after {count(states, 'state')}: the search begins again with its states"
+                    f" on disk, in {folder} (--no-disk: end instead)"
+                )
+            case Spilled():  # it ends, and the card says why
                 pass
-            case _:
-                assert_never(event)
 
     def clear(self) -> None:
         """Erase the line."""

@@ -87,7 +87,9 @@ class Task:
     verdicts, faults and steps are the same, counts are not, and nothing is
     concluded of more faults than the budget allows.  With `partial_order` some steps may be left
     for later (NOTE(persistent) in `modelcheck/search/persistent.py`): verdicts and faults are the same,
-    steps and counts are not, and of more faults nothing is concluded either.
+    steps and counts are not, and of more faults nothing is concluded either.  Where memory ends, a search
+    that can begins again with its states on disk: in the folder of its checkpoints, or else in one of
+    its own in `spill`, which is removed at the end; without `spill` it ends.
     """
 
     model: Model
@@ -106,6 +108,7 @@ class Task:
     witnesses: tuple[Witness, ...] = ()
     forgets: bool = False
     partial_order: bool = False
+    spill: Path | None = None
 
     @property
     def question(self) -> Task:

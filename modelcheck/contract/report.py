@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from counterexamples.trace import Trace
-from modelcheck.contract.result import End, Layer
+from modelcheck.contract.result import End, Layer, Spill
 from spec.frozen import frozen
 
 
@@ -45,6 +45,13 @@ class Checkpointed:
 
     states: int
     problem: str | None = None
+
+
+@frozen
+class Spilled:
+    """An event: memory ended, and the search begins again on disk, or does not."""
+
+    spill: Spill
 
 
 @frozen
@@ -120,6 +127,7 @@ Event = (
     | RunFound
     | Checkpointed
     | NotCached
+    | Spilled
     | RunsDone
     | Shrinking
     | Proving

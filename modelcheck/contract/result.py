@@ -204,6 +204,18 @@ class SecondEngineReport:
 
 
 @frozen
+class Spill:
+    """What became of a search that memory ended after some `states`.
+
+    It began again with its states on disk, in `folder`, or ended there because of `problem`.
+    """
+
+    states: int
+    folder: str | None = None
+    problem: str | None = None
+
+
+@frozen
 class Findings:
     """The result of an engine; `error` is the run to an error of the model, if any.
 
@@ -214,7 +226,7 @@ class Findings:
     their states are counted as often as they were met.  With `depth`, a solver
     looked at the runs of up to `depth` steps, and no states were counted.  With
     `proof`, no runs were looked at: it is what was proved of every scope.
-    `beside` is what another engine did at the same time.
+    `beside` is what another engine did at the same time.  `spill` is what was done when memory ended.
     """
 
     engine: str
@@ -228,6 +240,7 @@ class Findings:
     proof: Proof | None = None
     beside: SecondEngineReport | None = None
     partial_order: bool = False
+    spill: Spill | None = None
 
 
 @frozen

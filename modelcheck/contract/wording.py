@@ -8,10 +8,12 @@ from typing import assert_never
 from counterexamples.lines import count, one_line
 from modelcheck.contract.result import (
     Distinct,
+    End,
     Extent,
     Findings,
     Holds,
     Result,
+    Spill,
     Unknown,
     Unshown,
     UntestedPart,
@@ -209,6 +211,23 @@ def seconds_words(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def partial_words(findings: Findings) -> str:
+    """Why a search is incomplete, and what could be tried where memory or the disk ended it."""
+    why, spill = findings.end.value, findings.spill
+    if findings.end is End.MEMORY and spill is not None and spill.problem is not None:
+        return f"{why}, and it does not go on on disk: {spill.problem}"
+    if spill is not None and spill.problem is None and findings.end is not End.MEMORY:
+        return f"{why}; with --disk DIR states are kept there, and --resume DIR goes on"
+    return why
+
+
+def spill_words(spill: Spill | None) -> list[str]:
+    """What was done when memory ended, where the search went on."""
+    if spill is None or spill.folder is None:
+        return []
+    return [f"memory was full after {count(spill.states, 'state')}", f"begun again in {spill.folder}"]
 
 
 def memory_words(bytes_: int) -> str:

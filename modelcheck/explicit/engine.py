@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from time import perf_counter
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
 from modelcheck.contract.engine import Prepared, Refusal, Task, not_of_representatives
-from modelcheck.contract.report import PhaseDone, Reporter
-from modelcheck.contract.result import Findings
+from modelcheck.contract.report import PhaseDone, Reporter, Spilled
+from modelcheck.contract.result import End, Findings, Spill
 from modelcheck.explicit.codegen.values.packing import TooWide
 from modelcheck.explicit.native.ahead import Ahead
 from modelcheck.explicit.native.compiling import Tier
@@ -22,6 +23,7 @@ from modelcheck.explicit.search.restoring import restore
 from modelcheck.explicit.search.rounds import PackedSearch
 from modelcheck.explicit.search.space import PackedSpace, SpareShards
 from modelcheck.processes.cores import cores
+from modelcheck.processes.memory import resident
 from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
@@ -90,25 +92,47 @@ class ExplicitEngine:
         machine, threads = Machine(task.model, of_runs(task.scope)), task.threads or cores()
         if is_on_disk(task):
             return self._on_disk(task, kernel, machine, reporter, threads)
-        with (
-            closing(PackedSpace(kernel, ways=task.ways, spare=self._spare)) as space,
-            closing(PackedSearch(task, space, machine, reporter, threads)) as search,
-            self._optimiser(task, kernel) as search.optimiser,
-        ):
-            if task.keep is not None:
-                search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
-                if task.keep.resume:
-                    restore(keeper.newest(), search)
-            with closing(PackedFindings(search, search.run())) as account:
-                if task.keep is None or not task.keep.resume:
-                    return account.findings(self.name)
-                with only_runs():
-                    return account.findings(self.name)
+        before, began = resident(), monotonic()
+        with ExitStack() as until_end:
+            with (
+                closing(PackedSpace(kernel, ways=task.ways, spare=self._spare)) as space,
+                closing(PackedSearch(task, space, machine, reporter, threads)) as search,
+                self._optimiser(task, kernel) as search.optimiser,
+            ):
+                resumed = task.keep is not None and task.keep.resume
+                if task.keep is not None:
+                    search.keeper = keeper = Checkpoints(task.keep.folder, task.keep.seconds)
+                    if resumed:
+                        restore(keeper.newest(), search)
+                end, spill, on_disk = search.run(), None, None
+                if end is End.MEMORY and task.spill is not None:
+                    spill, on_disk = _spilled(task, before, len(search), until_end)
+                    reporter.tell(Spilled(spill))
+                if on_disk is None:
+                    with (
+                        closing(PackedFindings(search, end)) as account,
+                        only_runs() if resumed else nullcontext(),
+                    ):
+                        return replace(account.findings(self.name), spill=spill)
+            spent = monotonic() - began  # what memory had is let go now
+            return replace(
+                self._on_disk(on_disk, kernel, machine, reporter, threads, spent=spent), spill=spill
+            )
 
     def _on_disk(
-        self, task: Task, kernel: Kernel, machine: Machine, reporter: Reporter, threads: int
+        self,
+        task: Task,
+        kernel: Kernel,
+        machine: Machine,
+        reporter: Reporter,
+        threads: int,
+        *,
+        spent: float = 0,
     ) -> Findings:
-        """The findings of the search on disk; its folder is removed if nothing is left to be found."""
+        """The findings of the search on disk; its folder is removed if nothing is left to be found.
+
+        It counts the seconds that another one has `spent`.
+        """
         from modelcheck.explicit.disk.folder import StateFolder  # noqa: PLC0415 - all these only for --disk
         from modelcheck.explicit.disk.levels import room_for  # noqa: PLC0415
         from modelcheck.explicit.disk.runs import Helpers, StateArrays  # noqa: PLC0415
@@ -126,10 +150,14 @@ class ExplicitEngine:
             closing(RecentSpace(kernel)) as space,
             closing(DiskSearch(task, space, machine, reporter, threads, folder, sizes)) as search,
             self._optimiser(task, kernel) as search.optimiser,
-            closing(PackedFindings(search, search.run())) as account,
-            only_runs() if task.keep.resume else nullcontext(),
         ):
-            found = account.findings(self.name)
+            if spent:
+                search.go_on(spent)
+            with (
+                closing(PackedFindings(search, search.run())) as account,
+                only_runs() if task.keep.resume else nullcontext(),
+            ):
+                found = account.findings(self.name)
             if not found.end.partial:
                 folder.remove()
             return found
@@ -163,9 +191,28 @@ def is_on_disk(task: Task) -> bool:
     keep = task.keep
     if keep is None or not keep.resume:
         return keep is not None and keep.states
-    from modelcheck.explicit.disk.folder import is_of_disk  # noqa: PLC0415 - only where a search is resumed
+    from modelcheck.explicit.disk.folder import has_search  # noqa: PLC0415 - only where a search is resumed
 
-    return keep.states or is_of_disk(keep.folder)
+    return keep.states or has_search(keep.folder)
+
+
+def _spilled(task: Task, before: int, states: int, until_end: ExitStack) -> tuple[Spill, Task | None]:
+    """What becomes of a search that memory ended, and its task on disk, if it can go on there.
+
+    The process used `before` bytes without the search, which found `states`.
+    """
+    from modelcheck.explicit.disk.spilling import spilled, why_not  # noqa: PLC0415 - only when memory ends
+
+    problem = why_not(task, [each.what.removesuffix(" on disk") for each in not_on_disk(task)], before)
+    if problem is None:
+        try:
+            on_disk = until_end.enter_context(spilled(task))
+        except OSError as error:
+            problem = f"{task.spill} cannot be used: {(error.strerror or str(error)).lower()}"
+        else:
+            assert on_disk.keep is not None
+            return Spill(states, str(on_disk.keep.folder)), on_disk
+    return Spill(states, problem=problem), None
 
 
 def not_on_disk(task: Task) -> list[Refusal]:

@@ -74,7 +74,12 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         "--max-disk",
         type=amounts.bytes_,
         metavar="M",
-        help="with --disk: give up above this much on disk (50G)",
+        help="give up above this much on disk (50G; default without --disk: half of what is free)",
+    )
+    add(
+        "--no-disk",
+        action="store_true",
+        help="end when memory is full (default: search again with the states on disk, where possible)",
     )
     add("--checkpoint", type=Path, metavar="DIR", help="save checkpoints to this folder, for --resume")
     add(
@@ -138,7 +143,7 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
     refuse_unused(args)
     if args.checkpoint is not None and args.resume is not None:
         args.refuse("--resume keeps its own checkpoint up to date: give it alone, without --checkpoint")
-    if args.disk is not None or args.max_disk is not None:
+    if args.disk is not None or args.max_disk is not None or args.no_disk:
         _refuse_with_disk(args)
     kept = args.checkpoint is not None or args.resume is not None or args.disk is not None
     written = args.itf or args.html or args.draw or pipeline_paths(args)
@@ -155,13 +160,17 @@ def refuse_conflicts(args: argparse.Namespace) -> None:
 
 def _refuse_with_disk(args: argparse.Namespace) -> None:
     """Exit with an error for options that do not go together with `--disk` and `--max-disk`."""
-    if args.disk is None and args.resume is None:
-        args.refuse("--max-disk is for --disk, or for --resume of its folder")
+    if args.no_disk and (args.disk is not None or args.max_disk is not None):
+        args.refuse(
+            "--no-disk writes no states, and --disk and --max-disk say where and how many: leave it out"
+        )
     if args.disk is not None and (args.checkpoint is not None or args.resume is not None):
         args.refuse("--disk keeps its own checkpoint, from which --resume continues: give one of them alone")
     if args.engine == SPARK:
-        args.refuse("--engine spark has its states in its --run-dir: leave out --disk and --max-disk")
-    if args.no_ways:
+        args.refuse(
+            "--engine spark has its states in its --run-dir: leave out --disk, --max-disk and --no-disk"
+        )
+    if args.disk is not None and args.no_ways:
         args.refuse("--disk stores no predecessors anyway: leave out --no-ways")
 
 

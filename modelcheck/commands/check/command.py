@@ -37,6 +37,7 @@ from modelcheck.diagnosis.outcome import smaller
 from modelcheck.diagnosis.shrink import Shrunk, shrink
 from modelcheck.engines.portfolio import PATIENCE, Disagreement
 from modelcheck.processes.watch import watched
+from modelcheck.storage.cache import Cache
 from modelcheck.storage.output import Output
 from modelcheck.storage.written import Files
 from spec.diagnostics import Diagnostic, SpecError
@@ -247,6 +248,7 @@ def _ask(
             partial_order=bool(args.partial_order),
             threads=args.threads,
             keep=arguments.keep(args),
+            spill=None if args.no_disk else Cache().folder,
             ways=not args.no_ways,
             family=family,
             beside_after=PATIENCE,

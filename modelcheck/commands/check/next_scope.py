@@ -29,6 +29,7 @@ UNUSED = (  # of `check`, and none of them says something of a check at a larger
         "itf",
         "junit",
         "max_disk",
+        "no_disk",
         "no_ways",
         "partial_order",
         "reproduce",

@@ -29,6 +29,21 @@ def is_of_disk(folder: Path) -> bool:
         return False
 
 
+def is_free(folder: Path) -> bool:
+    """Whether no search uses a folder. Raises OSError."""
+    with opened(folder / MARK, to_change=True) as lock:
+        try:
+            fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def has_search(folder: Path) -> bool:
+    """Whether a folder has a search on disk to be resumed, or nothing else that could be."""
+    return is_of_disk(folder) and ((folder / SEARCH).exists() or not any(folder.glob("state-*")))
+
+
 class StateFolder:
     """A folder that one search uses, for which it is locked. Raises CannotResume where it cannot be.
 
