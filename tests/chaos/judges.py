@@ -33,7 +33,7 @@ class Judge(StrEnum):
         "read"  # `review`: what a consumer has read is committed, and not lost with fewer faults than it says
     )
     COMMITTED = "read committed"  # a consumer with read_committed: no record of an aborted transaction
-    ONCE = "once"  # an idempotent producer: no record twice in a log, and each where it was acknowledged
+    ONCE = "once"  # an idempotent producer: no record twice in a log
 
 
 class Verdict(StrEnum):
@@ -184,6 +184,8 @@ def _wrong_leader(
         yield "nobody ever led"
     elif first not in rows:
         yield f"{first} leads, of which nothing was foretold"
+    elif first in starters and len(starters) > 1 and way not in NOT_BY_ITSELF:
+        return  # which of several that were started at once leads is said not to be known
     elif rows[first]["how"] in NOT_BY_ITSELF and not by_hand:
         yield f"{first} leads by itself, foretold {rows[first]['how']}"
     elif rows[first]["how"] not in NOT_BY_ITSELF and by_hand and not may_wait:

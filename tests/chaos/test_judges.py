@@ -185,6 +185,17 @@ def test_who_may_be_dropped_from_the_isr_before_it_is_up_need_not_lead(recorded:
     assert verdicts == [Verdict.RIGHT, Verdict.WRONG]
 
 
+def test_which_of_several_that_start_at_once_leads_first_is_not_foretold(recorded: Data) -> None:
+    outcome(recorded, 3)["how"] = "by-hand"
+    recorded["seen"] |= {"trail": {TOPIC: [[[2, 3], 3, [3]]]}, "by_advice": False}
+    verdicts = []
+    for first in ([2, 3], [2]):
+        recorded["seen"]["first"] = first
+        verdicts += [each.verdict for each in all_judgements(recorded) if each.judge is Judge.LEADER]
+
+    assert verdicts == [Verdict.RIGHT, Verdict.WRONG]
+
+
 def test_the_loss_of_records_that_nobody_acknowledges_is_not_judged(recorded: Data) -> None:
     recorded["truth"]["plan"]["topics"][0]["acks"] = "0"
 

@@ -223,12 +223,24 @@ class Observed:
                 found |= {
                     (place, epoch)
                     for place in range(len(end.log) + 1, end.mark + 1)
-                    for epoch in range(least, self.epochs + 1)
+                    for epoch in range(least, self._last_epoch(end.broker) + 1)
                 }
         known = {place for place, _ in found}
         return frozenset(
             found | {(place, None) for place in range(1, self.highest + 1) if place not in known}
         )
+
+    def _last_epoch(self, broker: int) -> int:
+        """The last leader epoch that a broker may have heard of: none after it has lost its session for good."""
+        epoch, last = 1, self.epochs
+        for event in self.events if self.sessions else ():
+            if isinstance(event, Decided):
+                epoch = event.epoch
+            elif isinstance(event, Gone) and event.broker == broker:
+                last = epoch
+            elif isinstance(event, Back) and event.broker == broker:
+                last = self.epochs
+        return last
 
     @property
     def highest(self) -> int:

@@ -225,6 +225,23 @@ def test_a_limit_is_not_known(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert found["answer"] == "orders-0: not known (the limit of states is reached)"
 
 
+def test_a_run_that_is_not_shown_to_be_the_cheapest_is_not_said_to_be(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where faults that must come are not known before, and no point is left to exclude cheaper runs."""
+    for name in ("EVERY", "QUICK", "PROVING", "REFINED"):
+        monkeypatch.setattr(f"modelcheck.kafka.incident.explain_log.run_search.{name}", 1)
+    monkeypatch.setattr(ObservationProduct, "due", lambda _product, _point: 0)
+    _, found = asked(capsys, CLUSTERS / "ends_differ", "--faults", "4")
+    faults = sum(found["explained"]["faults"].values())
+
+    assert faults >= 3
+    assert f"with {faults} faults (" in found["answer"]
+    assert found["answer"].endswith(
+        "; whether one with fewer explains it is not known: each has 0 faults or more"
+    )
+
+
 def test_without_a_limit_a_partition_has_a_budget_of_cpu_time(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
