@@ -52,10 +52,8 @@ SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
 TABLE, ASKERS = "spark_explore/questions", "tests/spark_explore/test_askers.py"
-COLUMNS, UNPACKED = (
-    "spark_explore/columns.py",
-    "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)",
-)
+COLUMNS = "spark_explore/columns.py"
+UNPACKED = "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
 ORDINALS = "tests/modelcheck/test_ordinals.py --all -k not(protocols)"
 MUTANTS = (
