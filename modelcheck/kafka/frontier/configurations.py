@@ -140,6 +140,7 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
             client=base.client,
             brokers=base.brokers,
             topic=base.topic,
+            is_new=not base.readings,
         )
     except SpecError as error:
         shown = tuple(_shown(name, value) for name, value in point.items())

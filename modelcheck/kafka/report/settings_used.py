@@ -11,7 +11,7 @@ from modelcheck.kafka.report.also_text import not_asked
 from modelcheck.kafka.report.cases_text import possible, release, reviewed
 from modelcheck.kafka.settings.keys.key import NEVER
 from modelcheck.kafka.settings.provenance import Remark
-from modelcheck.kafka.settings.resolution.possible import in_words
+from modelcheck.kafka.settings.resolution.possible import elr_is_open, in_words
 from modelcheck.kafka.settings.resolution.precedence import Effective
 from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.kafka.settings.resolution.switches import Truncation
@@ -73,6 +73,11 @@ def _assumed(review: Review, width: int) -> Iterator[Line]:
     if settings.switches.controller.assumed:
         kind = settings.switches.controller
         assumed.append((str(kind.value), f"{kind.reason}{_of_the_other(review)}"))
+    if elr_is_open(possible(review), settings.version.value):
+        elr = settings.switches.eligible_leader_replicas
+        other = "without them it is" if elr.value else "with them it is"
+        how = "not worse" if review.depends else "the same"
+        assumed.append(("ELR" if elr.value else "no ELR", f"{elr.reason}; {other} {how}"))
     if assumed:
         yield line(Piece("Assumed", Role.STRONG))
         first = max(len(what) for what, _ in assumed)

@@ -103,10 +103,14 @@ class Settings:
 
 @frozen
 class AssumedCluster:
-    """A release that the files leave possible, and a controller, None if they show it."""
+    """A release that the files leave possible, and a controller, None if they show it.
+
+    `upgraded` is whether the cluster is older than the release.
+    """
 
     release: Version
     controller: Controller | None = None
+    upgraded: bool = False
 
 
 def resolve(
@@ -148,7 +152,8 @@ def resolve(
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
     controller = None if possible is None else possible.controller
-    about = Known(version.value, values, readings, factor, producer, controller)
+    upgraded = possible is not None and possible.upgraded
+    about = Known(version.value, values, readings, factor, producer, controller, upgraded)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)

@@ -88,7 +88,10 @@ class Switches:
 
 @frozen
 class Known:
-    """The settings and facts from which switches are derived; `controller` is one to take for granted."""
+    """The settings and facts from which switches are derived; `controller` is one to take for granted.
+
+    `upgraded` is whether the cluster is older than its release, so that no feature is on by default.
+    """
 
     release: Version
     values: Mapping[str, Effective]
@@ -96,6 +99,7 @@ class Known:
     factor: Stated[int]
     client: Stated[Client]
     controller: Controller | None = None
+    upgraded: bool = False
 
     def said(self, key: str) -> str:
         """A key's value with its place or reason, as part of a sentence."""
@@ -377,6 +381,9 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
         return Stated(value=False, reason=reason, assumed=True)
     on = isinstance(found.value, int) and found.value > 0
     said = known.said("eligible.leader.replicas.version")
+    if found.origin is None and on and known.upgraded:
+        reason = "no file shows eligible leader replicas, and an upgraded cluster has none of itself"
+        return Stated(value=False, reason=reason, assumed=True)
     if found.origin is None and on:
         said += ", for clusters that began with it; one that was upgraded keeps what it had"
     return Stated(on, said, assumed=found.origin is None)
