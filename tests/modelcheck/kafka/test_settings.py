@@ -349,6 +349,7 @@ def test_keys_of_ones_own_are_listed_and_no_mistake() -> None:
         (["zookeeper.connect=z\n"], "4.0", "R0715"),
         (["request.required.acks=1\n"], "2.0", "R0715"),
         (["request.required.acks=2\n"], "0.8.1", "R0731"),
+        (["request.required.acks=2\n"], "0.8.2", "R0731"),
         (["acks=all\n"], "4.9", "R0711"),
     ],
 )
@@ -390,6 +391,8 @@ def test_what_leaves_no_answer_is_refused() -> None:
     assert refused("acks=1\nenable.idempotence=true\n", kafka="3.7") == ["R0718"]
     assert refused("inter.broker.protocol.version=3.0\n", kafka="2.8") == ["R0729"]
     assert refused("acks=2\n", kafka="3.7") == ["R0720"]
+    assert refused("acks=2\n", kafka="0.8.2") == ["R0720"]
+    assert refused("request.required.acks=2\n", kafka="0.9.0") == ["R0720"]
     assert refused("min.insync.replicas=0\nmin.insync.replica=2\nretries=x\n", kafka="3.7") == [
         "R0713",
         "R0712",

@@ -231,7 +231,7 @@ def _acks_of_several(
     origin = values["acks"].origin
     if origin is not None and chosen.acks.value not in ("0", "1", "all"):
         message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
-        advice = "it is reviewed as acks=1, which promises less; Kafka 0.8.2 dropped such values"
+        advice = "it is reviewed as acks=1, which promises less; Kafka 0.9.0 dropped such values"
         findings.warn("R0731", origin, message, advice=advice)
 
 

@@ -180,7 +180,7 @@ def value_of(
 ) -> Value | None:
     """The value of a setting in this release; None, with an error, if it is invalid."""
     try:
-        return parse(key, one.value, release)
+        return parse(key, one.value, release, one.key)
     except BadValueError as error:
         code = "R0720" if key.name == "acks" else "R0713"
         advice = FILLED_IN if is_template(one.value) else error.advice

@@ -62,7 +62,7 @@ class Switches:
     """The values of the model's switches, each with its reason in words.
 
     `min_insync_replicas` is the number that counts, after Kafka's own bounds;
-    `acks` is `0`, `1`, `all`, or before 0.8.2 a larger number of replicas.
+    `acks` is `0`, `1`, `all`, or until 0.8.2 a larger number of replicas.
     """
 
     acks: Stated[str]
