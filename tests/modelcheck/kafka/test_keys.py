@@ -62,6 +62,7 @@ COLUMNS: dict[str, type] = {
     "why": str,
     "absent": str,
     "worst": str,
+    "dynamic": str,
 }
 
 

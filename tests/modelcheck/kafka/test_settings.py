@@ -366,6 +366,32 @@ def test_a_rack_of_a_producer_is_not_taken_for_that_of_a_consumer() -> None:
     assert [(each.given.key, each.given.value) for each in found.outside] == [("client.rack", "b")]
 
 
+ALTERED = "#!/bin/sh\nkafka-configs.sh --bootstrap-server a:9092 --alter --entity-type brokers --entity-default --add-config "
+
+
+@pytest.mark.parametrize(
+    ("key", "kafka", "is_taken"),
+    [
+        ("min.insync.replicas", "1.0", False),
+        ("min.insync.replicas", "1.1", True),
+        ("log.flush.interval.messages", "3.9", True),
+        ("default.replication.factor", "3.9", False),
+    ],
+)
+def test_a_setting_that_brokers_do_not_take_while_they_run(key: str, kafka: str, is_taken: bool) -> None:  # noqa: FBT001 - a column of the table
+    """`DynamicBrokerConfig` refuses such a change; before KIP-226 there was none but of quotas."""
+    found = review("broker.id=1\n", f"{ALTERED}{key}=5\n", kafka=kafka)
+
+    assert (found.value(key).value == 5) is is_taken
+    assert ("R0715" in warned(found)) is not is_taken
+
+
+def test_unclean_elections_allowed_while_brokers_run() -> None:
+    found = review("broker.id=1\n", f"{ALTERED}unclean.leader.election.enable=true\n", kafka="2.8")
+
+    assert found.switches.unclean_election.value
+
+
 def test_min_insync_of_one_broker_with_eligible_leaders() -> None:
     text = (
         "Configs for broker 1 are:\n  min.insync.replicas=2 sensitive=false synonyms="
