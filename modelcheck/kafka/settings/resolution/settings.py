@@ -204,8 +204,8 @@ def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) 
         return replace(found, value=False, why=f"{acks.reason} switches it off")
     if found.key == "enable.idempotence" and not found.value and transactional.value:
         return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
-    if found.key == "eligible.leader.replicas.version" and found.value and not elr.value:
-        return replace(found, value=0, why=elr.reason)
+    if found.key == "eligible.leader.replicas.version" and bool(found.value) is not elr.value:
+        return replace(found, value=int(elr.value), why=elr.reason)
     return found
 
 

@@ -375,6 +375,8 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
             value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
         )
     found = known.values["eligible.leader.replicas.version"]
+    if found.origin is None and (shown := _with_eligible(known.readings)):
+        return Stated(value=True, reason=f"{shown} shows some that are eligible")
     on_by_itself = protocol_of("elr", value=True)
     if found.origin is None and known.given("metadata.version") and live < on_by_itself:
         reason = f"{known.said('metadata.version')}; the feature is on by default from {on_by_itself} on"
@@ -387,6 +389,12 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
     if found.origin is None and on:
         said += ", for clusters that began with it; one that was upgraded keeps what it had"
     return Stated(on, said, assumed=found.origin is None)
+
+
+def _with_eligible(readings: Sequence[Reading]) -> str:
+    """The place of a topic with a partition that has eligible leader replicas; empty if files show none."""
+    topics = (topic for reading in readings for topic in reading.topics)
+    return next((topic.place for topic in topics if any(part.elr for part in topic.partitions)), "")
 
 
 def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
