@@ -36,7 +36,7 @@ def resolve_possible(
 
     likeliest = resolved()
     releases = possible_releases(readings, kafka)
-    if len(releases) == 1 and len(likeliest.controllers) == 1 and (is_new or not _may_lack_elr(likeliest)):
+    if len(releases) == 1 and len(likeliest.controllers) == 1 and (is_new or not may_lack_elr(likeliest)):
         return (likeliest,)
     found = []
     for release in reversed(releases):
@@ -44,7 +44,7 @@ def resolve_possible(
             own = resolved(AssumedCluster(release))
             for controller in own.controllers:
                 found.append(resolved(AssumedCluster(release, controller)))
-                if not is_new and _may_lack_elr(found[-1]):
+                if not is_new and may_lack_elr(found[-1]):
                     found.append(resolved(AssumedCluster(release, controller, upgraded=True)))
         except SpecError:
             if release == likeliest.version.value:
@@ -53,7 +53,7 @@ def resolve_possible(
     return tuple(found)
 
 
-def _may_lack_elr(settings: Settings) -> bool:
+def may_lack_elr(settings: Settings) -> bool:
     """Whether eligible leader replicas are taken to be on, and only by the default of new clusters."""
     elr = settings.switches.eligible_leader_replicas
     return elr.value and elr.assumed
