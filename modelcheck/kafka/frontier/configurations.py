@@ -40,7 +40,7 @@ from modelcheck.kafka.settings.provenance import ResolutionDiagnostics
 from modelcheck.kafka.settings.readings import FileKind, Given, Reading, SettingLayer
 from modelcheck.kafka.settings.resolution.clients import stated_client
 from modelcheck.kafka.settings.resolution.cluster import stated_version
-from modelcheck.kafka.settings.resolution.possible import in_words, resolve_possible
+from modelcheck.kafka.settings.resolution.possible import in_words, may_lack_elr, resolve_possible
 from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.diagnostics import SpecError
 from spec.frozen import frozen
@@ -51,6 +51,10 @@ RELEASE = "kafka"
 _NAMES = {"replication.factor": FACTOR}
 ONE_REPLICA = (
     "there is 1 replica, the default where nothing gives replication.factor: --over replication.factor=3"
+)
+_BEGAN = (
+    "with Kafka 4.1 or later: a cluster that began with it; one that was upgraded has no eligible leader"
+    " replicas (eligible.leader.replicas.version) of itself"
 )
 _HEADS = {
     FACTOR: "replicas",
@@ -140,6 +144,7 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
             client=base.client,
             brokers=base.brokers,
             topic=base.topic,
+            is_new=not base.readings,
         )
     except SpecError as error:
         shown = tuple(_shown(name, value) for name, value in point.items())
@@ -148,6 +153,8 @@ def _made(base: Base, point: Mapping[str, str], guarantees: Sequence[Guarantee],
     unread = _unread(settings, point)
     shown = tuple(_counts(settings, name, value, unread) for name, value in point.items())
     notes = tuple(f"{NOT_READ} Kafka {release} has no {name}{_instead(settings, name)}" for name in unread)
+    if not base.readings and may_lack_elr(settings):
+        notes = (*notes, _BEGAN)
     found = cases(possible)
     why = next(filter(None, (_impossible(case.settings[0], case.partition, point) for case in found)), "")
     if why:

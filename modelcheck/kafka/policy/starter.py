@@ -45,7 +45,7 @@ def _lines(reviews: tuple[tuple[str, Review], ...], today: date) -> Iterator[str
 def _exception(wanted: Requirement, unmet: list[tuple[str, Review]], until: date) -> Iterator[str]:
     """An entry for the topics that do not meet a requirement today."""
     known = [review for _, review in unmet if review.met(wanted) is False]
-    lost = wanted.guarantee.fails if known else "this was not found out in the time given"
+    lost = wanted.guarantee.fails if known else "this was not found out within the limits"
     yield from ("", "[[except]]", "topics = [")
     yield from (f"  {json.dumps(name)}," for name, _ in sorted(unmet, key=lambda pair: pair[0]))
     yield from ("]", f"guarantees = [{json.dumps(str(wanted))}]", f"until = {until}")

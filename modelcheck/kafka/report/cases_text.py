@@ -1,4 +1,4 @@
-"""Where the answer depends on what no file says: the release, or the controller."""
+"""Where the answer depends on what no file says: the release, the controller, or ELR."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from modelcheck.kafka.questions.cases import AnsweredCase, strength
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.fault_table import NAMES, cells, heads
 from modelcheck.kafka.report.wording import cell, legend
-from modelcheck.kafka.settings.resolution.possible import in_words
+from modelcheck.kafka.settings.resolution.possible import elr_is_open, in_words
 from modelcheck.kafka.settings.resolution.settings import Settings
 from spec.frozen import frozen
 
@@ -44,9 +44,12 @@ def release(review: Review) -> str:
     if not review.depends:
         return f"Kafka {review.settings.version.value}"
     every = possible(review)
-    both = {each.switches.controller.value for each in every}
-    is_one = len({each.version.value for each in every}) == 1 and len(both) > 1
-    return in_words(every, every) + (", with ZooKeeper or KRaft" if is_one else "")
+    is_one = len({each.version.value for each in every}) == 1
+    both = is_one and len({each.switches.controller.value for each in every}) > 1
+    elr = is_one and elr_is_open(every, every[0].version.value)
+    return in_words(every, every) + (
+        ", with ZooKeeper or KRaft" if both else ", with or without ELR" if elr else ""
+    )
 
 
 def missing(review: Review) -> tuple[str, str]:
@@ -54,6 +57,8 @@ def missing(review: Review) -> tuple[str, str]:
     every = possible(review)
     if len({each.version.value for each in every}) > 1:
         return "the release", "--kafka VERSION"
+    if elr_is_open(every, every[0].version.value):
+        return "eligible leader replicas (ELR)", "what kafka-features describe prints"
     return "the controller", "process.roles or zookeeper.connect in a broker's file"
 
 
@@ -70,6 +75,8 @@ def lines(review: Review, width: int) -> Iterator[Line]:
         yield line(f"  {text:<{first}}  ", *cells(map(row.case.answer, NAMES)))
     used = (cell(row.case.answer(name))[0] for _, row in rows for name in NAMES)
     notes = ["faults that are survived, of any mixture", *legend(used)]
+    if any("ELR" in text for text, _ in rows):
+        notes.append("`ELR` eligible leader replicas, as in clusters that began with Kafka 4.1 or later")
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)
     yield from wrapped(line("  "), f"The rest is of {reviewed(review)}, the worst of these.", width)
     yield ()

@@ -64,7 +64,11 @@ def _case(case: AnsweredCase, settings: Sequence[Settings]) -> dict[str, object]
     """A case that the files leave possible as JSON data, with its answers."""
     return {
         "in": [
-            {"kafka": str(each.version.value), "controller": str(each.switches.controller.value)}
+            {
+                "kafka": str(each.version.value),
+                "controller": str(each.switches.controller.value),
+                "eligible_leader_replicas": each.switches.eligible_leader_replicas.value,
+            }
             for each in sorted(settings, key=lambda one: one.version.value)
         ],
         "guarantees": {each.name: answer_json(case.answer(each.name)) for each in GUARANTEES},

@@ -9,14 +9,16 @@ from counterexamples.lines import BETWEEN, Line, Piece, Role, count, line, packe
 from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.also_text import not_asked
 from modelcheck.kafka.report.cases_text import possible, release, reviewed
+from modelcheck.kafka.settings.keys.catalogue import known
 from modelcheck.kafka.settings.keys.key import NEVER
 from modelcheck.kafka.settings.provenance import Remark
-from modelcheck.kafka.settings.resolution.possible import in_words
+from modelcheck.kafka.settings.resolution.possible import elr_is_open, in_words
 from modelcheck.kafka.settings.resolution.precedence import Effective
 from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.kafka.settings.resolution.switches import Truncation
 from spec.diagnostics import render
 
+_ELR = "eligible.leader.replicas.version"  # which an upgraded cluster may not have as by default
 SHOWN = 8  # names in a list, without --verbose
 
 
@@ -73,6 +75,11 @@ def _assumed(review: Review, width: int) -> Iterator[Line]:
     if settings.switches.controller.assumed:
         kind = settings.switches.controller
         assumed.append((str(kind.value), f"{kind.reason}{_of_the_other(review)}"))
+    if elr_is_open(possible(review), settings.version.value):
+        elr = settings.switches.eligible_leader_replicas
+        other = "without them it is" if elr.value else "with them it is"
+        how = "not worse" if review.depends else "the same"
+        assumed.append(("ELR" if elr.value else "no ELR", f"{elr.reason}; {other} {how}"))
     if assumed:
         yield line(Piece("Assumed", Role.STRONG))
         first = max(len(what) for what, _ in assumed)
@@ -114,7 +121,11 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
     """The defaults of the release, and its behaviour where it has no such key."""
     version = settings.version.value
     yield line(Piece(f"By default in Kafka {version}", Role.STRONG))
-    given = [line(f"{one.key}={_plain(one)}") for one in settings.defaulted if one.value is not None]
+    given = [
+        line(f"{one.key}={_plain(one)}")
+        for one in settings.defaulted
+        if one.value is not None and not (one.key == _ELR and str(one.value) != known(_ELR).default(version))
+    ]
     if given:
         yield from packed(line("  "), given, width, BETWEEN)
     for one in settings.defaulted:

@@ -12,8 +12,8 @@ from modelcheck.kafka.questions.question import MOVE, has_moves, kind_of
 CELLS = {  # what the marks of the table mean, in addition to plain numbers
     "+": "`n+` n faults are survived, no more were tried",
     "all": "`all` any number of faults is survived",
-    "<": "`<n` lost with n faults; with fewer is not known in the time given",
-    "?": "`n+?` n faults are survived, more is not known in the time given",
+    "<": "`<n` lost with n faults; with fewer is not known",
+    "?": "`n+?` n faults are survived, more is not known",
     "no": "`no` broken without any fault",
     "ok": "`ok` it breaks nothing",
 }

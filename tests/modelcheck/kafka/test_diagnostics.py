@@ -54,7 +54,7 @@ server.properties:1:34: error[R0713]: `unclean.leader.election.enable` must be t
         "acks=2\n",
         "3.7",
         """\
-producer.properties:1:6: error[R0720]: `acks=2` was last allowed in Kafka 0.8.1: it is 0, 1, or all (-1)
+producer.properties:1:6: error[R0720]: `acks=2`: it is 0, 1, or all (-1); until Kafka 0.8.2 the old producer had others
     1 | acks=2
       |      ^
   help: to have 2 replicas hold a record, write `acks=all` and `min.insync.replicas=2`""",

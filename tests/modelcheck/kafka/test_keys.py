@@ -62,6 +62,7 @@ COLUMNS: dict[str, type] = {
     "why": str,
     "absent": str,
     "worst": str,
+    "dynamic": str,
 }
 
 
@@ -177,7 +178,12 @@ def test_acks_by_version(text: str, release: str, meaning: str) -> None:
 @pytest.mark.parametrize(
     ("key", "text", "release", "message"),
     [
-        ("acks", "2", "0.8.2", "`acks=2` was last allowed in Kafka 0.8.1: it is 0, 1, or all (-1)"),
+        (
+            "acks",
+            "2",
+            "0.8.2",
+            "`acks=2`: it is 0, 1, or all (-1); until Kafka 0.8.2 the old producer had others",
+        ),
         ("acks", "all", "0.8.1", "`acks` must be a number in Kafka 0.8.1"),
         ("acks", "quorum", "3.7", "`acks` must be 0, 1, or all (-1)"),
         ("min.insync.replicas", "0", "3.7", "`min.insync.replicas` must be at least 1"),

@@ -126,13 +126,58 @@ def test_what_answers_the_same_in_every_release_is_told_as_one(review: Run) -> N
 
 
 def test_equal_questions_are_asked_once() -> None:
-    """22 releases and controllers are seven questions; where the release is given, one."""
+    """26 releases, controllers and states of ELR are seven questions; where the release is given, one."""
     found = questions.cases(settings(UNCLEAN))
 
-    assert len(settings(UNCLEAN)) == 22
+    assert len(settings(UNCLEAN)) == 26
     assert len(found) == 7
-    assert sum(len(each.settings) for each in found) == 22
+    assert sum(len(each.settings) for each in found) == 26
     assert len(questions.cases(settings(UNCLEAN, "process.roles=broker\n", kafka="3.8"))) == 1
+
+
+BROKER = "process.roles=broker\nmin.insync.replicas=2\ndefault.replication.factor=3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kafka", "elr"),
+    [
+        ("node.id=1\n", "4.0", [False]),
+        ("node.id=1\n", "4.1", [True, False]),
+        ("eligible.leader.replicas.version=0\n", "4.1", [False]),
+        ("eligible.leader.replicas.version=1\n", "4.1", [True]),
+        ("metadata.version=4.0-IV3\n", "4.1", [False]),
+        ("metadata.version=4.1\n", "4.2", [True, False]),
+    ],
+)
+def test_a_cluster_that_may_have_been_upgraded_may_be_without_elr(
+    text: str, kafka: str, elr: Sequence[bool]
+) -> None:
+    """A new release takes no feature on by itself: `kafka-features upgrade` does (KIP-584)."""
+    found = [each.switches.eligible_leader_replicas.value for each in settings(BROKER, text, kafka=kafka)]
+
+    assert found == elr
+
+
+def test_the_cases_with_and_without_elr_are_told_apart_only_where_both_are_possible() -> None:
+    every = settings(BROKER)
+    off = [each for each in every if not each.switches.eligible_leader_replicas.value]
+    on = [each for each in every if each.switches.eligible_leader_replicas.value]
+
+    assert in_words(every, every) == "Kafka 3.3 to 4.4"
+    assert in_words(off, every) == "Kafka 3.3 to 4.0, 4.1 to 4.4 without ELR"
+    assert in_words(on, every) == "Kafka 4.1 to 4.4 with ELR"
+
+
+def test_what_eligible_leader_replicas_prevent_is_not_taken_for_granted(
+    review: Run, golden: Callable[[str, str], None]
+) -> None:
+    topic = "kafka-topics.sh --create --topic t --replication-factor 3 --config min.insync.replicas=2\n"
+    code, printed = review({"topic.sh": topic}, "--kafka", "4.1", "--require", "durable:2")
+
+    golden("review/elr_not_given.txt", head(printed))
+
+    assert code == Exit.VIOLATED
+    assert "no ELR" in printed
 
 
 def head(printed: str) -> str:

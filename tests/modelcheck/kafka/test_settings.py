@@ -167,6 +167,12 @@ def test_the_truncation_rule_follows_what_brokers_speak(text: str, kafka: str, r
     assert review(text + "\nzookeeper.connect=z\n", kafka=kafka).switches.truncation.value is rule
 
 
+ELIGIBLE = (
+    "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+    "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1\tElr: {}\tLastKnownElr: \n"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "kafka", "elr"),
     [
@@ -179,6 +185,8 @@ def test_the_truncation_rule_follows_what_brokers_speak(text: str, kafka: str, r
         ("process.roles=broker\nmetadata.version=3.9", "4.1", False),
         ("process.roles=broker\nmetadata.version=4.0-IV3", "4.1", False),
         ("process.roles=broker\nmetadata.version=4.1-IV0", "4.1", True),
+        (ELIGIBLE.format("2"), "4.0", True),
+        (ELIGIBLE.format("N/A"), "4.0", False),
         ("zookeeper.connect=z", "3.8", False),
     ],
 )
@@ -349,7 +357,9 @@ def test_keys_of_ones_own_are_listed_and_no_mistake() -> None:
         (["zookeeper.connect=z\n"], "4.0", "R0715"),
         (["request.required.acks=1\n"], "2.0", "R0715"),
         (["request.required.acks=2\n"], "0.8.1", "R0731"),
+        (["request.required.acks=2\n"], "0.8.2", "R0731"),
         (["acks=all\n"], "4.9", "R0711"),
+        (["process.roles=broker\nunclean.leader.election.enable=true\n"], "3.9", "R0740"),
     ],
 )
 def test_what_is_odd_but_runs_is_a_warning(texts: list[str], kafka: str, code: str) -> None:
@@ -363,6 +373,43 @@ def test_a_rack_of_a_producer_is_not_taken_for_that_of_a_consumer() -> None:
     assert warned(found) == []
     assert ("client.rack", "a") in [(each.given.key, each.given.value) for each in found.ignored]
     assert [(each.given.key, each.given.value) for each in found.outside] == [("client.rack", "b")]
+
+
+ALTERED = """\
+#!/bin/sh
+kafka-configs.sh --bootstrap-server a:9092 --alter --entity-type brokers --entity-default --add-config """
+
+
+@pytest.mark.parametrize(
+    ("key", "kafka", "is_taken"),
+    [
+        ("min.insync.replicas", "1.0", False),
+        ("min.insync.replicas", "1.1", True),
+        ("log.flush.interval.messages", "3.9", True),
+        ("default.replication.factor", "3.9", False),
+    ],
+)
+def test_a_setting_that_brokers_do_not_take_while_they_run(key: str, kafka: str, is_taken: bool) -> None:  # noqa: FBT001 - a column of the table
+    """`DynamicBrokerConfig` refuses such a change; before KIP-226 there was none but of quotas."""
+    found = review("broker.id=1\n", f"{ALTERED}{key}=5\n", kafka=kafka)
+
+    assert (found.value(key).value == 5) is is_taken
+    assert ("R0715" in warned(found)) is not is_taken
+
+
+def test_unclean_elections_are_allowed_by_the_controllers_own_file() -> None:
+    broker, allowed = "process.roles=broker\n", "unclean.leader.election.enable=true\n"
+
+    assert "R0740" in warned(review(broker + allowed, kafka="4.0"))
+    assert "R0740" not in warned(review(broker + allowed, kafka="3.8"))
+    assert "R0740" not in warned(review(broker, "process.roles=controller\n" + allowed, kafka="4.0"))
+    assert "R0740" not in warned(review("process.roles=broker,controller\n" + allowed, kafka="4.0"))
+
+
+def test_unclean_elections_allowed_while_brokers_run() -> None:
+    found = review("broker.id=1\n", f"{ALTERED}unclean.leader.election.enable=true\n", kafka="2.8")
+
+    assert found.switches.unclean_election.value
 
 
 def test_min_insync_of_one_broker_with_eligible_leaders() -> None:
@@ -389,7 +436,10 @@ def test_what_leaves_no_answer_is_refused() -> None:
     assert refused("default.replication.factor=3\n", brokers=2) == ["R0717"]
     assert refused("acks=1\nenable.idempotence=true\n", kafka="3.7") == ["R0718"]
     assert refused("inter.broker.protocol.version=3.0\n", kafka="2.8") == ["R0729"]
+    assert refused("metadata.version=3.2\n", kafka="4.0") == ["R0729"]
     assert refused("acks=2\n", kafka="3.7") == ["R0720"]
+    assert refused("acks=2\n", kafka="0.8.2") == ["R0720"]
+    assert refused("request.required.acks=2\n", kafka="0.9.0") == ["R0720"]
     assert refused("min.insync.replicas=0\nmin.insync.replica=2\nretries=x\n", kafka="3.7") == [
         "R0713",
         "R0712",

@@ -69,7 +69,8 @@ class CatalogueKey:
     it may change that the model does not show; `absent`, of a modelled key,
     what Kafka does in releases without it.  `worst` is the end of the values' order, `low` or `high`, at
     which more records can be lost; empty if there is no such order.  `own_defaults` are of a key without a
-    config entry in the model; `of_model` is whether it has one, see NOTE(releases).
+    config entry in the model; `of_model` is whether it has one, see NOTE(releases).  `dynamic` is the first
+    release in which a modelled key can be set while brokers run; None if it cannot.
     """
 
     name: str
@@ -81,6 +82,7 @@ class CatalogueKey:
     other_names: tuple[str, ...] = ()
     first: Version = OLDEST
     last: Version | None = None
+    dynamic: Version | None = None
     own_defaults: tuple[Default, ...] = ()
     low: int | None = None
     topic_name: str = ""
@@ -155,10 +157,11 @@ class BadValueError(ValueError):
         self.advice = advice
 
 
-def parse(key: CatalogueKey, text: str, release: Version) -> Value:
+def parse(key: CatalogueKey, text: str, release: Version, name: str = "") -> Value:
     """The value that a text means for a key in a release. Raises BadValueError.
 
-    Acks come out as `0`, `1`, `all`, or before 0.8.2 a larger number.
+    `name` is that under which the key is given, by default its main one.  Acks come out as `0`, `1`, `all`,
+    or of the old producer, until 0.8.2, a larger number.
     """
     trimmed = text.strip(_BLANKS)
     if trimmed != trimmed.strip() and key.type is not Type.TEXT:
@@ -170,7 +173,7 @@ def parse(key: CatalogueKey, text: str, release: Version) -> Value:
         case Type.INT | Type.LONG:
             return _number(key, trimmed)
         case Type.ACKS:
-            return _acks(key, trimmed, release)
+            return _acks(key, trimmed, release, is_old_name=name in key.other_names)
         case Type.PROTOCOL:
             return _protocol(key, trimmed)
         case Type.ROLES:
@@ -213,9 +216,12 @@ def _number(key: CatalogueKey, text: str) -> int:
     return number
 
 
-def _acks(key: CatalogueKey, text: str, release: Version) -> str:
-    """Parse `acks`, as the release spells it. Raises BadValueError."""
-    old = release.line < (0, 8, 2)
+def _acks(key: CatalogueKey, text: str, release: Version, *, is_old_name: bool) -> str:
+    """Parse `acks`, as the release spells it. Raises BadValueError.
+
+    0.8.2 has the old producer and the Java one; its brokers warn of numbers above 1, and do as they say.
+    """
+    old = release.line < (0, 8, 2) or (release.line == (0, 8, 2) and is_old_name)
     if text in ("0", "1", "-1"):
         return "all" if text == "-1" else text
     if old and text.isascii() and text.isdigit():
@@ -228,7 +234,7 @@ def _acks(key: CatalogueKey, text: str, release: Version) -> str:
         return text
     if text.isascii() and text.isdigit():
         raise BadValueError(
-            f"`{key.name}={text}` was last allowed in Kafka 0.8.1: it is 0, 1, or all (-1)",
+            f"`{key.name}={text}`: it is 0, 1, or all (-1); until Kafka 0.8.2 the old producer had others",
             f"to have {text} replicas hold a record, write `acks=all` and `min.insync.replicas={text}`",
         )
     raise BadValueError(f"`{key.name}` must be 0, 1, or all (-1)")

@@ -9,10 +9,12 @@ from modelcheck.kafka.settings.keys.versions import Version, of, protocol
 from modelcheck.kafka.settings.provenance import ResolutionDiagnostics, Stated
 from modelcheck.kafka.settings.readings import Given, SettingLayer, Topic
 from modelcheck.kafka.settings.resolution.precedence import Effective
-from modelcheck.kafka.settings.resolution.switches import Switches
+from modelcheck.kafka.settings.resolution.switches import Controller, Switches
 from spec.diagnostics import Diagnostic, Note
 
 _LEAVES_REPLICAS = of(2, 4)
+_KRAFT_ALONE = of(4, 0)
+_OLDEST_LEVEL = protocol("3.3-IV3")  # of metadata.version, in releases with KRaft alone (KIP-896)
 
 
 def find_conflicts(
@@ -31,8 +33,10 @@ def find_conflicts(
     _two_controllers(release.value, values, findings)
     _unclean_without_effect(release.value, values, chosen, findings)
     _protocol_ahead(release, values, findings)
+    _protocol_behind(release, values, findings)
     _min_insync_with_elr(values, chosen, findings)
     _min_insync_of_the_controllers(values, chosen, findings)
+    _unclean_of_the_controllers(values, chosen, findings)
     _elr_of_an_old_level(values, findings)
     _acks_of_several(values, chosen, findings)
     _min_insync_unused(values, chosen, findings)
@@ -184,6 +188,19 @@ def _protocol_ahead(
             )
 
 
+def _protocol_behind(
+    release: Stated[Version], values: Mapping[str, Effective], findings: ResolutionDiagnostics
+) -> None:
+    """Add an error for a metadata version older than the release starts with."""
+    found = values["metadata.version"]
+    if found.origin is None or not isinstance(found.value, str):
+        return
+    if release.value >= _KRAFT_ALONE and protocol(found.value) < _OLDEST_LEVEL:
+        message = f"Kafka {release.value} does not start below {_OLDEST_LEVEL}, and this is `{found.value}`"
+        advice = f"raise it with an older release first; Kafka is {release.value} {release.reason}"
+        findings.error("R0729", found.origin, message, advice=advice)
+
+
 def _min_insync_with_elr(
     values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
 ) -> None:
@@ -206,6 +223,25 @@ def _min_insync_of_the_controllers(
     message = f"`min.insync.replicas={found.value}` of a broker's file is not what counts: {counts.reason}"
     advice = "give the controllers' file too; or set it for the cluster, or for the topic"
     findings.warn("R0740", origin, message, advice=advice)
+
+
+def _unclean_of_the_controllers(
+    values: Mapping[str, Effective], chosen: Switches, findings: ResolutionDiagnostics
+) -> None:
+    """Warn about unclean election in a broker's file where the controllers' counts, and is not given."""
+    origin, roles = values["unclean.leader.election.enable"].origin, values["process.roles"]
+    if origin is None or origin.layer is not SettingLayer.BROKER_STATIC or roles.origin is None:
+        return
+    its = [one for one in (roles.origin, *roles.overridden) if one.home == origin.home]
+    if any("controller" in one.value for one in its) or not its:
+        return
+    if chosen.unclean_election.value and chosen.controller.value is Controller.KRAFT:
+        message = (
+            "`unclean.leader.election.enable=true` of a broker's file is not what counts: with KRaft the"
+            " active controller's own value does (KAFKA-12670), and no file of a controller is given"
+        )
+        advice = "it is reviewed as if the controllers had it too; give their file, or set it for the topic"
+        findings.warn("R0740", origin, message, advice=advice)
 
 
 def _elr_of_an_old_level(values: Mapping[str, Effective], findings: ResolutionDiagnostics) -> None:
@@ -231,7 +267,7 @@ def _acks_of_several(
     origin = values["acks"].origin
     if origin is not None and chosen.acks.value not in ("0", "1", "all"):
         message = f"`acks={chosen.acks.value}` waits for that many replicas, which the model does not have"
-        advice = "it is reviewed as acks=1, which promises less; Kafka 0.8.2 dropped such values"
+        advice = "it is reviewed as acks=1, which promises less; Kafka 0.9.0 dropped such values"
         findings.warn("R0731", origin, message, advice=advice)
 
 

@@ -1,4 +1,4 @@
-"""The settings in each release, and with each controller, that the files leave possible.
+"""The settings in each release, with each controller, with and without ELR, that the files leave possible.
 
 What no file shows is never assumed to be the better case: a review asks about all of these.
 """
@@ -22,11 +22,13 @@ def resolve_possible(
     client: str | None = None,
     brokers: int | None = None,
     topic: str | None = None,
+    is_new: bool = False,
 ) -> tuple[Settings, ...]:
     """The settings of one topic in each case that the files leave possible, the likeliest first.
 
-    The likeliest is what `resolve` assumes.  A release in which the settings are a mistake is not possible.
-    Raises SpecError, as `resolve` does, if they are one in the likeliest.
+    The likeliest is what `resolve` assumes.  A cluster that `is_new` has the features that its release has
+    by default; another may have been upgraded, and be without.  A release in which the settings are a
+    mistake is not possible.  Raises SpecError, as `resolve` does, if they are one in the likeliest.
     """
 
     def resolved(possible: AssumedCluster | None = None) -> Settings:
@@ -34,13 +36,16 @@ def resolve_possible(
 
     likeliest = resolved()
     releases = possible_releases(readings, kafka)
-    if len(releases) == 1 and len(likeliest.controllers) == 1:
+    if len(releases) == 1 and len(likeliest.controllers) == 1 and (is_new or not may_lack_elr(likeliest)):
         return (likeliest,)
     found = []
     for release in reversed(releases):
         try:
             own = resolved(AssumedCluster(release))
-            found += [resolved(AssumedCluster(release, controller)) for controller in own.controllers]
+            for controller in own.controllers:
+                found.append(resolved(AssumedCluster(release, controller)))
+                if not is_new and may_lack_elr(found[-1]):
+                    found.append(resolved(AssumedCluster(release, controller, upgraded=True)))
         except SpecError:
             if release == likeliest.version.value:
                 raise
@@ -48,27 +53,50 @@ def resolve_possible(
     return tuple(found)
 
 
+def may_lack_elr(settings: Settings) -> bool:
+    """Whether eligible leader replicas are taken to be on, and only by the default of new clusters."""
+    elr = settings.switches.eligible_leader_replicas
+    return elr.value and elr.assumed
+
+
+def elr_is_open(among: Sequence[Settings], release: Version) -> bool:
+    """Whether `among` the cases of a release there are some with and some without ELR."""
+    of_release = [each for each in among if each.version.value == release]
+    return len({each.switches.eligible_leader_replicas.value for each in of_release}) > 1
+
+
 def in_words(cases: Sequence[Settings], among: Sequence[Settings]) -> str:
     """The releases and controllers of some cases: "Kafka 3.3 to 3.8 with KRaft, 3.0 to 3.9 with ZooKeeper".
 
-    A controller is named where `among` all cases there are both in the same releases.
+    A controller, and whether there is ELR (eligible leader replicas), is named where `among` all cases there
+    are both in the same releases.
     """
     both = len({each.switches.controller.value for each in among}) > 1
     parts: list[str] = []
-    by_releases: dict[tuple[Version, ...], list[Controller]] = {}
+    by_releases: dict[tuple[tuple[Version, ...], str], list[Controller]] = {}
     for controller in Controller:
-        releases = tuple(sorted(_releases(cases, controller)))
-        if releases:
-            by_releases.setdefault(releases, []).append(controller)
-    for releases, controllers in by_releases.items():
+        by_elr: dict[str, list[Version]] = {}
+        for release in sorted(_releases(cases, controller)):
+            by_elr.setdefault(_elr(cases, among, release), []).append(release)
+        for elr, same in by_elr.items():
+            by_releases.setdefault((tuple(same), elr), []).append(controller)
+    for (releases, elr), controllers in by_releases.items():
         for first, last in _runs(releases):
             span = str(first) if first == last else f"{first} to {last}"
             wanted = both and _is_open(among, first, last) and len(controllers) == 1
-            parts.append(f"{span} with {_NAMES[controllers[0]]}" if wanted else span)
+            parts.append((f"{span} with {_NAMES[controllers[0]]}" if wanted else span) + elr)
     return "Kafka " + ", ".join(parts)
 
 
 _NAMES = {Controller.ZOOKEEPER: "ZooKeeper", Controller.KRAFT: "KRaft"}
+
+
+def _elr(cases: Sequence[Settings], among: Sequence[Settings], release: Version) -> str:
+    """Whether some cases of a release are those with ELR, or without, if `among` all there are both."""
+    if not elr_is_open(among, release) or elr_is_open(cases, release):
+        return ""
+    found = next(each for each in cases if each.version.value == release)
+    return " with ELR" if found.switches.eligible_leader_replicas.value else " without ELR"
 
 
 def _releases(cases: Sequence[Settings], controller: Controller) -> set[Version]:

@@ -30,6 +30,7 @@ _READERS = {
     SettingLayer.CLUSTER_DYNAMIC: Reader.BROKER,
     SettingLayer.BROKER_STATIC: Reader.BROKER,
 }
+_WHILE_RUNNING = {SettingLayer.BROKER_DYNAMIC, SettingLayer.CLUSTER_DYNAMIC}
 _SHOWN = 3  # other values in a warning
 _SLIPS_LOOKED_AT = 500  # names; a file with more unknown ones is no slip of the pen
 
@@ -86,6 +87,8 @@ def sorted_out(
         elif not (_is_of_a_library(key, client) or _is_read(key, one, release, findings)):
             continue
         elif key.standing is Standing.MODELLED:
+            if _is_refused(key, one, release, findings):
+                continue
             _misplaced(key, one, findings)
             groups[key.name].append(one)
         elif seen[_place(one)] is not one:
@@ -159,6 +162,18 @@ def _is_read(key: CatalogueKey, one: Given, release: Version, findings: Resoluti
     return False
 
 
+def _is_refused(key: CatalogueKey, one: Given, release: Version, findings: ResolutionDiagnostics) -> bool:
+    """Whether this release does not let the setting be made while brokers run; a warning if so."""
+    if one.layer not in _WHILE_RUNNING or (key.dynamic is not None and key.dynamic <= release):
+        return False
+    when = "" if key.dynamic is None else f"; Kafka {key.dynamic} is the first that does"
+    message = f"Kafka {release} does not change `{one.key}` while brokers run{when}"
+    advice = "set it in the brokers' files; as it is here it has no effect"
+    findings.warnings.append(Diagnostic("R0715", one.source, one.key_span, message, help=advice))
+    findings.ignored.append(Remark(one, f"no broker of Kafka {release} takes it while it runs"))
+    return True
+
+
 def _misplaced(key: CatalogueKey, one: Given, findings: ResolutionDiagnostics) -> None:
     """Warn about a setting in a configuration whose reader ignores it."""
     reader, owners = _READERS.get(one.layer), key.readers_of(one.key)
@@ -180,7 +195,7 @@ def value_of(
 ) -> Value | None:
     """The value of a setting in this release; None, with an error, if it is invalid."""
     try:
-        return parse(key, one.value, release)
+        return parse(key, one.value, release, one.key)
     except BadValueError as error:
         code = "R0720" if key.name == "acks" else "R0713"
         advice = FILLED_IN if is_template(one.value) else error.advice

@@ -103,10 +103,14 @@ class Settings:
 
 @frozen
 class AssumedCluster:
-    """A release that the files leave possible, and a controller, None if they show it."""
+    """A release that the files leave possible, and a controller, None if they show it.
+
+    `upgraded` is whether the cluster is older than the release.
+    """
 
     release: Version
     controller: Controller | None = None
+    upgraded: bool = False
 
 
 def resolve(
@@ -148,7 +152,8 @@ def resolve(
     factor = _factor(chosen, values)
     count = stated_brokers(readings, brokers, factor.value, findings)
     controller = None if possible is None else possible.controller
-    about = Known(version.value, values, readings, factor, producer, controller)
+    upgraded = possible is not None and possible.upgraded
+    about = Known(version.value, values, readings, factor, producer, controller, upgraded)
     made = switches(about)
     find_conflicts(version, count, chosen, values, made, findings)
     find_misplaced(readings, count, chosen, findings)
@@ -199,8 +204,8 @@ def _settled(found: Effective, values: Mapping[str, Effective], made: Switches) 
         return replace(found, value=False, why=f"{acks.reason} switches it off")
     if found.key == "enable.idempotence" and not found.value and transactional.value:
         return replace(found, value=True, why=f"transactional.id ({transactional.why}) switches it on")
-    if found.key == "eligible.leader.replicas.version" and found.value and not elr.value:
-        return replace(found, value=0, why=elr.reason)
+    if found.key == "eligible.leader.replicas.version" and bool(found.value) is not elr.value:
+        return replace(found, value=int(elr.value), why=elr.reason)
     return found
 
 

@@ -62,7 +62,7 @@ class Switches:
     """The values of the model's switches, each with its reason in words.
 
     `min_insync_replicas` is the number that counts, after Kafka's own bounds;
-    `acks` is `0`, `1`, `all`, or before 0.8.2 a larger number of replicas.
+    `acks` is `0`, `1`, `all`, or until 0.8.2 a larger number of replicas.
     """
 
     acks: Stated[str]
@@ -88,7 +88,10 @@ class Switches:
 
 @frozen
 class Known:
-    """The settings and facts from which switches are derived; `controller` is one to take for granted."""
+    """The settings and facts from which switches are derived; `controller` is one to take for granted.
+
+    `upgraded` is whether the cluster is older than its release, so that no feature is on by default.
+    """
 
     release: Version
     values: Mapping[str, Effective]
@@ -96,6 +99,7 @@ class Known:
     factor: Stated[int]
     client: Stated[Client]
     controller: Controller | None = None
+    upgraded: bool = False
 
     def said(self, key: str) -> str:
         """A key's value with its place or reason, as part of a sentence."""
@@ -371,15 +375,26 @@ def _eligible_leader_replicas(known: Known, controller: Controller, live: Protoc
             value=False, reason=f"{known.said('metadata.version')}; eligible leader replicas need 4.0-IV1"
         )
     found = known.values["eligible.leader.replicas.version"]
+    if found.origin is None and (shown := _with_eligible(known.readings)):
+        return Stated(value=True, reason=f"{shown} shows some that are eligible")
     on_by_itself = protocol_of("elr", value=True)
     if found.origin is None and known.given("metadata.version") and live < on_by_itself:
         reason = f"{known.said('metadata.version')}; the feature is on by default from {on_by_itself} on"
         return Stated(value=False, reason=reason, assumed=True)
     on = isinstance(found.value, int) and found.value > 0
     said = known.said("eligible.leader.replicas.version")
+    if found.origin is None and on and known.upgraded:
+        reason = "no file shows eligible leader replicas, and an upgraded cluster has none of itself"
+        return Stated(value=False, reason=reason, assumed=True)
     if found.origin is None and on:
         said += ", for clusters that began with it; one that was upgraded keeps what it had"
     return Stated(on, said, assumed=found.origin is None)
+
+
+def _with_eligible(readings: Sequence[Reading]) -> str:
+    """The place of a topic with a partition that has eligible leader replicas; empty if files show none."""
+    topics = (topic for reading in readings for topic in reading.topics)
+    return next((topic.place for topic in topics if any(part.elr for part in topic.partitions)), "")
 
 
 def _since_release(known: Known, entry: str, fix: str) -> Stated[bool]:
