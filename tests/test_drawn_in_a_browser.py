@@ -116,13 +116,17 @@ def test_texts_of_a_picture_in_a_document_have_room(page: Page, path: Path) -> N
         ('<text x="8" y="20" class="dim">▸</text>', "leads nowhere"),
         ('<text x="690" y="20">abcdef</text>', "leaves the picture"),
         (
-            '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 25l-9 -4v9z" class="point"/>'
-            '<rect x="50" y="20" width="9" height="9" class="halo"/>',
+            (
+                '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 25l-9 -4v9z" class="point"/>'
+                '<rect x="50" y="20" width="9" height="9" class="halo"/>'
+            ),
             "is hidden",
         ),
         (
-            '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 20l-9 -4v9z" class="point"/>'
-            '<text x="50" y="24">a</text>',
+            (
+                '<line x1="60" y1="0" x2="60" y2="9" class="life"/><path d="M60 20l-9 -4v9z" class="point"/>'
+                '<text x="50" y="24">a</text>'
+            ),
             "lies over the end",
         ),
     ],

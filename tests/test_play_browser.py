@@ -15,8 +15,8 @@ from counterexamples.play.page import address as address_of
 from modelcheck.answers.notebook import PlayPage
 from modelcheck.answers.played import played, played_beforehand
 from spec.load import loads
-from tests.test_drawn_in_a_browser import faults_in
 from tests.stories import named, story
+from tests.test_drawn_in_a_browser import faults_in
 
 NASTY = "</script><script>document.title='hacked'</script><img src=x onerror=alert(1)>"
 TOY = f"""
@@ -77,7 +77,8 @@ fault cut(s: Server) {
 }
 invariant short: forall s: Server. size(s.log) < 7
 check words {
-  scope Server = {first_of_the_servers, second}, Order = {a_very_long_name_of_an_order, b}, Term = 1, Index = 7
+  scope Server = {first_of_the_servers, second}, Order = {a_very_long_name_of_an_order, b}
+  scope Term = 1, Index = 7
   faults <= 1
 }
 """
