@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.comparisons import COMPARISONS
-from tests.fuzz.mutants import MUTANTS, Mutant
+from tests.fuzz.mutants.__main__ import MUTANTS
+from tests.fuzz.mutants.mutant import Mutant
 from tests.fuzz.others import OTHERS
 
 ROOT = Path(__file__).parents[2]

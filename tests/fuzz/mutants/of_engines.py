@@ -1,44 +1,8 @@
-"""Wrong changes of our own engines, each with what is to find it: `python -m tests.fuzz.mutants`.
-
-They are the test of the tests: a change that nothing finds says where a test is missing.
-"""
+"""Wrong changes of the language and the engines."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import monotonic
-
-from tests.fuzz.__main__ import say
-
-ROOT = Path(__file__).parents[2]
-PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
-COPIED = (*PACKAGES, "tests", "tools", "pyproject.toml")
-MODELS = 400  # that a change may stay hidden in
-SECONDS = 600
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A wrong change: what is wrong, in which file, which text it replaces by which, and what looks for it.
-
-    `by` is a look of the fuzzer at models, or a test.
-    """
-
-    what: str
-    file: str
-    old: str
-    new: str
-    by: str
-
+from tests.fuzz.mutants.mutant import Mutant
 
 PLAIN, TWO, RESUMED, BMC = "explicit, 1 thread", "explicit, 2 threads", "explicit, resumed", "bmc"
 SYMMETRIC, LAST, REPRESENTATIVES = "explicit, symmetry", "last layer", "representatives"
@@ -51,12 +15,9 @@ STATES, PUT_IN_ORDER = f"{CODEGEN}/states", "tests/modelcheck/explicit/test_repr
 SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/test_sampler.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
-TABLE, ASKERS = "spark_explore/questions", "tests/spark_explore/test_askers.py"
-COLUMNS = "spark_explore/columns.py"
-UNPACKED = "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
 ORDINALS = "tests/modelcheck/test_ordinals.py --all -k not(protocols)"
-MUTANTS = (
+OF_ENGINES = (
     Mutant("one bit too few for a value", f"{CODEGEN}/values/packing.py", "return (count - 1).bit_length()",
            "return max(count - 2, 0).bit_length()", PLAIN),
     Mutant("a map without room for its last key", f"{CODEGEN}/values/packing.py",
@@ -167,8 +128,7 @@ MUTANTS = (
            "if name not in self.best or find.cost < self.best[name].cost:",
            "if name not in self.best:", f"{AGREEMENT} -k cheaper_later"),
     Mutant("two threads count as one", f"{EXPLICIT}/search/tally.py",
-           "self.words[place] = sum(worker.context[place] for worker in workers)",
-           "self.words[place] = max(worker.context[place] for worker in workers)", TWO),
+           "map(sum, zip(*rows, strict=True))", "map(max, zip(*rows, strict=True))", TWO),
     Mutant("a checkpoint forgets what waits", f"{EXPLICIT}/search/checkpoint.py",
            '"seeds": [[depth, list(counts)] for depth, counts in search.seeds],', '"seeds": [],', RESUMED),
     Mutant("a checkpoint swaps two sums", f"{EXPLICIT}/search/checkpoint.py",
@@ -518,112 +478,4 @@ MUTANTS = (
     Mutant("the last layer is believed of one more fault", "modelcheck/search/layers.py",
            "if self.task.partial_order and self.task.faults and faults == self.budget.total:",
            "if self.task.partial_order and self.task.faults and faults == -1:", COMMUTING),
-    Mutant("questions have one key", f"{TABLE}/answered.py", "repr(each.key)", "repr(None)", ASKERS),
-    Mutant("each row is a question of its own", f"{TABLE}/answered.py", "repr(each.key)",
-           "repr((row, each.key))", ASKERS),
-    Mutant("a row of a question that is known has none", f"{TABLE}/answered.py",
-           "                    found.append(", "                    question and found.append(", ASKERS),
-    Mutant("the first row that asks has no question", f"{TABLE}/answered.py",
-           "question = None if key in sent", "question = None if not sent", ASKERS),
-    Mutant("what is wrong with a row ends its task", f"{TABLE}/answered.py",
-           "        yield TableQuestion((PROBLEM, told), NoQuestion(told), {})", "        raise", ASKERS),
-    Mutant("the answer of a question that cannot be asked has no problem", f"{TABLE}/answered.py",
-           "yield {PROBLEM: question.problem}", "yield {}", ASKERS),
-    Mutant("checks of other faults are one question", f"{TABLE}/of_models.py", "check.budget, ", "", ASKERS),
-    Mutant("a check has the name of the model", f"{TABLE}/of_models.py", '"check": check.name',
-           '"check": model.name', ASKERS),
-    Mutant("topics of other releases are one question", "modelcheck/commands/kafka/topic_reviews.py",
-           "(_releases(case), same_question(case.settings[0], case.partition))",
-           "(same_question(case.settings[0], case.partition),)", ASKERS),
-    Mutant("topics with other replicas are one question", "modelcheck/kafka/questions/cases.py",
-           "size = (settings.brokers.value, partition.replicas, partition.in_sync_wanted)",
-           "size = (settings.brokers.value, partition.in_sync_wanted)", ASKERS),
-    Mutant("a cluster has the brokers that its files show", f"{TABLE}/of_kafka.py",
-           "*map(values.get, GIVEN)", "*map(values.get, GIVEN[:2]), None", ASKERS),
-    Mutant("any number of faults is survived where one is", f"{TABLE}/of_kafka.py",
-           '"survives_any": answer.survived is None', '"survives_any": answer.survived is not None', ASKERS),
-    Mutant("a value across two words is cut", COLUMNS, "if shift + width > WORD:", "if False:", UNPACKED),
-    Mutant("a value anywhere across two words is cut", COLUMNS, "if per_row > 1:", "if False:", UNPACKED),
-    Mutant("a number begins at 0", COLUMNS, ".astype(np.int64) + packing.lo)", ".astype(np.int64))",
-           UNPACKED),
-    Mutant("an option has the value one later", COLUMNS, "own[:, word] -= borrows", "pass", UNPACKED),
-    Mutant("an option borrows from every word", COLUMNS, "borrows * (own[:, word] == 0)", "borrows",
-           UNPACKED),
-    Mutant("the cases of a union share their tag", COLUMNS, "np.flatnonzero(tags == ordinal)",
-           "np.flatnonzero(tags >= ordinal)", UNPACKED),
-    Mutant("a map has its keys the other way round", COLUMNS, "np.array(packing.offsets, np.int64)",
-           "np.array(packing.offsets[::-1], np.int64)", UNPACKED),
-    Mutant("a sequence begins with its second element", COLUMNS, "(np.arange(ends[-1]) - ends[rows])",
-           "(np.arange(ends[-1]) - ends[rows] + 1)", UNPACKED),
-    Mutant("a set is read from its last member", COLUMNS, 'bitorder="little"', 'bitorder="big"', UNPACKED),
-    Mutant("what is scattered is at its neighbour", COLUMNS,
-           "where[at], there[at] = np.arange(len(at)), True",
-           "where[at], there[at] = np.arange(len(at))[::-1], True", UNPACKED),
-    Mutant("every column is unpacked", "spark_explore/tables.py",
-           "pa.schema([here.schema.field(name) for name in names])", "here.schema", UNPACKED),
-    Mutant("a column has the bits of the first", "spark_explore/tables.py",
-           "column.array(PackedCodes(part, offset))", "column.array(PackedCodes(part, 0))", UNPACKED),
 )  # fmt: skip
-
-
-def command(by: str) -> list[str]:
-    """What looks for a change."""
-    if by.startswith("tests/"):
-        return [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *by.split()]
-    words = [sys.executable, "-m", "tests.fuzz", "--models", str(MODELS), "--first", "--only", by]
-    return [*words, "--with", by, f"--{by}-every", "1"] if by in {"tlc", "spin", "rumur"} else words
-
-
-def finds(by: str, mutant: Mutant | None = None) -> tuple[bool, str]:
-    """Whether something is found in a copy of the tree, with a wrong change or without; and what."""
-    with TemporaryDirectory() as folder:
-        place = Path(folder) / "tree"
-        for name in COPIED:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(ROOT / name, place / name)
-        if mutant is not None:
-            path = place / mutant.file
-            text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-        env = os.environ | {"MODELCHECK_CACHE": f"{folder}/kernels", "PYTHONPATH": str(place)}
-        run = partial(subprocess.run, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS)
-        try:
-            done = run(command(by), check=False)
-        except subprocess.TimeoutExpired:
-            return False, f"nothing in {SECONDS} seconds"
-    if done.returncode not in {0, 1}:
-        return False, f"it did not work: {(done.stderr or done.stdout).strip()[-300:]}"
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("== ", "FAILED"))]
-    if done.returncode == 1 and not lines:
-        return False, f"it did not work: {(done.stderr or done.stdout).strip()[-300:]}"
-    return done.returncode == 1, lines[0].removeprefix("== ") if lines else ""
-
-
-@cache
-def is_clean(by: str) -> bool:
-    """Whether nothing is found where nothing was changed."""
-    return not finds(by)[0]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 where all changes are found, and nothing where there is none."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.mutants", description=__doc__)
-    parser.add_argument("numbers", nargs="*", type=int, help="only these (all)")
-    chosen = parser.parse_args(argv).numbers or range(1, len(MUTANTS) + 1)
-    missed = 0
-    for number in chosen:
-        mutant, began = MUTANTS[number - 1], monotonic()
-        found, what = finds(mutant.by, mutant)
-        seconds = monotonic() - began
-        clean = is_clean(mutant.by)
-        missed += not (found and clean)
-        said = "found" if found and clean else "MISSED" if not found else "not clean without it"
-        say(f"{number:>2}  {said:<7} {seconds:>4.0f} s  {mutant.what} ({mutant.file}) by {mutant.by}: {what}")
-    say(f"{len(chosen) - missed} of {len(chosen)} found")
-    return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
