@@ -125,6 +125,7 @@ EXPRESSIONS = st.recursive(
 
 # ------------------------------------------------------------------ statements
 
+_SAYS = _maybe(SENTENCES.map(lambda text: f" says {text}"))
 PLACES = st.one_of(NAMES, _in("%s.%s", NAMES, NAMES), _in("%s.%s[%s]", NAMES, NAMES, NAMES))
 
 
@@ -146,7 +147,7 @@ STATEMENTS = st.recursive(
         _in("%s := %s", PLACES, EXPRESSIONS),
         _in("%s.add(%s);", PLACES, EXPRESSIONS),
         _in("choose %s in (%s)%s", NAMES, EXPRESSIONS, _maybe(_in(" where %s", EXPRESSIONS))),
-        _in("assert %s: %s", NAMES, EXPRESSIONS),
+        _in("assert %s%s: %s", NAMES, _SAYS, EXPRESSIONS),
         _in("%s %s", st.sampled_from(["wipe", "lose", "flush"]), PLACES),
     ),
     _larger_statements,
@@ -155,7 +156,6 @@ STATEMENTS = st.recursive(
 
 # ------------------------------------------------------------------ declarations
 
-_SAYS = _maybe(SENTENCES.map(lambda text: f" says {text}"))
 _FIELDS = _join("\n", _in("%s: %s = %s", NAMES, TYPES, EXPRESSIONS))
 _STORED = _join(
     "\n",
@@ -200,8 +200,8 @@ _NAMED = st.one_of(
         EXPRESSIONS,
     ),
     _in("leadsto %s%s: %s ~> %s", NAMES, _SAYS, EXPRESSIONS, EXPRESSIONS),
-    st.just("deadlock free"),
-    _in("deadlock free unless %s", EXPRESSIONS),
+    _in("deadlock free%s", _SAYS),
+    _in("deadlock free%s unless %s", _SAYS, EXPRESSIONS),
     _in("assume %s: %s", NAMES, EXPRESSIONS),
     _in(
         "config %s: %s = %s%s",

@@ -371,7 +371,10 @@ class _ResolvingWalk:
     def _statement(self, node: s.Stmt, scope: Scope) -> Scope:
         """Walk a statement; returns the names bound after it."""
         match node:
-            case s.Require(_, test) | s.AssertStmt(_, test):
+            case s.Require(_, test):
+                self._expr(test, scope)
+            case s.AssertStmt(_, says, test):
+                self._says(says, {})
                 self._expr(test, scope)
             case s.LetStmt(name, value):
                 self._expr(value, scope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 import spec.elaboration.bindings as bindings
 import spec.model.ir as ir
@@ -52,7 +53,7 @@ class _Protocol:
         declared, configs, variables = self.declared, self._configs(), self._variables()
         init, init_slots = self._init()
         actions = (*(self._action(a) for a in declared.actions.values()), *network_faults(declared))
-        properties = (*(self._property(p) for p in declared.properties.values()), *_asserts(actions))
+        properties = (*(self._property(p) for p in declared.properties.values()), *self._asserted())
         types = dict.fromkeys(declared.types.values())  # a type may have several names
         model = ir.Model(
             name=self.protocol.name.text,
@@ -300,9 +301,31 @@ class _Protocol:
         article = "an" if item.kind[0] in "aeiou" else "a"
         self._only(frame, {Use.STATE, Use.GHOST, Use.ENABLED} | timed, f"{article} `{item.kind}` property")
         frame.uses.clear()
-        says = self._says(item.says, TypeEnv(), expressions)
-        self._only(frame, {Use.STATE, Use.GHOST}, "a `says` text")
+        says = self._sentence(item.says, expressions)
         return ir.Property(item.name.text, kind, expr, goal, frame.slots, says, span=item.span)
+
+    def _asserted(self) -> Iterator[ir.Property]:
+        """A property for each name of an `assert`, with the sentence of one of them."""
+        found: dict[str, list[s.AssertStmt]] = {}
+        for action in self.declared.actions.values():
+            for each in _asserts(action.body):
+                found.setdefault(each.name.text, []).append(each)
+        for name, asserts in found.items():
+            sentences = [each.says for each in asserts if each.says is not None]
+            for extra in sentences[1:]:
+                first = (sentences[0].span, "the first is here")
+                what, help_ = f"`{name}` has two sentences", "write it at one of its asserts"
+                self.problems.add("R0201", extra.span, what, help=help_, notes=(first,))
+            frame, said = SlotFrame(), sentences[0] if sentences else None
+            says = self._sentence(said, ExpressionElaborator(self.declared, frame))
+            kind = ir.PropertyKind.ASSERT
+            yield ir.Property(name, kind, None, None, frame.slots, says, span=asserts[0].span)
+
+    def _sentence(self, text: s.Text | None, expressions: ExpressionElaborator) -> ir.Says | None:
+        """The sentence of a property, which sees the state and nothing else."""
+        says = self._says(text, TypeEnv(), expressions)
+        self._only(expressions.frame, {Use.STATE, Use.GHOST}, "a `says` text")
+        return says
 
 
 _FAR = 0  # the slot of a process field's first value: no other name is bound next to it
@@ -339,24 +362,15 @@ def _empty(of: t.Type, span: Span) -> ir.Expr:
             return ir.Const(frozenset(), type=of, span=span)
 
 
-def _asserts(actions: tuple[ir.Action, ...]) -> tuple[ir.Property, ...]:
-    """A property for each name of an `assert`."""
-    found: dict[str, Span] = {}
-
-    def look(statements: tuple[ir.Stmt, ...]) -> None:
-        for statement in statements:
-            match statement:
-                case ir.Assert(name):
-                    found.setdefault(name, statement.span)
-                case ir.Branch(_, then, other):
-                    look(then)
-                    look(other)
-                case ir.Each(_, _, _, body):
-                    look(body)
-                case _:
-                    pass
-
-    for action in actions:
-        look(action.body)
-    kind = ir.PropertyKind.ASSERT
-    return tuple(ir.Property(name, kind, None, None, 0, None, span=span) for name, span in found.items())
+def _asserts(body: Iterable[s.Stmt]) -> Iterator[s.AssertStmt]:
+    """The `assert` statements of a body, in the order of the text."""
+    for statement in body:
+        match statement:
+            case s.AssertStmt():
+                yield statement
+            case s.IfStmt(_, then, other):
+                yield from _asserts((*then, *other))
+            case s.ForStmt(_, inner):
+                yield from _asserts(inner)
+            case _:
+                pass

@@ -57,7 +57,7 @@ class Declarations:
         found = _resolve(self, node)
         if stored and isinstance(found, t.Int):
             help_ = "say how far it goes: a range `0..9`, or a `nat` whose bound each check gives"
-            self.problems.add("R0305", node.span, "a state cannot hold an `int`: it has no bound", help=help_)
+            self.problems.add("R0305", node.span, "an `int` cannot be stored: it has no bound", help=help_)
             return t.UNKNOWN
         return found
 

@@ -93,7 +93,7 @@ class StatementElaborator:
                     help="write an `invariant`, which is asked of the initial states too",
                 )
                 return env
-            case s.AssertStmt(name, test):
+            case s.AssertStmt(name, _, test):
                 if name.text in self.declared.places:
                     first = (self.declared.places[name.text], "first declared here")
                     what, help_ = f"`{name.text}` is declared twice", "choose another name"

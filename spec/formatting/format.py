@@ -241,7 +241,7 @@ class _Layout:
                 self._braced(
                     f"union {name.text}", [case_text(c) for c in cases], element.span, cases, sep=" "
                 )
-            case s.PropertyDecl() | s.FunDecl() | s.AssumeDecl() | s.AddGuard():
+            case s.PropertyDecl() | s.FunDecl() | s.AssumeDecl() | s.AddGuard() | s.AssertStmt(says=s.Text()):
                 self._comments_before(element.span.end)
                 self._defined(*definition(element))
             case _:
@@ -342,6 +342,8 @@ class _Layout:
         for element in elements:
             inner._element(element, (0, 0, 0, 0))
         if any(line.endswith("{") for line in inner.lines):
+            return None
+        if _is_statement(elements[0]) and len(inner.lines) > len(elements):
             return None
         between = "  " if isinstance(elements[0], s.Clause) else "; " if _is_statement(elements[0]) else ", "
         if not isinstance(elements[0], s.VarDecl | s.ShownDecl) and not _is_statement(elements[0]):
@@ -458,6 +460,8 @@ class _Layout:
             self.lines.append(
                 line if line.startswith(" ") and line.strip() != line else " " * self.indent + line
             )
+        if not bodies:
+            return
         inner = self.indent + INDENT
         self.lines.append(" " * inner + layout(body, width=WIDTH, column=inner, indent=inner))
 

@@ -66,16 +66,18 @@ def config_line(part: Element, word: str) -> str:
 
 
 def definition(
-    node: s.PropertyDecl | s.FunDecl | s.AssumeDecl | s.AddGuard,
+    node: s.PropertyDecl | s.FunDecl | s.AssumeDecl | s.AddGuard | s.AssertStmt,
 ) -> tuple[str, s.Text | None, str, list[Doc]]:
     """The head, sentence, sign and expressions of an item that an expression defines."""
     match node:
-        case s.PropertyDecl("deadlock free", expr=None):
-            return "deadlock free", None, "", []
-        case s.PropertyDecl("deadlock free", expr=Node() as expr):
-            return "deadlock free", None, " unless", [expression(expr)]
+        case s.PropertyDecl("deadlock free", says=says, expr=None):
+            return "deadlock free", says, "", []
+        case s.PropertyDecl("deadlock free", says=says, expr=Node() as expr):
+            return "deadlock free", says, " unless", [expression(expr)]
         case s.PropertyDecl(kind, name, says, expr, goal):
             return f"{kind} {name.text}", says, ":", [expression(e) for e in (expr, goal) if e is not None]
+        case s.AssertStmt(name, says, test):
+            return f"assert {name.text}", says, ":", [expression(test)]
         case s.AssumeDecl(name, test):
             return f"assume {name.text}", None, ":", [expression(test)]
         case s.AddGuard(action, guard, test):
@@ -104,7 +106,7 @@ def one_line(element: Element) -> Doc:
             return expression(call)
         case s.ChooseStmt(of, where):
             return cat("choose ", binder(of), *([] if where is None else [" where ", expression(where)]))
-        case s.AssertStmt(name, test):
+        case s.AssertStmt(name, None, test):
             return cat(f"assert {name.text}: ", expression(test))
         case s.MemberStmt(verb, of):
             return cat(f"{verb} ", expression(of))

@@ -316,8 +316,8 @@ class _Build:
         return se.Ident("deadlock_free", span=span)
 
     def deadlock_decl(self, children: list[Any], span: Span) -> s.PropertyDecl:
-        name, unless = children
-        return s.PropertyDecl("deadlock free", name, None, unless, None, span=span)
+        name, says, unless = children
+        return s.PropertyDecl("deadlock free", name, says, unless, None, span=span)
 
     display_decl = _listed(s.DisplayDecl)
 

@@ -72,9 +72,10 @@ class ChooseStmt(Node):
 
 @frozen
 class AssertStmt(Node):
-    """The syntax tree of `assert name: e`."""
+    """The syntax tree of `assert name says "…": e`."""
 
     name: Ident
+    says: Text | None
     test: Expr
 
 

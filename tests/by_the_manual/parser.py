@@ -230,6 +230,7 @@ class _Parser(ExpressionParser):
 
     def declare_deadlock(self) -> list[Declaration]:
         self.need("free")
+        self.says()
         unless = self.expr() if self.take("unless") else ("bool", False)
         return [Declaration("deadlock", "deadlock_free", (unless,))]
 
@@ -365,7 +366,9 @@ class _Parser(ExpressionParser):
         return ("choose", self.binder(), self.condition())
 
     def state_assert(self) -> Node:
-        name, _ = self.name(), self.need(":")
+        name = self.name()
+        self.says()
+        self.need(":")
         return ("assert", name, self.expr())
 
     def state_wipe(self) -> Node:

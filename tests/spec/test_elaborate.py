@@ -271,6 +271,31 @@ def test_asserts_of_one_name_are_one_property() -> None:
     assert [(p.name, p.kind) for p in model.properties] == [("fine", ir.PropertyKind.ASSERT)]
 
 
+def test_one_of_the_asserts_of_a_name_says_its_sentence() -> None:
+    plain, said = "assert fine: epoch == 1", 'assert fine says "it is {epoch}": epoch == 1'
+    model = only(BASE + f"action a {{ epoch := 1 {plain} }}\naction b {{ if epoch == 1 {{ {said} }} }}")
+    (fine,) = model.properties
+    text, value = fine.says or ()
+
+    assert text == "it is "
+    assert shown(value, model) == "epoch"
+    assert model.source.at(fine.span) == plain
+
+
+@pytest.mark.parametrize(
+    ("says", "code"),
+    [("{old(epoch)}", "R0409"), ("{e}", "R0208"), ("{epoch", "R0101"), ("{r.log}", "R0208")],
+)
+def test_the_sentence_of_an_assert_sees_the_state_alone(says: str, code: str) -> None:
+    assert codes(BASE + f'action a(r: Replica) {{ let e = 1 assert fine says "{says}": e == 1 }}') == [code]
+
+
+def test_two_sentences_of_an_assert_are_a_mistake() -> None:
+    said = 'assert fine says "so": epoch == 1'
+
+    assert codes(BASE + f"action a {{ {said} {said} }}") == ["R0201"]
+
+
 def test_a_process_field_is_a_map_from_its_sort() -> None:
     model = only(BASE)
 

@@ -185,6 +185,31 @@ def test_where_a_run_may_end_stands_behind_deadlock_free() -> None:
     ]
 
 
+def test_what_an_assert_and_deadlock_free_say_stands_before_their_condition() -> None:
+    text = (
+        'protocol p\n\naction a { x := 1 assert q says "so": x == 1 }\n'
+        'action b { assert q says "so" : x == 1 }\n'
+        'deadlock free says "a"\ndeadlock free says "b"   unless (done)\n'
+    )
+    once = check(text)
+
+    assert [line for line in once.splitlines()[2:] if line] == [
+        "action a {",
+        "  x := 1",
+        '  assert q says "so":',
+        "    x == 1",
+        "}",
+        "action b {",
+        '  assert q says "so":',
+        "    x == 1",
+        "}",
+        'deadlock free says "a"',
+        'deadlock free says "b" unless',
+        "  done",
+    ]
+    assert check(once) == once
+
+
 def test_what_is_too_deep_to_be_laid_out_is_a_mistake_of_the_text() -> None:
     with pytest.raises(SpecError) as found:
         format_text("protocol p\ninvariant a: " + " and ".join(["true"] * 5_000))

@@ -146,6 +146,21 @@ def test_what_a_file_goes_on_from_is_its_first_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", library.names())
+def test_every_property_that_a_check_asks_has_a_sentence(name: str) -> None:
+    models = load(PROTOCOLS / f"{name}.rsm")
+    asked = [
+        (model, check.name, prop)
+        for model in models
+        for check in model.checks
+        for prop in model.properties
+        if check.only is None or prop.name in check.only
+    ]
+
+    assert asked
+    assert [(check, prop.name) for _, check, prop in asked if not prop.says] == []
+
+
+@pytest.mark.parametrize("name", library.names())
 def test_a_title_is_one_sentence(name: str) -> None:
     title = shipped(name).title
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import modelcheck.commands.options.amounts as amounts
 import modelcheck.kafka.frontier.models as models
+import modelcheck.kafka.frontier.systems as systems
 from counterexamples.pictures.rendered import NoRenderer, png
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.asking.sweep import axis
@@ -22,6 +24,7 @@ from modelcheck.kafka.frontier.json_report import as_csv, as_json
 from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, named, wrong
 from modelcheck.kafka.frontier.picture import heat_map
 from modelcheck.kafka.frontier.search import answered
+from modelcheck.kafka.frontier.systems import KAFKA
 from modelcheck.kafka.frontier.table import first_words, lines
 from modelcheck.kafka.questions.question import GUARANTEES, KINDS, MOST_FAULTS, MOVE
 from modelcheck.kafka.questions.search import Effort
@@ -31,8 +34,8 @@ from modelcheck.storage.written import Files, add_force
 from spec.library import SUFFIX, is_meant
 
 CONFIGURATION = ("kafka", "client", "brokers", "topic", "guarantee")  # options of a configuration of Kafka
+OF_KAFKA = ("kafka", "client")  # of these, what describes Kafka among other systems
 MODEL = ("check", "of", "property")  # options of a model file
-KAFKA = "kafka"  # in place of files: what Kafka does by default
 STATES = 10_000_000  # of one search
 USUAL_GUARANTEES = ("durable", "writable")
 
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="`kafka`, for the defaults of Kafka; configuration files, as `kafka review` takes them; "
-        "or a model file, or the name of another protocol",
+        "a model file, or the name of another protocol; or several of these, and `kafka` among them",
     )
     add(
         "--over",
@@ -54,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=V,…",
         help="vary a key of Kafka, replication.factor or kafka (the release) over these values; one may be "
-        f"`default` (without --over: {' '.join(USUAL)}); for a model: a name of its scope or configuration",
+        f"`default` (without --over: {' '.join(USUAL)}); for a model: a name of its scope or configuration, "
+        "or the key of a setting",
     )
     add(
         "--faults",
@@ -196,9 +200,14 @@ def _command(args: argparse.Namespace) -> str:
 def _grid(args: argparse.Namespace) -> Grid:
     """The grid that the options describe."""
     if _is_model(args.files):
-        _refuse(args, CONFIGURATION, "a configuration of Kafka")
+        of_kafka = OF_KAFKA if KAFKA in args.files else ()
+        _refuse(args, [name for name in CONFIGURATION if name not in of_kafka], "a configuration of Kafka")
         chosen = models.Chosen(tuple(args.check), args.of, tuple(args.property))
         axes = [axis(text, OVER) for text in args.over]
+        if len(args.files) > 1:
+            _refuse(args, ["of"], "one model file")
+            base = Base(kafka=args.kafka, client=args.client)
+            return systems.grid(args.files, axes, chosen, base, args.faults, args.kinds)
         return models.grid(args.files[0], axes, chosen, args.faults, args.kinds)
     _refuse(args, MODEL, "a model file")
     names = [guarantee.name for guarantee in GUARANTEES]
@@ -217,12 +226,14 @@ def _grid(args: argparse.Namespace) -> Grid:
 def _is_model(files: list[str]) -> bool:
     """Whether the arguments name a model file or protocol, instead of configuration files."""
     found = [name for name in files if name.endswith(SUFFIX) or (name != KAFKA and is_meant(name))]
-    if found and len(files) > 1:
-        wrong("FILE", " ".join(files), found[0], f"`{found[0]}` is a model, and goes alone")
+    other = next((name for name in files if name not in {KAFKA, *found}), None)
+    if found and other is not None:
+        message = f"`{found[0]}` is a model, and `{other}` is none"
+        wrong("FILE", " ".join(files), other, message, "name models, or files of one configuration of Kafka")
     return bool(found)
 
 
-def _refuse(args: argparse.Namespace, names: tuple[str, ...], of: str) -> None:
+def _refuse(args: argparse.Namespace, names: Sequence[str], of: str) -> None:
     """Exit with an error for options that do not apply."""
     for name in names:
         if getattr(args, name):

@@ -15,7 +15,7 @@ from itertools import product
 import spec.model.ir as ir
 from counterexamples.lines import count
 from modelcheck.asking.sweep import MOST_POINTS, Axis
-from modelcheck.kafka.frontier.grid import NOT_READ, ConfigurationRow, Grid, Job, RowCase
+from modelcheck.kafka.frontier.grid import NOT_READ, SETTING, ConfigurationRow, Grid, Job, RowCase
 from modelcheck.kafka.frontier.limits import FaultLimits, near, wrong
 from modelcheck.kafka.questions.cases import PossibleCase, cases
 from modelcheck.kafka.questions.partition import PartitionModel
@@ -73,6 +73,17 @@ USUAL = (  # what is varied by default
 )
 
 
+AS_IT_COMES = "as it comes"  # the first row of a star
+STAR = (  # what the other rows change, one at a time
+    ("acks", ("0", "1", "all")),
+    ("min.insync.replicas", ("1", "2", "3")),
+    ("unclean.leader.election.enable", ("true", "false")),
+    ("eligible.leader.replicas.version", ("0", "1")),
+    ("log.flush.interval.messages", ("1",)),
+)
+THREE = "3"  # replicas, where systems with as many servers are compared
+
+
 @frozen
 class Base:
     """What all configurations share: the files, and the options given with them."""
@@ -107,21 +118,73 @@ def grid(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], aske
     rows = {each.row.values: each.row for each in reversed(made)}  # of several with the same values the first
     in_order = tuple(rows[values] for values in dict.fromkeys(each.row.values for each in made))
     _insist_on_one(in_order)
-    there = {posed.question.kind for row in in_order for job in row.jobs for posed in job.alone}
-    known = {MOVE: "leadership is moved, and nothing is wrong"} | {kind.name: kind.title for kind in KINDS}
     releases = {each.release for each in made}
     notes = [ONE_REPLICA] if not base.readings and FACTOR not in names else []
     notes += [note for each in made for note in each.notes]
-    return Grid(
+    return _grid(
         f"Kafka {releases.pop()}" if len(releases) == 1 else "Kafka",
         tuple(_HEADS.get(name, name) for name in names),
         in_order,
-        tuple(guarantees),
-        {name: title for name, title in known.items() if name in there},
-        asked.faults,
+        guarantees,
+        asked,
         tuple(dict.fromkeys(notes)),
-        PEERS,
     )
+
+
+def star(base: Base, guarantees: Sequence[Guarantee], asked: FaultLimits) -> Grid:
+    """A row for three replicas as they come, and one for each other value of one key; none is unread."""
+    first = _made(base, {FACTOR: THREE}, guarantees, asked)
+    rows, defaults = [replace(first.row, values=(AS_IT_COMES,))], []
+    for name, values in STAR:
+        *_, default = _made(base, {FACTOR: THREE, name: DEFAULT}, guarantees, asked).row.values
+        if default == NOT_READ:
+            continue
+        defaults.append(f"{name}={next((v for v in values if _shown(name, v) == default), default)}")
+        for value in values:
+            if _shown(name, value) != default:
+                row = _made(base, {FACTOR: THREE, name: value}, guarantees, asked).row
+                rows.append(replace(row, values=(f"{name}={value}",)))
+    return _grid(
+        f"Kafka {first.release}",
+        (SETTING,),
+        rows,
+        guarantees,
+        asked,
+        (*first.notes, f"{AS_IT_COMES}: Kafka {first.release}, three replicas, {', '.join(defaults)}"),
+    )
+
+
+def is_key(name: str) -> bool:
+    """Whether configurations of Kafka can be varied over a name."""
+    key = find(_NAMES.get(name, name))
+    return name == RELEASE or (key is not None and key.standing is Standing.MODELLED)
+
+
+def of_three(base: Base, axes: Sequence[Axis], guarantees: Sequence[Guarantee], asked: FaultLimits) -> Grid:
+    """The grid of three replicas, whose heads are keys, unless the axes vary how many there are."""
+    given = [_NAMES.get(axis.name, axis.name) for axis in axes]
+    if FACTOR in given:
+        return replace(grid(base, axes, guarantees, asked), heads=tuple(given))
+    made = grid(base, [Axis(FACTOR, (THREE,)), *axes], guarantees, asked)
+    return replace(
+        made, heads=tuple(given), rows=tuple(replace(row, values=row.values[1:]) for row in made.rows)
+    )
+
+
+def _grid(
+    title: str,
+    heads: tuple[str, ...],
+    rows: Sequence[ConfigurationRow],
+    guarantees: Sequence[Guarantee],
+    asked: FaultLimits,
+    notes: tuple[str, ...],
+) -> Grid:
+    """The grid of these rows, with the kinds of faults that are asked of them."""
+    there = {posed.question.kind for row in rows for job in row.jobs for posed in job.alone}
+    known = {MOVE: "leadership is moved, and nothing is wrong"} | {kind.name: kind.title for kind in KINDS}
+    kinds = {name: title for name, title in known.items() if name in there}
+    is_star = heads == (SETTING,)
+    return Grid(title, heads, tuple(rows), tuple(guarantees), kinds, asked.faults, notes, PEERS, is_star)
 
 
 @frozen

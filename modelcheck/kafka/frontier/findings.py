@@ -54,6 +54,15 @@ class OneSetting:
     less: tuple[Guarantee, ...]
 
 
+@frozen
+class Remedies:
+    """A guarantee that the first configuration of a star loses, and the others that survive more of it."""
+
+    first: Line
+    guarantee: Guarantee
+    settings: tuple[OneSetting, ...]
+
+
 class Frontier:
     """The answers for a grid; `ended` is the reason why some are missing."""
 
@@ -123,15 +132,19 @@ class Frontier:
         return found
 
     @cached_property
-    def remedies(self) -> Mapping[str, tuple[OneSetting, ...]]:
+    def remedies(self) -> tuple[Remedies, ...]:
         """For each guarantee that the first configuration of a star loses, the others that survive more.
 
         It is of any mixture of faults, and what survives most comes first.
         """
-        if not (self.grid.is_star and self.lines):
-            return {}
-        first, *others = self.lines
-        kept = {line.number: self._ranges(line) for line in self.lines}
+        stars: dict[tuple[str, ...], list[Line]] = {}
+        for line in self.lines if self.grid.is_star else ():
+            stars.setdefault(line.row.among, []).append(line)
+        return tuple(each for first, *others in stars.values() for each in self._remedies(first, others))
+
+    def _remedies(self, first: Line, others: Sequence[Line]) -> Iterator[Remedies]:
+        """The remedies for each guarantee that the first configuration of one star loses."""
+        kept = {line.number: self._ranges(line) for line in (first, *others)}
 
         def gain(line: Line, guarantee: Guarantee) -> int:
             cell = guarantee.name, ANY
@@ -144,8 +157,10 @@ class Frontier:
             less = (tuple(each for each in self.grid.guarantees if gain(line, each) < 0) for line in better)
             return tuple(map(OneSetting, better, less))
 
-        lost = (each for each in self.grid.guarantees if (answer := first.answer(each)) and answer.loss)
-        return {guarantee.name: of(guarantee) for guarantee in lost}
+        for guarantee in self.grid.guarantees:
+            answer = first.answer(guarantee)
+            if answer is not None and answer.loss is not None:
+                yield Remedies(first, guarantee, of(guarantee))
 
     def _ranges(self, line: Line) -> dict[tuple[str, str], tuple[int, int]]:
         """For each cell of a line the faults surely survived, and those possibly survived."""

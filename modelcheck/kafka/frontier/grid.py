@@ -10,6 +10,8 @@ from spec.frozen import frozen
 from spec.model.ir import Value
 
 NOT_READ = "–"  # in place of the value of a key that a release does not read
+SYSTEM = "system"  # the first head of a grid of several systems
+SETTING = "setting"  # the head of rows that differ from the first of their system in one setting
 
 
 @frozen
@@ -69,6 +71,11 @@ class ConfigurationRow:
         return tuple(job for case in self.cases for job in case.jobs)
 
     @property
+    def guarantees(self) -> frozenset[str]:
+        """The names of the guarantees that are asked of it."""
+        return frozenset(each.name for job in self.jobs for each in job.mixture.question.guarantees)
+
+    @property
     def answers(self) -> int:
         """The number of answers: one for each case, guarantee and kind of fault, and for any mixture."""
         return sum(map(_answers, self.jobs))
@@ -90,8 +97,8 @@ class Grid:
 
     `title` is what they are of, `heads` name the axes, and `kinds` are the kinds of faults,
     each in a few words; of each there are at most `faults`.  `notes` are shown with the table,
-    `peers` names the configurations that are compared.  With `is_star` each row but the first is the
-    first one with another value of one setting.
+    `peers` names the configurations that are compared.  With `is_star` each row but the first of those
+    that are compared is the first one with another value of one setting.
     """
 
     title: str
@@ -103,6 +110,11 @@ class Grid:
     notes: tuple[str, ...] = ()
     peers: str = ""
     is_star: bool = False
+
+    @property
+    def is_of_systems(self) -> bool:
+        """Whether the rows are of several systems, each named by the first value of its rows."""
+        return self.heads[:1] == (SYSTEM,)
 
     @property
     def asked(self) -> tuple[ConfigurationRow, ...]:

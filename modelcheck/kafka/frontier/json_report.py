@@ -35,12 +35,7 @@ def as_json(found: Frontier) -> dict[str, object]:
         "cells": grid.cells,
         "searched_apart": len(distinct_jobs(grid.asked)),
         "configurations": configurations,
-        "one_setting": {
-            name: [
-                {"number": each.line.number, "less": [lost.name for lost in each.less]} for each in remedies
-            ]
-            for name, remedies in found.remedies.items()
-        },
+        "one_setting": _one_setting(found),
         "left_out": [
             {"values": dict(zip(grid.heads, row.values, strict=True)), "why": row.left_out}
             for row in grid.left_out
@@ -53,6 +48,17 @@ def as_json(found: Frontier) -> dict[str, object]:
         "states": found.states,
         "seconds": round(found.seconds, 3),
     }
+
+
+def _one_setting(found: Frontier) -> dict[str, list[dict[str, object]]]:
+    """For each guarantee that is lost, the configurations that survive more of it by one setting."""
+    told: dict[str, list[dict[str, object]]] = {}
+    for remedies in found.remedies:
+        told.setdefault(remedies.guarantee.name, []).extend(
+            {"number": each.line.number, "less": [lost.name for lost in each.less]}
+            for each in remedies.settings
+        )
+    return told
 
 
 def _configuration(found: Frontier, each: Line, runs: _Runs) -> dict[str, object]:

@@ -12,17 +12,17 @@ from modelcheck.asking.overrides import Overrides
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
 from modelcheck.diagnosis.settings import other_values
-from modelcheck.kafka.frontier.grid import ConfigurationRow, Grid, Job, RowCase
-from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, wrong
+from modelcheck.kafka.frontier.grid import SETTING, ConfigurationRow, Grid, Job, RowCase
+from modelcheck.kafka.frontier.limits import FaultLimits, kinds_of, near, wrong
 from modelcheck.kafka.questions.question import ANY, Guarantee, Posed, Question
 from spec.frozen import frozen
 from spec.load import load
 from spec.meaning.semantics import Machine
-from spec.model.values import ModelError
+from spec.model.values import ModelError, members, show
 
 OVER = "--over"
-SETTING = "setting"  # the head of rows that differ from the first in one setting
 AS_IT_IS = "as the check has them"  # its first row
+NO_SCOPE = ir.Scope({}, {}, {}, {})  # of settings whose values are listed: they are of no sort
 NO_PROMISE = {ir.PropertyKind.REACHABLE, ir.PropertyKind.LEMMA}  # nothing that faults should not break
 
 
@@ -38,20 +38,33 @@ class Chosen:
 def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: str | None) -> Grid:
     """A row for each check at each point of the axes; points that violate an assumption are left out.
 
-    Without axes, a single check of a model that has settings (configs with a key) has a row as it is,
-    and a row for each other value of one setting.
+    An axis is a name of the scope or the configuration, or the key of a setting (a config with a key).
+    Without axes, a single check of a model that has settings has a row as it is, and a row for
+    each other value of one setting.
     Raises SpecError for a file, a name or a value that is wrong, and for too many rows.
     """
     models = load(path)
+    known = {name: name for name in fault_names(models)}
+    asked = FaultLimits(faults, None if kinds is None else kinds_of(kinds, known))
+    return grid_of(models, axes, chosen, asked)
+
+
+def fault_names(models: Sequence[ir.Model]) -> tuple[str, ...]:
+    """The names of the faults of these models."""
+    return tuple(dict.fromkeys(name for model in models for name in model.faults))
+
+
+def grid_of(models: tuple[ir.Model, ...], axes: Sequence[Axis], chosen: Chosen, asked: FaultLimits) -> Grid:
+    """The grid of the models of a file, as `grid` makes it."""
+    path = models[0].source.name
     if any(axis.name == FAULTS for axis in axes):
         wrong(OVER, FAULTS, "", "the number of faults is the result", "set the most to try with --faults")
     checks = pick_checks(models, list(chosen.checks)) if any(model.checks for model in models) else []
-    made = points(models, checks, axes, Overrides(), of=chosen.of, properties=chosen.properties)
+    made = _points(models, checks, axes, chosen)
     heads = [each.name for each in axes]
     if is_star := not axes and len(made) == 1 and any(entry.key for entry in made[0].model.configs):
         made, heads = list(_one_setting_each(made[0])), [SETTING]
-    known = {name: name for point in made for name in point.model.faults}
-    asked = FaultLimits(faults, None if kinds is None else kinds_of(kinds, known))
+    known = fault_names([point.model for point in made])
     wanted = {prop.name: _guarantee(prop) for point in made for prop in _promises(point)}
     if not wanted:
         wrong("--property", path, "", f"{path} has no property that faults could break")
@@ -66,11 +79,84 @@ def grid(path: str, axes: Sequence[Axis], chosen: Chosen, faults: int, kinds: st
         _with_families(rows),
         tuple(wanted.values()),
         {name: f"fault {name} of the model" for name in known if name in there},
-        faults,
+        asked.faults,
         (f"{AS_IT_IS}: {_settings(made[0])}",) if is_star else (),
         peers="of the same check and size",
         is_star=is_star,
     )
+
+
+def _points(
+    models: tuple[ir.Model, ...],
+    checks: Sequence[tuple[ir.Model, ir.Check]],
+    axes: Sequence[Axis],
+    chosen: Chosen,
+) -> list[SweepPoint]:
+    """Each check at each point of the axes, with the values as they were typed."""
+    own = [own_axis(models, axis) for axis in axes]
+    for number, axis in enumerate(own):
+        if axis.name in {each.name for each in own[:number]}:
+            wrong(OVER, axes[number].name, "", f"`{axes[number].name}` is given twice")
+    made = points(models, checks, own, Overrides(), of=chosen.of, properties=chosen.properties)
+    typed = {
+        (axis.name, value): text
+        for axis, as_typed in zip(own, axes, strict=True)
+        for value, text in zip(axis.values, as_typed.values, strict=True)
+    }
+    names = [axis.name for axis in own]
+    return [
+        replace(point, values=tuple(typed[pair] for pair in zip(names, point.values, strict=True)))
+        for point in made
+    ]
+
+
+def axis_names(models: Sequence[ir.Model]) -> set[str]:
+    """What an axis of these models may be over: their names, and the keys of their settings."""
+    return _names(models) | {entry.key_name for model in models for entry in model.configs if entry.key}
+
+
+def _names(models: Sequence[ir.Model]) -> set[str]:
+    """The names of the scope and the configuration of these models."""
+    found: set[str] = set()
+    for model in models:
+        found |= {sort.name for sort in model.sorts} | {nat.name for nat in model.nats}
+        found |= {entry.name for entry in model.configs}
+        found |= {variable.name for variable in model.variables if variable.network}
+    return found
+
+
+def own_axis(models: Sequence[ir.Model], axis: Axis) -> Axis:
+    """The axis over the model's own name and values, where it is over the key of a setting.
+
+    Raises SpecError for a key of several settings, and for a value that its setting does not take.
+    """
+    if axis.name in _names(models):
+        return axis
+    entries = {entry.name: entry for m in models for entry in m.configs if entry.key_name == axis.name}
+    if len(entries) > 1:
+        text, help_ = f"{axis.name}={','.join(axis.values)}", f"vary one of {', '.join(entries)}"
+        wrong(OVER, text, axis.name, f"several settings have the key `{axis.name}`", help_)
+    return next((Axis(name, _own_values(entry, axis)) for name, entry in entries.items()), axis)
+
+
+def _own_values(entry: ir.ConfigEntry, axis: Axis) -> tuple[str, ...]:
+    """The model's values for those of a key; a key without a list has the model's own."""
+    _, is_listed, listed = (entry.key or "").partition("=")
+    if not is_listed:
+        return axis.values
+    own = [show(entry.type, value, NO_SCOPE) for value in members(entry.type, NO_SCOPE)]
+    meant = {text: text for text in own} | {
+        text: value for text, value in zip(listed.split("|"), own, strict=False) if text != "?"
+    }
+    for value in axis.values:
+        if value not in meant:
+            text = f"{axis.name}={','.join(axis.values)}"
+            wrong(OVER, text, value, f"`{axis.name}` does not take `{value}`", near(value, meant))
+    own_values = tuple(meant[value] for value in axis.values)
+    if len(set(own_values)) < len(own_values):
+        text = f"{axis.name}={','.join(axis.values)}"
+        wrong(OVER, text, "", f"a value of `{axis.name}` is given twice, in two spellings")
+    return own_values
 
 
 def _settings(point: SweepPoint) -> str:

@@ -10,10 +10,18 @@ from counterexamples.lines import Role, count
 from counterexamples.trace import Trace
 from modelcheck.answers.html_report import item
 from modelcheck.kafka.frontier.findings import Frontier, Line, in_short
-from modelcheck.kafka.frontier.table import BEST, limits, numbers_in_words, one_setting, open_cases
+from modelcheck.kafka.frontier.table import (
+    BEST,
+    legend_of,
+    limits,
+    numbers_in_words,
+    one_setting,
+    open_cases,
+    shown,
+)
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import ANY, Guarantee
-from modelcheck.kafka.report.wording import cell, page_legend, sentence
+from modelcheck.kafka.report.wording import page_legend, sentence
 
 MOST_RUNS = 16  # each is several printed pages, and a second or two of explaining
 
@@ -37,7 +45,7 @@ def frontier_page(found: Frontier, command: str) -> str:
     remarks = [
         (
             "One other setting that survives more",
-            tuple(f"{name}: {said}" for name, said in one_setting(found)),
+            tuple(": ".join(filter(None, told)) for told in one_setting(found)),
         ),
         ("Left out", left_out),
         ("Notes", (*grid.notes, *open_cases(found), *filter(None, (more,)), limits(found, measured=False))),
@@ -88,9 +96,10 @@ def _loss(answer: Answer) -> Trace:
     return answer.loss
 
 
-def _cell(answer: Answer | None, places: Mapping[object, int]) -> TableCell:
+def _cell(line: Line, guarantee: Guarantee, kind: str, places: Mapping[object, int]) -> TableCell:
     """The table cell of an answer, linked to its run."""
-    text, role = cell(answer)
+    answer = line.answer(guarantee, kind)
+    text, role = shown(line, guarantee, kind)
     return TableCell(text, role, None if answer is None else places.get(_key(answer)))
 
 
@@ -101,21 +110,23 @@ def _overview(found: Frontier, places: Mapping[object, int]) -> PageTable:
     for line in found.lines:
         better = found.better.get(line.number)
         remark = TableCell(BEST, Role.GOOD) if better is None else TableCell(in_short(better), Role.DIM)
-        cells = (*map(TableCell, line.row.values), *(_cell(line.answer(each), places) for each in guarantees))
+        cells = (*map(TableCell, line.row.values), *(_cell(line, each, ANY, places) for each in guarantees))
         rows.append((str(line.number), (*cells, remark)))
     heads = (*found.grid.heads, *(guarantee.name for guarantee in guarantees), "compared")
     note = (
         f'{BEST}: none {found.grid.peers} survives more; "12: more durable" means that 12 is so, '
         "and as good otherwise; what is underlined leads to a run"
     )
-    return PageTable("Faults that are survived, of any mixture", heads, tuple(rows), note)
+    used = {shown(line, guarantee)[0] for line in found.lines for guarantee in guarantees}
+    notes = "; ".join((note, *_own_signs(used)))
+    return PageTable("Faults that are survived, of any mixture", heads, tuple(rows), notes)
 
 
 def _by_kind(found: Frontier, guarantee: Guarantee, places: Mapping[object, int]) -> PageTable:
     """The table of one guarantee by kinds of faults."""
     alike: dict[tuple[TableCell, ...], list[int]] = {}
     for line in found.lines:
-        cells = tuple(_cell(line.answer(guarantee, kind), places) for kind in found.kinds)
+        cells = tuple(_cell(line, guarantee, kind, places) for kind in found.kinds)
         same = next((known for known in alike if _bare(known) == _bare(cells)), cells)
         alike.setdefault(same, []).append(line.number)
     rows = tuple((numbers_in_words(numbers), cells) for cells, numbers in alike.items())
@@ -134,5 +145,9 @@ def _bare(cells: tuple[TableCell, ...]) -> tuple[TableCell, ...]:
 def _signs(used: set[str]) -> Iterator[str]:
     """The explanations of the marks used in cells."""
     yield from page_legend(used)
-    if "-" in used:
-        yield "-: there are no such faults"
+    yield from _own_signs(used)
+
+
+def _own_signs(used: set[str]) -> Iterator[str]:
+    """The explanations of those marks that a review does not have."""
+    yield from (note.replace("` ", ": ").replace("`", "") for note in legend_of(used))

@@ -18,10 +18,10 @@ from counterexamples.pictures.drawing import (
     words,
 )
 from modelcheck.kafka.frontier.findings import Frontier, Line
-from modelcheck.kafka.frontier.table import BEST
+from modelcheck.kafka.frontier.table import BEST, legend_of, shown
 from modelcheck.kafka.questions.answers import Answer
 from modelcheck.kafka.questions.question import Guarantee
-from modelcheck.kafka.report.wording import cell, legend
+from modelcheck.kafka.report.wording import legend
 
 MOST_ROWS = 400  # more are no picture any more
 EDGE, TALL, GAP = 18, 22, 16
@@ -83,10 +83,8 @@ class _Map:
                 parts += self._row(facts, guarantees, line, y)
                 y += TALL
             y += GAP
-        used = {cell(answer)[0] for line in self._shown for _, _, answer in found.cells(line)}
-        notes = [each.replace("`", "") for each in legend(used)]
-        if "-" in used:
-            notes.append("- there are no such faults")
+        used = {shown(line, of, kind)[0] for line in self._shown for of, kind, _ in found.cells(line)}
+        notes = [each.replace("`", "") for each in (*legend(used), *legend_of(used))]
         notes.append(f"last column: {BEST} where none {grid.peers} survives more, else one that does")
         if len(found.lines) > len(self._shown):
             notes.append(f"{count(len(found.lines) - len(self._shown), 'configuration')} more are not drawn")
@@ -133,21 +131,22 @@ class _Map:
             x += size
         for guarantee in guarantees:
             for number, kind in enumerate(self._found.kinds):
-                yield from self._cell(line.answer(guarantee, kind), x + CELL * number, y, CELL)
+                yield from self._cell(line, guarantee, kind, x + CELL * number, y)
             x += self._block
         if guarantees:
             yield words(x, y + 15, BEST if better is None else str(better.number), "small")
         yield stroke(EDGE, y + TALL, self._width - EDGE, y + TALL, "rule")
 
-    def _cell(self, answer: Answer | None, x: float, y: float, size: float) -> Iterator[str]:
+    def _cell(self, line: Line, guarantee: Guarantee, kind: str, x: float, y: float) -> Iterator[str]:
         """One cell at a position."""
-        text, middle = cell(answer)[0], x + size / 2
+        answer = line.answer(guarantee, kind)
+        text, middle = shown(line, guarantee, kind)[0], x + CELL / 2
         level = _level(answer, self._found.grid.faults)
         if answer is None:
             yield words(middle, y + 15, text, "dim", anchor="middle")
             return
-        kind, ink = ("unsure", "dim") if level is None else (f"heat{level}", f"on{level}")
-        yield rect(x + 1, y + 1, size - 2, TALL - 2, kind)
+        heat, ink = ("unsure", "dim") if level is None else (f"heat{level}", f"on{level}")
+        yield rect(x + 1, y + 1, CELL - 2, TALL - 2, heat)
         yield words(middle, y + 15, text, ink, anchor="middle")
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from counterexamples.lines import Line as Text
 from counterexamples.lines import Piece, Role, count, line, wrapped
 from modelcheck.kafka.frontier.configurations import RELEASE
-from modelcheck.kafka.frontier.findings import Frontier, Line, listed, words
-from modelcheck.kafka.frontier.grid import Grid, distinct_jobs
+from modelcheck.kafka.frontier.findings import Better, Frontier, Line, listed, words
+from modelcheck.kafka.frontier.grid import SYSTEM, Grid, distinct_jobs
 from modelcheck.kafka.questions.question import ANY, Guarantee
 from modelcheck.kafka.report.wording import cell, legend
 
 BEST = "★"
+NOT_ASKED = "–"
 MOST_LEFT_OUT = 12  # lines on configurations that are none; more are counted
 
 
@@ -58,34 +59,52 @@ def _overview(found: Frontier, width: int) -> Iterator[Text]:
     names = [guarantee.name for guarantee in found.grid.guarantees]
     yield line(Piece("Faults that are survived, of any mixture", Role.STRONG))
     yield line("  ", *_heads(found, names))
+    system = ""
     for each in found.lines:
+        if found.grid.is_of_systems and each.row.values[0] != system:
+            system = each.row.values[0]
+            yield line("  ", Piece(system, Role.STRONG))
         cells = [_cell(each, of, ANY, of.name) for of in found.grid.guarantees]
         better = found.better.get(each.number)
-        remark = BEST if better is None else words(better, found.grid.guarantees)
+        remark = BEST if better is None else _remark(found, better)
         role = Role.GOOD if better is None else Role.DIM
         yield from wrapped(line("  ", *_facts(found, each), *cells), remark, width, role)
 
 
+def _remark(found: Frontier, better: Better) -> str:
+    """What betters a configuration; in short where systems leave little room."""
+    if found.grid.is_of_systems:
+        return f"{better.number} survives more"
+    return words(better, found.grid.guarantees)
+
+
 def _one_setting(found: Frontier, width: int) -> Iterator[Text]:
     """For each guarantee that is lost, the settings that help; nothing if that is not asked."""
-    told = dict(one_setting(found))
+    told = list(one_setting(found))
     if told:
         yield ()
         yield line(Piece("One other setting that survives more", Role.STRONG))
-    size = max(map(len, told), default=0) + 2
-    for name, said in told.items():
-        yield from wrapped(line("  ", Piece(f"{name:<{size}}")), said, width)
+    sizes = [max(map(len, column)) + 2 if any(column) else 0 for column in zip(*told, strict=True)]
+    above = ""
+    for system, name, said in told:
+        heads = ("" if system == above else system, name)
+        above = system
+        head = "".join(f"{text:<{size}}" for text, size in zip(heads, sizes, strict=False))
+        yield from wrapped(line("  ", Piece(head)), said, width)
 
 
-def one_setting(found: Frontier) -> Iterator[tuple[str, str]]:
-    """Each guarantee that is lost, with the settings of which one survives more: "w=majority (2+)"."""
-    of = {each.name: each for each in found.grid.guarantees}
-    for name, remedies in found.remedies.items():
-        said = []
-        for each in remedies:
+def one_setting(found: Frontier) -> Iterator[tuple[str, str, str]]:
+    """Each guarantee that is lost, with the settings of which one survives more: "w=majority (2+)".
+
+    The first text is the system that loses it; empty where there is one system alone.
+    """
+    for remedies in found.remedies:
+        guarantee, said = remedies.guarantee, []
+        for each in remedies.settings:
             less = f", and less for {listed([lost.name for lost in each.less])}" if each.less else ""
-            said.append(f"{each.line.row.values[-1]} ({cell(each.line.answer(of[name]))[0]}{less})")
-        yield name, "; ".join(said) or "none alone"
+            said.append(f"{each.line.row.values[-1]} ({cell(each.line.answer(guarantee))[0]}{less})")
+        system = remedies.first.row.values[0] if found.grid.is_of_systems else ""
+        yield system, guarantee.name, "; ".join(said) or "none alone"
 
 
 def _by_kind(found: Frontier, guarantee: Guarantee, width: int) -> Iterator[Text]:
@@ -129,25 +148,47 @@ def _facts(found: Frontier, each: Line) -> Iterator[Piece]:
 
 
 def _widths(found: Frontier) -> list[int]:
-    """The width of the column of numbers, and of each axis; 0 for an axis with a single value."""
+    """The width of the column of numbers, and of each axis; 0 for one with a single value.
+
+    So it is for systems, each of which is a line above its rows.
+    """
     number = len(str(len(found.grid.asked))) + 2
     columns = zip(found.grid.heads, *(row.values for row in found.grid.asked), strict=True)
-    return [number, *(max(map(len, column)) + 2 if len(set(column[1:])) > 1 else 0 for column in columns)]
+    return [
+        number,
+        *(
+            max(map(len, column)) + 2 if len(set(column[1:])) > 1 and column[0] != SYSTEM else 0
+            for column in columns
+        ),
+    ]
 
 
 def _cell(each: Line, guarantee: Guarantee, kind: str, head: str) -> Piece:
     """One cell of a table."""
-    text, role = cell(each.answer(guarantee, kind))
+    text, role = shown(each, guarantee, kind)
     return Piece(f"{text:<{max(len(head), 3) + 2}}", role)
+
+
+def shown(each: Line, guarantee: Guarantee, kind: str = ANY) -> tuple[str, Role]:
+    """The answer for a guarantee and a kind of fault as a table cell."""
+    if guarantee.name not in each.row.guarantees:
+        return NOT_ASKED, Role.DIM
+    return cell(each.answer(guarantee, kind))
+
+
+def legend_of(cells: set[str]) -> Iterator[str]:
+    """The explanations of marks that a frontier has and a review has not."""
+    if "-" in cells:
+        yield "`-` there are no such faults"
+    if NOT_ASKED in cells:
+        yield f"`{NOT_ASKED}` its model does not say"
 
 
 def _legend(found: Frontier, width: int) -> Iterator[Text]:
     """The explanation of the marks in the cells."""
     faults = count(found.grid.faults, "fault")
-    used = {cell(answer)[0] for each in found.lines for _, _, answer in found.cells(each)}
-    notes = legend(used)
-    if "-" in used:
-        notes.append("`-` there are no such faults")
+    used = {shown(each, of, kind)[0] for each in found.lines for of, kind, _ in found.cells(each)}
+    notes = [*legend(used), *legend_of(used)]
     if found.lines:
         notes.append(f"`{BEST}` none {found.grid.peers} survives more of up to {faults}")
     yield from wrapped(line("  "), "; ".join(notes), width, Role.DIM)

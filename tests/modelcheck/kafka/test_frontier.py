@@ -361,7 +361,8 @@ def test_a_model_file_goes_over_its_own_names(run: Run) -> None:
         (["kafka", "--check", "x"], "--check is for a model file"),
         (["quorum", "--topic", "x"], "--topic is for a configuration of Kafka"),
         (["quorum", "--over", "faults=1"], "the number of faults is the result"),
-        (["quorum", "more.rsm"], "is a model, and goes alone"),
+        (["quorum", "more.properties"], "`quorum` is a model, and `more.properties` is none"),
+        (["zab", "--over", "nothing=2"], "nothing"),
         (["nothing.properties"], "there is no such file"),
     ],
 )
