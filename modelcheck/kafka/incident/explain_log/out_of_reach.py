@@ -1,4 +1,4 @@
-"""What a broker's directory shows and the broker can no longer get, since no broker that leads later has it."""
+"""What a broker's directory shows and the broker can no longer get: no broker that leads later has it."""
 
 from __future__ import annotations
 
