@@ -165,7 +165,10 @@ def _falls_again(run: Explained, number: int, broker: int) -> bool:
 
 
 def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
-    """For each violated property the first step that violates it, with the records lost."""
+    """For each violated property the first step that violates it, with the records lost.
+
+    What is in no log is told of the end: a later step may lose more of it.
+    """
     before = list(accumulate((_promised_before(product, state) for state in states), operator.or_))
     for name in LOSSES:
         bad = [
@@ -175,7 +178,8 @@ def _losses(product: ObservationProduct, setting: Setting, states: Sequence[Stat
             or (before[number] and lacking(product, name, state, before[number]))
         ]
         if bad:
-            records = lacking(product, name, states[bad[0]], before[bad[0]])
+            told = len(states) - 1 if name.endswith("_kept") else bad[0]  # what no log has never comes back
+            records = lacking(product, name, states[told], before[told])
             yield Loss(name, bad[0], records, tuple(_having(product, records, states[-1])))
 
 

@@ -3,7 +3,7 @@
 NOTE(guidance): six mistakes lead a search astray, since what they spoil shows much later.  A broker is
 shut down before anything needs it down, and then gets no record.  A leader lacks records of earlier epochs,
 which it never gets again, though logs have them.  A broker lacks a record or a high watermark of its
-directory, and nobody who leads later has it.  A log grows beyond its end and its high watermark, or beyond
+directory, and no broker that leads later has it.  A log grows beyond its end, if it has not lost it, or beyond
 the length in a line that is still to come; so does a leader's, before a follower has the high watermark in
 that line.  A new leader has to commit again what an earlier one had committed, which brings no log nearer to
 its end.  No point is excluded, so the search still finds what there is.
@@ -56,9 +56,9 @@ class Guidance:
         self._epochs = tuple(_longest(observed))
         self._to_come = tuple(tuple(_lengths(log)) for log in observed.logs)
         self._lengths = {
-            broker: max(len(end.log), end.mark)  # the end of a log may be lost
+            broker: len(end.log) if end.mark <= len(end.log) else observed.highest  # it has lost its end
             for broker, end in observed.ends.items()
-            if end.log is not None
+            if end.log is not None and end.folder
         }
         self._out_of_reach = OutOfReach(observed, at)
 

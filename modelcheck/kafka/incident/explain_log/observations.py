@@ -231,7 +231,7 @@ class Observed:
         )
 
     def _last_epoch(self, broker: int) -> int:
-        """The last leader epoch that a broker may have heard of: none once it has lost its session."""
+        """The last leader epoch that a broker may have heard of: none behind the end of its last session."""
         epoch, last = 1, self.epochs
         for event in self.events if self.sessions else ():
             if isinstance(event, Decided):

@@ -1,4 +1,4 @@
-"""What a broker's directory shows and the broker can no longer get: from nobody who leads while it runs."""
+"""What a broker's directory shows and the broker can no longer get: no broker that leads later has it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Later:
 class OutOfReach:
     """Counts the records and high watermarks out of reach; `at` gives the index of a variable in a state.
 
-    An estimate for an order among points: a leader that nobody observes any more may still give some.
+    An estimate for an order among points: a leader that is not observed any more may still give some.
     """
 
     def __init__(self, observed: Observed, at: Callable[[str], int]) -> None:
@@ -67,12 +67,12 @@ def _same(log: Sequence[tuple[int, int]], wanted: Epochs) -> int:
 
 
 def _later(observed: Observed) -> Iterator[_Later]:
-    """For each position who leads later; a broker that never returns has nobody."""
+    """For each position who leads later; a broker that never returns has no leader."""
     events, leading = observed.events, list[int | None]([None])
     for event in events:
         leading.append(event.leader if isinstance(event, Decided) else leading[-1])
-    nobody = frozenset[int]()
-    found = [_Later(nobody, (nobody,) * len(observed.brokers))]
+    none = frozenset[int]()
+    found = [_Later(none, (none,) * len(observed.brokers))]
     for number in reversed(range(len(events))):
         event, (leaders, returned) = events[number], (found[-1].leaders, list(found[-1].returned))
         if isinstance(event, Decided) and event.leader is not None:

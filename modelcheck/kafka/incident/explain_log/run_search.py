@@ -129,7 +129,7 @@ def _smaller(most: int, states: int | None) -> int:
     return most if states is None else min(most, states)
 
 
-class _OpenPoint(NamedTuple):
+class _Candidate(NamedTuple):
     """A point that waits: what decides the order, and the faults and steps of a run through it at least.
 
     `ahead` are the steps still to come, and `paid` is whether only faults are left to look at.
@@ -148,16 +148,16 @@ class _Cheapest:
     """Points that wait, the cheapest first."""
 
     def __init__(self) -> None:
-        self._heap: list[_OpenPoint] = []
+        self._heap: list[_Candidate] = []
 
     def __bool__(self) -> bool:
         return bool(self._heap)
 
-    def push(self, waiting: _OpenPoint, _position: int) -> None:
+    def push(self, waiting: _Candidate, _position: int) -> None:
         """Add a point."""
         heapq.heappush(self._heap, waiting)
 
-    def pop(self) -> _OpenPoint:
+    def pop(self) -> _Candidate:
         """The next point."""
         return heapq.heappop(self._heap)
 
@@ -166,17 +166,17 @@ class _InTurn:
     """Points that wait, the cheapest of each position in turn: NOTE(in_turn)."""
 
     def __init__(self) -> None:
-        self._heaps: dict[int, list[_OpenPoint]] = {}
+        self._heaps: dict[int, list[_Candidate]] = {}
         self._turn: list[int] = []
 
     def __bool__(self) -> bool:
         return bool(self._heaps)
 
-    def push(self, waiting: _OpenPoint, position: int) -> None:
+    def push(self, waiting: _Candidate, position: int) -> None:
         """Add a point."""
         heapq.heappush(self._heaps.setdefault(position, []), waiting)
 
-    def pop(self) -> _OpenPoint:
+    def pop(self) -> _Candidate:
         """The next point."""
         while True:
             if not self._turn:
@@ -292,7 +292,7 @@ class ExplanationSearch:
         if self._limits.faults is not None and faults > self._limits.faults:
             return
         first = FAULT * faults + whole if self._in_turn else faults
-        waiting = _OpenPoint(first, whole, self._spent[number][1], ahead, paid, number, faults)
+        waiting = _Candidate(first, whole, self._spent[number][1], ahead, paid, number, faults)
         self._waiting.push(waiting, self._points[number].position)
 
     def _key(self, point: Point) -> tuple[bytes, int, int, tuple[int, ...]]:
