@@ -10,7 +10,8 @@ from modelcheck.kafka.questions.review import Review
 from modelcheck.kafka.report.also_text import not_asked
 from modelcheck.kafka.report.cases_text import possible, release, reviewed
 from modelcheck.kafka.settings.keys.catalogue import known
-from modelcheck.kafka.settings.keys.key import NEVER
+from modelcheck.kafka.settings.keys.key import NEVER, Reader
+from modelcheck.kafka.settings.keys.versions import Version
 from modelcheck.kafka.settings.provenance import Remark
 from modelcheck.kafka.settings.resolution.possible import elr_is_open, in_words
 from modelcheck.kafka.settings.resolution.precedence import Effective
@@ -18,7 +19,6 @@ from modelcheck.kafka.settings.resolution.settings import Settings
 from modelcheck.kafka.settings.resolution.switches import Truncation
 from spec.diagnostics import render
 
-_ELR = "eligible.leader.replicas.version"  # which an upgraded cluster may not have as by default
 SHOWN = 8  # names in a list, without --verbose
 
 
@@ -121,11 +121,7 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
     """The defaults of the release, and its behaviour where it has no such key."""
     version = settings.version.value
     yield line(Piece(f"By default in Kafka {version}", Role.STRONG))
-    given = [
-        line(f"{one.key}={_plain(one)}")
-        for one in settings.defaulted
-        if one.value is not None and not (one.key == _ELR and str(one.value) != known(_ELR).default(version))
-    ]
+    given = [line(_by_default(one, version)) for one in settings.defaulted if one.value is not None]
     if given:
         yield from packed(line("  "), given, width, BETWEEN)
     for one in settings.defaulted:
@@ -144,6 +140,13 @@ def _defaulted(settings: Settings, width: int) -> Iterator[Line]:
     ]
     yield from packed(line("  "), own, width, BETWEEN)
     yield ()
+
+
+def _by_default(one: Effective, release: Version) -> str:
+    """A value that no file gives, with Kafka's own default where a product or an upgrade has another."""
+    key, text = known(one.key), f"{one.key}={_plain(one)}"
+    kafkas = None if Reader.PRODUCER in key.readers else key.default(release)
+    return text if kafkas in {None, str(one.value).lower()} else f"{text} (Kafka's own is {kafkas})"
 
 
 def _reasons(settings: Settings, width: int) -> Iterator[Line]:

@@ -350,7 +350,7 @@ def test_a_model_file_goes_over_its_own_names(run: Run) -> None:
     [
         (["kafka", "--over", "min.insync.replica=2"], "did you mean `min.insync.replicas`?"),
         (["kafka", "--over", "log.dirs=1"], "is outside the model"),
-        (["kafka", "--over", "acks=5"], "was last allowed in Kafka 0.8.1"),
+        (["kafka", "--over", "acks=5"], "it is 0, 1, or all (-1)"),
         (["kafka", "--over", "kafka=9"], "there is no Kafka 9"),
         (["kafka", "--over", "acks=1", "--over", "acks=all"], "is given twice"),
         (["kafka", "--over", "acks"], "is not of the form"),

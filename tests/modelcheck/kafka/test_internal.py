@@ -97,6 +97,29 @@ def test_they_stand_beside_the_others_where_brokers_are_shown(
     assert sorted(each["name"] for each in old["topics"]) == names[:2]
 
 
+def test_a_topic_that_is_named_like_an_internal_one_is_in_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topics = tmp_path / "topics.sh"
+    create = "kafka-topics.sh --bootstrap-server a:9092 --create --replication-factor 1 --topic"
+    topics.write_text(f"#!/bin/sh\n{create} t\n{create} __store\n{create} __share_group_state\n")
+    found = reviewed(capsys, str(topics), "--all-topics", kafka="4.2")
+
+    assert sorted(each["name"] for each in found["topics"]) == ["__share_group_state", "__store", "t"]
+
+
+def test_the_state_of_share_groups_has_replicas_and_a_min_isr_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broker = tmp_path / "broker.properties"
+    broker.write_text(
+        "process.roles=broker\nshare.coordinator.state.topic.min.isr=1\nmin.insync.replicas=3\n"
+    )
+    found = reviewed(capsys, str(broker), "--topic", "__share_group_state", kafka="4.2")
+
+    assert made(found) == (3, 1, "all", False)
+
+
 def test_a_release_without_the_topic_says_so(
     files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

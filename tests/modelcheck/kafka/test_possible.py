@@ -178,6 +178,7 @@ def test_what_eligible_leader_replicas_prevent_is_not_taken_for_granted(
 
     assert code == Exit.VIOLATED
     assert "no ELR" in printed
+    assert "eligible.leader.replicas.version=0 (Kafka's own is 1)" in printed
 
 
 def head(printed: str) -> str:

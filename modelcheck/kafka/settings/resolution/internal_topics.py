@@ -1,10 +1,10 @@
 """Kafka's own topics, as the brokers make and write them.
 
 Replicas and settings are those of `AutoTopicCreationManager`, with what the coordinators add
-(`TransactionStateManager.transactionTopicConfigs`, `groupMetadataTopicConfigs`); both write with
-acks=all, consumers' positions until 3.9 with `offsets.commit.required.acks`.  The coordinator of groups
-since 4.0 appends first and answers when the high watermark is there, which does not advance
-below min.insync.replicas, so that it promises the same.
+(`TransactionStateManager.transactionTopicConfigs`, `groupMetadataTopicConfigs`,
+`ShareCoordinatorService.shareGroupStateTopicConfigs`).  All write with acks=all, consumers' positions until
+3.9 with `offsets.commit.required.acks`.  The coordinators of groups since 4.0 append first and answer when
+the high watermark is there, which does not advance below min.insync.replicas, so that they promise the same.
 """
 
 from __future__ import annotations
@@ -55,6 +55,15 @@ INTERNAL = (
         ),
         (("unclean.leader.election.enable", "false"), ("acks", "all")),
     ),
+    Internal(
+        "__share_group_state",
+        of(4, 0),
+        (
+            (_FACTOR, "share.coordinator.state.topic.replication.factor"),
+            ("min.insync.replicas", "share.coordinator.state.topic.min.isr"),
+        ),
+        (("acks", "all"),),
+    ),
 )
 
 
@@ -64,10 +73,12 @@ def internal(name: str | None, release: Version) -> Internal | None:
 
 
 def internal_topics(readings: Sequence[Reading], release: Version) -> tuple[str, ...]:
-    """The internal topics that the files configure or show."""
+    """The internal topics that the files configure or show, and others that are named like these."""
     brokers = any(one.layer in _OF_BROKERS for reading in readings for one in reading.given)
     shown = {topic.name for reading in readings for topic in reading.topics}
-    return tuple(each.name for each in INTERNAL if each.first <= release and (brokers or each.name in shown))
+    own = [each.name for each in INTERNAL if each.first <= release and (brokers or each.name in shown)]
+    known = {each.name for each in INTERNAL}
+    return (*own, *sorted(name for name in shown - known if name.startswith("__")))
 
 
 def as_made(topic: Internal, readings: Sequence[Reading], release: Version) -> tuple[Reading, ...]:
