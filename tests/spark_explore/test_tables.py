@@ -47,6 +47,8 @@ state {
   wire: bag[Message; 3] = {}
   sent: Message? = none
   told: set[Entry; 4] = {}
+  from_five: 5..9 = 5
+  wide: seq[Entry; 40]? = none
 }
 
 action ask(n: Node, e: Epoch) {
@@ -67,6 +69,8 @@ action nothing(n: Node) {
   sent := Nothing
   pair := (size(seen), n)
   mode := gone
+  from_five := 7
+  wide := [latest, latest]
 }
 invariant small: size(seen) < 3
 check all { scope Node = 2, Epoch = 3 }
