@@ -167,7 +167,7 @@ WAYS = (
         Promise.EVERYTHING,
         4,
         partial(OnDisk, Room(50, 100, 20)),
-        gaps=_each(OF_FAIR_RUNS | {PropertyKind.RECOVERABLE}, _IN_MEMORY),
+        gaps=_each(OF_RUNS, _IN_MEMORY),
     ),
     Way("bmc", "bmc", Promise.RUNS, 4, _made("bmc", depth=DEPTH), refused=_REFUSED, slow=_SLOW),
     Way(

@@ -14,15 +14,14 @@ from modelcheck.explicit.disk.folder import StateFolder
 from modelcheck.explicit.disk.levels import Room
 from modelcheck.explicit.disk.runs import SortedRun
 from modelcheck.explicit.engine import ExplicitEngine
-from spec.model.ir import Check, PropertyKind
-from spec.model.kinds import OF_FAIR_RUNS
+from spec.model.ir import Check
+from spec.model.kinds import OF_RUNS
 from tests.agreement import Found, differences, found_by
 from tests.fuzz.cases import Case, small_chunks
 from tests.fuzz.findings import Differences
 
 MOST_WRITES = 40  # of runs, before a search is killed
 MOST_BYTES = 4000  # on disk
-REFUSED = {PropertyKind.RECOVERABLE, *OF_FAIR_RUNS}
 
 
 class Killed(BaseException):
@@ -55,7 +54,7 @@ def on_disk_resumed(case: Case) -> Differences | None:
             found: Found | None = None
             with (
                 suppress(Killed),
-                _killing(0 if last else chance.choice([0, 0, chance.randint(1, MOST_WRITES)])),
+                killing(0 if last else chance.choice([0, 0, chance.randint(1, MOST_WRITES)])),
             ):
                 found = _found(case, asked, chance, keep, limits=limits)
                 if found is None or found.findings is None or not found.findings.end.partial:
@@ -66,7 +65,7 @@ def on_disk_resumed(case: Case) -> Differences | None:
 
 def _asked(case: Case) -> Check:
     """The question without the properties that the search on disk refuses."""
-    names = tuple(n for n in case.asked.only or () if case.model.property(n).kind not in REFUSED)
+    names = tuple(n for n in case.asked.only or () if case.model.property(n).kind not in OF_RUNS)
     return replace(case.asked, only=names)
 
 
@@ -87,8 +86,8 @@ def _limits(chance: Random, case: Case) -> Limits:
     return Limits(disk=chance.randint(1, MOST_BYTES))
 
 
-def _killing(writes: int) -> AbstractContextManager[object]:
-    """A context that ends the search before that many runs were written; 0 for never."""
+def killing(writes: int) -> AbstractContextManager[object]:
+    """A context that ends a search on disk before that many runs were written; 0 for never."""
     write, left = StateFolder.write, [writes]
 
     def counting(self: StateFolder, pieces: object) -> SortedRun | None:

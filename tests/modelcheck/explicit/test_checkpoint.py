@@ -18,35 +18,23 @@ from modelcheck.contract.engine import CannotResume, Keep, Limits
 from modelcheck.contract.result import Outcome
 from modelcheck.explicit.search import restoring
 from modelcheck.explicit.search import rounds as search
-from spec.load import load
-from spec.model.ir import Check, Model
+from tests.protocol_checks import kisr_of_two
 
-PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 SEEDS = range(25)
 Step = str | int
 Change = Callable[[random.Random, dict[str, bytes]], None]  # of the files, by name
 
 
-def asked() -> tuple[Model, Check]:
-    """A check of kisr among two replicas: 7,618 states in five layers."""
-    model, found = next(
-        (m, c) for m in load(PROTOCOLS / "kisr.rsm") for c in m.checks if c.name == "any_crashes"
-    )
-    sorts = {"Replica": found.scope.sorts["Replica"][:2]}
-    scope = replace(found.scope, sorts=sorts)
-    return model, replace(found, expect=(), scope=scope)
-
-
 def kept(folder: Path, states: int) -> Path:
     """A checkpoint of a search that was stopped in the middle of a level."""
-    model, question = asked()
+    model, question = kisr_of_two()
     check(model, question, engine="explicit", keep=Keep(folder), limits=Limits(states=states))
     (found,) = folder.glob("state-*")
     return found
 
 
 def resumed(folder: Path) -> Outcome:
-    return check(*asked(), engine="explicit", keep=Keep(folder, 1000, resume=True))
+    return check(*kisr_of_two(), engine="explicit", keep=Keep(folder, 1000, resume=True))
 
 
 def counted(outcome: Outcome) -> str:
@@ -75,7 +63,7 @@ def test_what_somebody_else_keeps_in_the_folder_stays_there(tmp_path: Path) -> N
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "state-20").symlink_to("elsewhere")
     before = sorted(tmp_path.rglob("*"))
-    model, question = asked()
+    model, question = kisr_of_two()
     for _ in range(2):
         check(model, question, engine="explicit", keep=Keep(tmp_path), limits=Limits(states=1))
 
@@ -90,7 +78,7 @@ def test_what_a_kill_left_behind_is_removed_and_what_was_put_beside_it_is_not(tm
     (left / "search.json").unlink()
     shutil.copytree(first, mixed := tmp_path / "state-4")
     (mixed / "mine").write_text("my own work")
-    model, question = asked()
+    model, question = kisr_of_two()
     check(model, question, engine="explicit", keep=Keep(tmp_path), limits=Limits(states=1))
 
     assert not left.exists()
@@ -241,7 +229,7 @@ def forge(folder: Path, files: dict[str, bytes]) -> None:
 @pytest.mark.usefixtures("_small_rounds")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_forged_checkpoint_is_refused_or_comes_to_the_same(change: Change, tmp_path: Path) -> None:
-    expected = counted(check(*asked(), engine="explicit"))
+    expected = counted(check(*kisr_of_two(), engine="explicit"))
     found = list(forged(change, tmp_path))
 
     assert None in found
@@ -255,7 +243,7 @@ def test_a_forged_checkpoint_of_a_large_search_is_refused_or_has_all_states(
 ) -> None:
     """What was counted is taken as it is told; what is there has to fit together."""
     monkeypatch.setattr(restoring, "SMALL", 0)
-    expected = check(*asked(), engine="explicit").findings
+    expected = check(*kisr_of_two(), engine="explicit").findings
     found = list(forged(change, tmp_path))
     come = [outcome.findings for outcome in found if outcome is not None]
 
@@ -289,4 +277,4 @@ def test_a_checkpoint_that_nobody_changed_is_believed(
     monkeypatch.setattr(restoring, "SMALL", small)
     kept(tmp_path, states)
 
-    assert counted(resumed(tmp_path)) == counted(check(*asked(), engine="explicit"))
+    assert counted(resumed(tmp_path)) == counted(check(*kisr_of_two(), engine="explicit"))

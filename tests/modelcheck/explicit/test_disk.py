@@ -7,7 +7,7 @@ import errno
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -15,20 +15,23 @@ import pytest
 
 from modelcheck.api import Unsupported, check, traces
 from modelcheck.cli import main
-from modelcheck.contract.engine import CannotResume, Keep, Limits
-from modelcheck.contract.report import Event, LayerDone
-from modelcheck.contract.result import End, Outcome
-from modelcheck.explicit.disk.folder import StateFolder
+from modelcheck.contract.engine import CannotResume, Keep, Limits, Refusal
+from modelcheck.contract.report import Event, LayerDone, Spilled, Stopped
+from modelcheck.contract.result import End, Outcome, Spill
+from modelcheck.contract.wording import partial_words
 from modelcheck.explicit.disk.levels import Room, room_for
-from modelcheck.explicit.disk.runs import Piece, RunWriter, SortedRun
+from modelcheck.explicit.disk.runs import RunWriter
 from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.explicit.native.arena import words_of
 from modelcheck.explicit.native.functions import OF_SORTED, MachineCode
 from modelcheck.explicit.native.writing import of_sorted_states
-from spec.load import load, loads
+from modelcheck.explicit.search.rounds import PackedSearch
+from modelcheck.processes.memory import resident
+from spec.load import loads
 from spec.model.ir import Check, Model
+from tests.fuzz.of_disk import Killed, killing
+from tests.protocol_checks import kisr_of_two
 
-PROTOCOLS = Path(__file__).parents[3] / "spec" / "protocols"
 LITTLE = Room(500, 900, 200)  # states: of a question with a few thousand
 WAYS_BACK = """
 protocol lamp
@@ -48,12 +51,8 @@ def _no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def asked(faults: int | None = None) -> tuple[Model, Check]:
     """A check of kisr among two replicas: 7,618 states in five layers."""
-    model, found = next(
-        (m, c) for m in load(PROTOCOLS / "kisr.rsm") for c in m.checks if c.name == "any_crashes"
-    )
-    sorts = {"Replica": found.scope.sorts["Replica"][:2]}
-    budget = found.budget if faults is None else replace(found.budget, total=faults)
-    return model, replace(found, expect=(), budget=budget, scope=replace(found.scope, sorts=sorts))
+    model, found = kisr_of_two()
+    return model, found if faults is None else replace(found, budget=replace(found.budget, total=faults))
 
 
 def on_disk(
@@ -64,6 +63,7 @@ def on_disk(
     return check(*asked(), engine=ExplicitEngine(room=LITTLE), keep=keep, limits=limits, **options)  # type: ignore[arg-type]
 
 
+@cache
 def in_memory() -> Outcome:
     return check(*asked(), engine="explicit")
 
@@ -136,7 +136,8 @@ def test_a_limit_on_disk_is_kept(tmp_path: Path) -> None:
     assert (found.findings.end, 0 < size <= 20_000) == (End.DISK, True)
 
 
-def test_a_full_disk_is_an_early_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk with room for fifty blocks."""
     write, left = RunWriter._write, [50]
 
     def full(self: RunWriter, data: bytes, count: int, first: int) -> None:
@@ -145,8 +146,12 @@ def test_a_full_disk_is_an_early_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
             raise OSError(errno.ENOSPC, "No space left on device")
         write(self, data, count, first)
 
+    monkeypatch.setattr(RunWriter, "_write", full)
+
+
+def test_a_full_disk_is_an_early_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(RunWriter, "_write", full)
+        _fill_disk(patched)
         found = on_disk(tmp_path / "d")
 
     assert found.findings.end is End.DISK
@@ -169,28 +174,148 @@ def test_it_continues_after_an_interrupt(tmp_path: Path) -> None:
     assert counted(on_disk(tmp_path / "d", resume=True)) == counted(in_memory())
 
 
-class _Killed(BaseException):
-    """The end of a search that has no time to save anything."""
-
-
-@pytest.mark.parametrize("writes", [5, 40, 100])
-def test_it_continues_after_it_was_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
-) -> None:
-    write, left = StateFolder.write, [writes]
-
-    def killed(self: StateFolder, pieces: Iterable[Piece]) -> SortedRun | None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise _Killed
-        return write(self, pieces)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(StateFolder, "write", killed)
-        with pytest.raises(_Killed):
-            on_disk(tmp_path / "d")
+@pytest.mark.parametrize("writes", [6, 41, 101])
+def test_it_continues_after_it_was_killed(tmp_path: Path, writes: int) -> None:
+    with killing(writes), pytest.raises(Killed):
+        on_disk(tmp_path / "d")
 
     assert counted(on_disk(tmp_path / "d", resume=True)) == counted(in_memory())
+
+
+# ----------------------------------------------------------------- when memory ends
+
+
+@pytest.fixture
+def _memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that ends at 3,000 states, of a search that has them all there."""
+    look = PackedSearch._look_around
+
+    def ended(self: PackedSearch, faults: int, depth: int, waiting: int) -> None:
+        look(self, faults, depth, waiting)
+        if type(self) is PackedSearch and len(self) >= 3000:
+            raise Stopped(End.MEMORY)
+
+    monkeypatch.setattr(PackedSearch, "_look_around", ended)
+
+
+def spilling(folder: Path, **options: object) -> Outcome:
+    """What a search finds that goes on on disk where memory ends."""
+    return check(*asked(), engine=ExplicitEngine(room=LITTLE), spill=folder, **options)  # type: ignore[arg-type]
+
+
+class _Told:
+    """A reporter that keeps how searches go on on disk, and whether their folders are there then."""
+
+    def __init__(self) -> None:
+        self.spills: list[tuple[Spill, bool]] = []
+
+    def tell(self, event: Event) -> None:
+        if isinstance(event, Spilled):
+            self.spills.append((event.spill, Path(event.spill.folder or "nowhere").is_dir()))
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_where_memory_ends_the_search_goes_on_on_disk(tmp_path: Path) -> None:
+    found, told = spilling(tmp_path, reporter=(reporter := _Told())), reporter.spills
+
+    assert counted(found) == counted(in_memory()) == counted(on_disk(tmp_path / "d"))
+    assert told == [(found.findings.spill, True)]
+    assert told[0][0].states >= 3000
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("_memory_ends")
+@pytest.mark.parametrize("limits", [Limits(disk=20_000), Limits(states=5000)], ids=["disk", "states"])
+def test_nothing_is_left_of_a_search_that_a_limit_ends_on_disk(tmp_path: Path, limits: Limits) -> None:
+    found = spilling(tmp_path, limits=limits).findings
+
+    assert found.end is (End.STATES if limits.disk is None else End.DISK)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_a_disk_that_is_full_then_is_an_early_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fill_disk(monkeypatch)
+    found = spilling(tmp_path).findings
+
+    assert (found.end, list(tmp_path.iterdir())) == (End.DISK, [])
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_what_a_killed_search_has_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    left = tmp_path / "spill-killed"
+    stopped(left)
+    (tmp_path / "spill-notes").mkdir()
+    spilling(tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["spill-notes"]
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_what_another_search_uses_stays(tmp_path: Path) -> None:
+    (tmp_path / "spill-other").mkdir()
+    names: list[set[str]] = []
+
+    class Second:
+        def tell(self, event: Event) -> None:
+            if isinstance(event, LayerDone) and not names:
+                spilling(tmp_path)
+                names.append({path.name for path in tmp_path.iterdir()})
+
+    on_disk(tmp_path / "spill-mine", reporter=Second())
+
+    assert names == [{"spill-mine", "spill-other"}]
+
+
+@pytest.mark.usefixtures("_memory_ends")
+@pytest.mark.parametrize("writes", [1, 41])
+def test_with_checkpoints_it_continues_after_it_was_killed_on_disk(tmp_path: Path, writes: int) -> None:
+    with killing(writes), pytest.raises(Killed):
+        spilling(tmp_path / "spills", keep=Keep(tmp_path / "d", seconds=0))
+    is_on_disk = (tmp_path / "d" / "search.json").exists()
+    found = spilling(tmp_path / "spills", keep=Keep(tmp_path / "d", seconds=0, resume=True))
+
+    assert is_on_disk == (writes > 1)
+    assert counted(found) == counted(in_memory())
+    assert not (tmp_path / "d" / "search.json").exists()
+    assert not (tmp_path / "spills").exists()
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_without_a_folder_it_ends_where_memory_does(tmp_path: Path) -> None:
+    found = check(*asked(), engine="explicit").findings
+
+    assert (found.end, found.spill) == (End.MEMORY, None)
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_what_needs_all_states_in_memory_ends_with_it_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "modelcheck.explicit.engine.not_on_disk", lambda _: [Refusal("recoverable back on disk")]
+    )
+    found = spilling(tmp_path)
+
+    assert found.findings.end is End.MEMORY
+    assert "it cannot do recoverable back: leave that out (--property)" in partial_words(found.findings)
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_memory_that_a_search_on_disk_needs_itself_is_told(tmp_path: Path) -> None:
+    found = spilling(tmp_path, limits=Limits(memory=resident() + 50_000_000))
+
+    assert found.findings.end is End.MEMORY
+    assert "MB itself: allow more (--max-memory)" in partial_words(found.findings)
+
+
+@pytest.mark.usefixtures("_memory_ends")
+def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    found = spilling(tmp_path / "file")
+
+    assert found.findings.end is End.MEMORY
+    assert "file cannot be used: file exists" in partial_words(found.findings)
 
 
 # -------------------------------------------------------------------- another folder
@@ -306,8 +431,7 @@ def test_the_command_continues_on_disk(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--max-disk", "1G"], "--max-disk is for --disk"),
-        (["--disk", "d", "--resume", "d"], "give one of them alone"),
+        (["--no-disk", "--max-disk", "1G"], "leave it out"),
         (["--disk", "d", "--no-ways"], "leave out --no-ways"),
         (["--disk", "d", "--engine", "spark"], "--run-dir"),
         (["--disk", "d", "--estimate"], "--estimate goes with neither"),
