@@ -353,3 +353,25 @@ def test_searches_of_a_series_find_in_the_memory_of_others_what_they_find_alone(
     for _ in range(2):
         assert [facts(check(*each, engine=series).findings) for each in asked] == alone
     series.close()
+
+
+SPENT_AND_FORGOTTEN = """
+    protocol spent
+    state { x: 0..3 = 2, y: 0..1 = 0 }
+    action up { require y == 0; y := 1 }
+    fault down { require x > 0; x := 0; y := 0 }
+    invariant low: y <= 1
+    check one { faults down <= 1 }
+"""
+
+
+@pytest.mark.usefixtures("quickly_compiled")
+def test_what_is_remembered_of_a_state_is_of_what_was_spent_and_of_its_layer(tmp_path: Path) -> None:
+    (model,) = loads(SPENT_AND_FORGOTTEN)
+    task = replace(task_of(model, model.checks[0]), forgets=True)
+    kernel = Kernel(task, Codes(Cache(tmp_path)))
+    (start,) = Machine(model, task.scope).initial()
+    words = [kernel.represent(start, (spent,), last=last) for spent in (0, 1) for last in (False, True)]
+
+    assert kernel.context.forgotten
+    assert len(set(words)) == 4
