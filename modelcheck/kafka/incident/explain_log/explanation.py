@@ -167,7 +167,7 @@ def _falls_again(run: Explained, number: int, broker: int) -> bool:
 def _losses(product: ObservationProduct, setting: Setting, states: Sequence[State]) -> Iterator[Loss]:
     """For each violated property the first step that violates it, with the records lost.
 
-    What is in no log is told of the end: a later step may lose more of it.
+    Of what is in no log, all that is lost in the end: a later step may lose more of it.
     """
     before = list(accumulate((_promised_before(product, state) for state in states), operator.or_))
     for name in LOSSES:

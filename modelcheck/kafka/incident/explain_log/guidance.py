@@ -3,7 +3,7 @@
 NOTE(guidance): six mistakes lead a search astray, since what they spoil shows much later.  A broker is
 shut down before anything needs it down, and then gets no record.  A leader lacks records of earlier epochs,
 which it never gets again, though logs have them.  A broker lacks a record or a high watermark of its
-directory, and no broker that leads later has it.  A log grows beyond its end, if it has not lost that, or past
+directory, and no broker that leads later has it.  A log grows beyond an end that it has not lost, or beyond
 the length in a line that is still to come; so does a leader's, before a follower has the high watermark in
 that line.  A new leader has to commit again what an earlier one had committed, which brings no log nearer to
 its end.  No point is excluded, so the search still finds what there is.
