@@ -21,7 +21,7 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from modelcheck.asking.crews import CrewWork
+from modelcheck.asking.crew import CrewWork
 from modelcheck.contract.engine import Limits
 from modelcheck.processes.signals import Interruptible
 from modelcheck.processes.workers import SLICE, Mail, Waits

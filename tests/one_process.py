@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from modelcheck.asking.crews import CrewWork
+from modelcheck.asking.crew import CrewWork
 from modelcheck.contract.engine import Limits
 from modelcheck.processes.workers import Waits
 

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from itertools import product
 
 from modelcheck.api import Unmet, Unsupported, check
-from modelcheck.asking.crews import Crew, Processes
+from modelcheck.asking.crew import Crew, Processes
 from modelcheck.asking.models import pick_model
 from modelcheck.asking.overrides import Overrides, free_check, only, put
 from modelcheck.contract.assessment import assess

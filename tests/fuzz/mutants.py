@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from tests.fuzz.__main__ import say
+from tests.fuzz.mutants_of_spark import OF_SPARK
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "counterexamples", "modelcheck", "spark_explore")
@@ -51,9 +52,6 @@ STATES, PUT_IN_ORDER = f"{CODEGEN}/states", "tests/modelcheck/explicit/test_repr
 SAMPLING, SAMPLER = f"{CODEGEN}/search/sampling.py", "tests/modelcheck/explicit/test_sampler.py"
 OPERATORS = "tests/conformance/test_operators.py"
 UNBOUNDED = "modelcheck/symbolic/unbounded"
-TABLE, ASKERS = "spark_explore/questions", "tests/spark_explore/test_askers.py"
-COLUMNS = "spark_explore/columns.py"
-UNPACKED = "tests/spark_explore/test_tables.py -k (every_type)or(wherever)or(asked_for)"
 EDGES = "tests/by_the_manual/test_by_the_manual.py"
 ORDINALS = "tests/modelcheck/test_ordinals.py --all -k not(protocols)"
 MUTANTS = (
@@ -518,51 +516,7 @@ MUTANTS = (
     Mutant("the last layer is believed of one more fault", "modelcheck/search/layers.py",
            "if self.task.partial_order and self.task.faults and faults == self.budget.total:",
            "if self.task.partial_order and self.task.faults and faults == -1:", COMMUTING),
-    Mutant("questions have one key", f"{TABLE}/answered.py", "repr(each.key)", "repr(None)", ASKERS),
-    Mutant("each row is a question of its own", f"{TABLE}/answered.py", "repr(each.key)",
-           "repr((row, each.key))", ASKERS),
-    Mutant("a row of a question that is known has none", f"{TABLE}/answered.py",
-           "                    found.append(", "                    question and found.append(", ASKERS),
-    Mutant("the first row that asks has no question", f"{TABLE}/answered.py",
-           "question = None if key in sent", "question = None if not sent", ASKERS),
-    Mutant("what is wrong with a row ends its task", f"{TABLE}/answered.py",
-           "        yield TableQuestion((PROBLEM, told), NoQuestion(told), {})", "        raise", ASKERS),
-    Mutant("the answer of a question that cannot be asked has no problem", f"{TABLE}/answered.py",
-           "yield {PROBLEM: question.problem}", "yield {}", ASKERS),
-    Mutant("checks of other faults are one question", f"{TABLE}/of_models.py", "check.budget, ", "", ASKERS),
-    Mutant("a check has the name of the model", f"{TABLE}/of_models.py", '"check": check.name',
-           '"check": model.name', ASKERS),
-    Mutant("topics of other releases are one question", "modelcheck/commands/kafka/topic_reviews.py",
-           "(_releases(case), same_question(case.settings[0], case.partition))",
-           "(same_question(case.settings[0], case.partition),)", ASKERS),
-    Mutant("topics with other replicas are one question", "modelcheck/kafka/questions/cases.py",
-           "size = (settings.brokers.value, partition.replicas, partition.in_sync_wanted)",
-           "size = (settings.brokers.value, partition.in_sync_wanted)", ASKERS),
-    Mutant("a cluster has the brokers that its files show", f"{TABLE}/of_kafka.py",
-           "*map(values.get, GIVEN)", "*map(values.get, GIVEN[:2]), None", ASKERS),
-    Mutant("any number of faults is survived where one is", f"{TABLE}/of_kafka.py",
-           '"survives_any": answer.survived is None', '"survives_any": answer.survived is not None', ASKERS),
-    Mutant("a value across two words is cut", COLUMNS, "if shift + width > WORD:", "if False:", UNPACKED),
-    Mutant("a value anywhere across two words is cut", COLUMNS, "if per_row > 1:", "if False:", UNPACKED),
-    Mutant("a number begins at 0", COLUMNS, ".astype(np.int64) + packing.lo)", ".astype(np.int64))",
-           UNPACKED),
-    Mutant("an option has the value one later", COLUMNS, "own[:, word] -= borrows", "pass", UNPACKED),
-    Mutant("an option borrows from every word", COLUMNS, "borrows * (own[:, word] == 0)", "borrows",
-           UNPACKED),
-    Mutant("the cases of a union share their tag", COLUMNS, "np.flatnonzero(tags == ordinal)",
-           "np.flatnonzero(tags >= ordinal)", UNPACKED),
-    Mutant("a map has its keys the other way round", COLUMNS, "np.array(packing.offsets, np.int64)",
-           "np.array(packing.offsets[::-1], np.int64)", UNPACKED),
-    Mutant("a sequence begins with its second element", COLUMNS, "(np.arange(ends[-1]) - ends[rows])",
-           "(np.arange(ends[-1]) - ends[rows] + 1)", UNPACKED),
-    Mutant("a set is read from its last member", COLUMNS, 'bitorder="little"', 'bitorder="big"', UNPACKED),
-    Mutant("what is scattered is at its neighbour", COLUMNS,
-           "where[at], there[at] = np.arange(len(at)), True",
-           "where[at], there[at] = np.arange(len(at))[::-1], True", UNPACKED),
-    Mutant("every column is unpacked", "spark_explore/tables.py",
-           "pa.schema([here.schema.field(name) for name in names])", "here.schema", UNPACKED),
-    Mutant("a column has the bits of the first", "spark_explore/tables.py",
-           "column.array(PackedCodes(part, offset))", "column.array(PackedCodes(part, 0))", UNPACKED),
+    *(Mutant(*each) for each in OF_SPARK),
 )  # fmt: skip
 
 

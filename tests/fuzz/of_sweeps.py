@@ -52,7 +52,7 @@ def swept(case: Case) -> Differences | None:
     asked = replace(case.asked, expect=())
     points = list(product(*vary.values()))
     alone = [_rows(case.by_reference(_at(asked, dict(zip(vary, point, strict=True))))) for point in points]
-    with patch("modelcheck.asking.crews.Workers", Here):
+    with patch("modelcheck.asking.crew.Workers", Here):
         rows = sweep(replace(case.model, checks=(asked,)), vary=vary)
     found: dict[str, tuple[object, object]] = {}
     for point, expected in zip(points, alone, strict=True):

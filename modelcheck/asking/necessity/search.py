@@ -15,7 +15,7 @@ from typing import NoReturn, TypeVar
 
 from counterexamples.certify import certify
 from counterexamples.trace import Trace
-from modelcheck.asking.crews import shared_out
+from modelcheck.asking.crew import shared_out
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.necessity.answers import (
     OF_SAFETY,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import factorial, prod
 from time import monotonic
 
-from modelcheck.asking.crews import shared_out
+from modelcheck.asking.crew import shared_out
 from modelcheck.asking.next_scope.answers import LargerAnswer, compared
 from modelcheck.asking.next_scope.larger import (
     Bounds,

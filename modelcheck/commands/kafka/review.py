@@ -19,7 +19,7 @@ from counterexamples.trace import Trace
 from modelcheck.answers.pipelines.report import of_mistakes
 from modelcheck.answers.progress import ProgressLine
 from modelcheck.answers.timings import Timings
-from modelcheck.asking.crews import Crew
+from modelcheck.asking.crew import Crew
 from modelcheck.commands.kafka.bootstrap_options import (
     add_bootstrap_options,
     names_of_inputs,

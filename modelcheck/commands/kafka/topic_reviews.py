@@ -6,7 +6,7 @@ import time
 from collections.abc import Hashable, Iterator, Sequence
 
 from modelcheck.answers.timings import Timings
-from modelcheck.asking.crews import Crew
+from modelcheck.asking.crew import Crew
 from modelcheck.kafka.questions.also.findings import RACKS, Subject, SubjectFindings
 from modelcheck.kafka.questions.answers import Answer, ask_all, first_loss
 from modelcheck.kafka.questions.cases import (

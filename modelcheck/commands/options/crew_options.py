@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from modelcheck.asking.crews import CREWS, Crew, crew
+from modelcheck.asking.crew import Crew
+from modelcheck.asking.crews import CREWS, crew
 from modelcheck.commands.options.engine_options import OPTIONS, keywords_of
 
 OF_SPARK = ("--master", "--conf", "--patience")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from modelcheck.api import Unsupported
-from modelcheck.asking.crews import Crew, Processes
+from modelcheck.asking.crew import Crew, Processes
 from modelcheck.contract.engine import Limits
 from modelcheck.kafka.frontier.grid import Grid, Job, distinct_jobs
 from modelcheck.kafka.questions.answers import Answer, decided, with_parts

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from counterexamples.trace import Trace
-from modelcheck.asking.crews import Crew
+from modelcheck.asking.crew import Crew
 from modelcheck.asking.sweep import Orders
 from modelcheck.contract.report import Reporter
 from modelcheck.teaching.textbook.asked import Bearing

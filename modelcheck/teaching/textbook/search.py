@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from counterexamples.trace import Trace
-from modelcheck.asking.crews import Crew
+from modelcheck.asking.crew import Crew
 from modelcheck.asking.sweep import Orders
 from modelcheck.contract.report import Reporter
 from modelcheck.teaching.textbook.asked import Bearing

@@ -7,7 +7,7 @@ from time import monotonic
 
 import spec.library as library
 from counterexamples.trace import Trace
-from modelcheck.asking.crews import Crew
+from modelcheck.asking.crew import Crew
 from modelcheck.asking.models import pick_checks
 from modelcheck.asking.overrides import only, put
 from modelcheck.asking.sweep import Orders, SweepAnswer, SweepPoint, answers
