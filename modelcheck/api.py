@@ -91,7 +91,7 @@ def check(  # noqa: PLR0913 - each is given by its name
     that others commute with are left for later (NOTE(persistent)): a run may then have more steps than
     the shortest.  With `beside_after` and no
     engine given, a second one starts after some seconds, in parallel (see NOTE(portfolio)).  Stops
-    with a partial outcome before memory runs out, unless it can go on on disk, in a folder in `spill`,
+    with a partial outcome before memory runs out, unless it can continue on disk, in a folder in `spill`,
     or on Ctrl-C; where nothing else stops it, `last_word` is to end the program (see NOTE(watch)).
     Raises KeyError (no such engine), Unsupported, Unmet, CannotResume, or ModelError when
     the model cannot even start; NotReplayable and Disagreement are bugs of the engines.

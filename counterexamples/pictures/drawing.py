@@ -140,7 +140,7 @@ def size_of(*classes: str) -> float:
 
 
 def measures() -> dict[str, object]:
-    """What `width_of` knows as JSON data, for the script of a page that draws by itself."""
+    """What `width_of` knows as JSON data, for the script of a page that draws."""
     return {
         "plain": widths.PLAIN,
         "bold": widths.BOLD,

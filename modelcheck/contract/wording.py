@@ -217,9 +217,9 @@ def partial_words(findings: Findings) -> str:
     """Why a search is incomplete, and what could be tried where memory or the disk ended it."""
     why, spill = findings.end.value, findings.spill
     if findings.end is End.MEMORY and spill is not None and spill.problem is not None:
-        return f"{why}, and it does not go on on disk: {spill.problem}"
+        return f"{why}, and it cannot continue on disk: {spill.problem}"
     if spill is not None and spill.problem is None and findings.end is not End.MEMORY:
-        return f"{why}; with --disk DIR states are kept there, and --resume DIR goes on"
+        return f"{why}; with --disk DIR states are kept there, and --resume DIR continues"
     return why
 
 

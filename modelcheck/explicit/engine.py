@@ -197,7 +197,7 @@ def is_on_disk(task: Task) -> bool:
 
 
 def _spilled(task: Task, before: int, states: int, until_end: ExitStack) -> tuple[Spill, Task | None]:
-    """What becomes of a search that memory ended, and its task on disk, if it can go on there.
+    """What becomes of a search that memory ended, and its task on disk, if it can continue there.
 
     The process used `before` bytes without the search, which found `states`.
     """

@@ -20,7 +20,7 @@ HALF = 2  # of what is free on disk is left for others
 
 
 def why_not(task: Task, refused: Sequence[str], before: int) -> str | None:
-    """Why the search of a task does not go on on disk, and what to try; None if it can.
+    """Why the search of a task cannot continue on disk, and what to try; None if it can.
 
     `refused` is what the search on disk cannot do, and `before` what the process uses without a search.
     """

@@ -22,7 +22,7 @@ EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
 QUICK = 2_000  # points after which any run will do, and then a cheaper one
 PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
-FAULT = 5  # what a fault counts beside steps, where any run will do
+FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
 GRAVE = {"produce_unheeding": 1, "power_loss": 1} | dict.fromkeys(LOSES_DISK, 2)
 OnProgress = Callable[[int, int, int], None]  # points seen, faults, observations explained
@@ -202,7 +202,7 @@ class ExplanationSearch:
     NOTE(in_turn): a search that goes `in_turn` looks at the most promising point of each position in the
     timeline, one position after the other.  What spoils a run often shows only some observations later, and
     an order among all points looks at all that follows from a spoilt one before it goes back.  The run that
-    is found first need not have the fewest faults.
+    is found first may have more faults than another.
     """
 
     def __init__(
