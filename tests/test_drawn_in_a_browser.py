@@ -31,7 +31,9 @@ FAULTS = """(svg, [widest, smallest]) => {
   const texts = [...svg.querySelectorAll("text")].filter((each) => each.textContent.trim()).map((each) => {
     const size = parseFloat(getComputedStyle(each).fontSize) * whole.width / width, around = box(each), text = each.textContent;
     if (size < smallest) found.push(`"${text}" is ${size} px tall`);
-    if (around.l < whole.left - 0.5 || around.r > whole.right + 0.5) found.push(`"${text}" leaves the picture`);
+    // A card shows one frame of a storyboard: the words of the others are out of it.
+    const shown = around.l < whole.right && around.r > whole.left && around.t < whole.bottom && around.b > whole.top;
+    if (shown && (around.l < whole.left - 0.5 || around.r > whole.right + 0.5)) found.push(`"${text}" leaves the picture`);
     // Of the line, what letters fill: from the top of capitals to the end of what goes below.
     if (each.parentNode.getAttribute("transform")) return { ...around, l: around.l + 0.2 * size, text };
     return { ...around, t: around.t + 0.2 * size, b: around.b - 0.05 * size, text };

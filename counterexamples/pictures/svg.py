@@ -243,9 +243,9 @@ class _Diagram:
         wide = max((width_of(line, "small") for line in label), default=0)
         tall = WORDS_LINE * len(label)
         if start == end:
-            yield f'<path d="M{start:g} {y - 6:g}h26v10h-16" class="{kind}"/>'
-            yield _point(start + 4, y + 4, -1)
-            top = y + 2 - tall + WORDS_LINE
+            yield f'<path d="M{start:g} {y - 9:g}h26v10h-16" class="{kind}"/>'
+            yield _point(start + 4, y + 1, -1)
+            top = y - 1 - tall + WORDS_LINE
             yield rect(start + 29, top - 11, wide + 6, tall + 1, "halo", 2)
             for number, line in enumerate(label):
                 yield words(start + 32, top + WORDS_LINE * number, line, "small")
