@@ -14,7 +14,7 @@ from modelcheck.commands.kafka.frontier import STATES as STATES_OF_CELL
 from modelcheck.commands.kafka.frontier import USUAL_GUARANTEES
 from modelcheck.commands.kafka.review import STATES as STATES_OF_REVIEW
 from modelcheck.commands.kafka.topic_reviews import TopicReviews, Wanted, settings_of_topics, topic_question
-from modelcheck.kafka.frontier.configurations import RELEASE, Base, grid
+from modelcheck.kafka.frontier.configurations import Base, grid, is_key
 from modelcheck.kafka.frontier.findings import Frontier
 from modelcheck.kafka.frontier.grid import Grid
 from modelcheck.kafka.frontier.limits import FaultLimits
@@ -30,7 +30,6 @@ from modelcheck.kafka.report.topics_csv import (
     settings_values,
     today_values,
 )
-from modelcheck.kafka.settings.keys.catalogue import find
 from modelcheck.kafka.settings.readers.recognition import read_files
 from spark_explore.questions.answered import Asked, TableQuestion, answered
 from spec.diagnostics import mistyped
@@ -85,7 +84,7 @@ def frontier(
     Configurations of the same question are asked once, with up to `states` states in each search.
     Raises SpecError for columns of which none is a key.
     """
-    keys = [name for name in configurations.columns if name == RELEASE or find(name) is not None]
+    keys = [name for name in configurations.columns if is_key(name)]
     if not keys:
         message = "no column is a key of Kafka"
         raise mistyped("columns", ", ".join(configurations.columns), message, "such as `min.insync.replicas`")

@@ -26,7 +26,7 @@ class Here:
 
     ended = ""
 
-    def __init__(self, work: Callable[[int], Any], _: object) -> None:
+    def __init__(self, work: Callable[[int], Any], *_: object) -> None:
         self._work = work
 
     def __enter__(self) -> Self:

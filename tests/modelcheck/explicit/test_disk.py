@@ -188,6 +188,7 @@ def test_it_continues_after_it_was_killed(tmp_path: Path, writes: int) -> None:
 @pytest.fixture
 def _memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory that ends at 3,000 states, of a search that has them all there."""
+    in_memory()  # which tests compare with, while memory does not end
     look = PackedSearch._look_around
 
     def ended(self: PackedSearch, faults: int, depth: int, waiting: int) -> None:
