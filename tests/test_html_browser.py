@@ -133,6 +133,16 @@ def visit(browser: Browser, pages: Path) -> Iterator[Open]:
         assert len(seen.asked) == 1
 
 
+def test_a_picture_is_seen_whole_on_a_page_700_px_wide(visit: Open) -> None:
+    page = visit("one.html", width=700).page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    hidden = "(svg) => svg.getBoundingClientRect().right - svg.parentElement.getBoundingClientRect().right"
+
+    drawn = page.locator(".storyboard svg, .diagram svg").all()
+    assert drawn
+    assert max(each.evaluate(hidden) for each in drawn) <= 1
+
+
 # ------------------------------------------------------------------------- stepping
 
 

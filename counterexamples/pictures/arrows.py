@@ -11,7 +11,7 @@ from counterexamples.pictures.cast import EPOCHS, Cast, entry_type, spaced
 from counterexamples.pictures.picture import SHARED, Arrow, ArrowKind, Box, ReplicaState
 from spec.meaning.semantics import Step
 from spec.model.ir import Value
-from spec.model.types import Bag, Nat, Record, Seq, Set, Type
+from spec.model.types import Bag, Case, Nat, Record, Seq, Set, Union
 from spec.model.values import ordered, show
 
 
@@ -105,9 +105,9 @@ class Arrows:
                 sent = self._sent.get(Message(after.network, after.place, value), [])
                 del sent[: had[value] - has[value]]
                 if is_fault:
-                    yield beside, f"✗ {self._told(after.type.of, value)} is gone"
+                    yield beside, f"✗ {self._told(after, value)} is gone"
             for value in ordered(set(has - had)):
-                message, text = Message(after.network, after.place, value), self._told(after.type.of, value)
+                message, text = Message(after.network, after.place, value), self._told(after, value)
                 sent = self._sent.setdefault(message, [])
                 copies = has[value] - had[value]
                 sent += (sent[-1:] or [("", 0)]) * copies if is_fault else [(by, number)] * copies
@@ -131,7 +131,7 @@ class Arrows:
                 sender, _ = next(iter(self._sent.get(message, ())), ("", 0))
                 to = next((lane for lane in reversed(self._lanes(channel)) if lane != sender), "")
                 ends = " → ".join(each for each in (sender, to) if each and each != SHARED)
-                found.append(f"{ends}{': ' if ends else ''}{self._told(channel.type.of, value)}")
+                found.append(f"{ends}{': ' if ends else ''}{self._told(channel, value)}")
         return tuple(found)
 
     def _lanes(self, channel: Channel) -> list[str]:
@@ -154,7 +154,7 @@ class Arrows:
                 sender = self._end(channel) or sender
                 to = [lane for lane in (*self._lanes(channel), *actors) if lane in actors and lane != sender]
                 when = "" if sent == number - 1 else f", sent in {sent}"
-                text = self._told(channel.type.of, message.value) + when
+                text = self._told(channel, message.value) + when
                 yield Arrow(sender, [*to, *actors, self._cast.common][0], text, ArrowKind.MESSAGE)
 
     def _end(self, channel: Channel) -> str | None:
@@ -218,9 +218,11 @@ class Arrows:
                 who = next((a for a in actors if new[a].leads), actors[0] if actors else self._cast.common)
                 yield who, f"{word} {told_}"
 
-    def _told(self, of: Type, value: Value) -> str:
-        """A message in words."""
-        return show(of, value, self._trace.scope)
+    def _told(self, channel: Channel, value: Value) -> str:
+        """A message in words: what it says, after the name of its network where it has none of its own."""
+        of, name = channel.type.of, self._trace.model.variables[channel.network].name
+        text = show(of, value, self._trace.scope)
+        return text if isinstance(of, Record | Case | Union) else f"{name} {text}"
 
     def _index(self, change: Change) -> int:
         """The index of the variable that changed."""

@@ -33,7 +33,7 @@ from counterexamples.pictures.drawing import (
     words,
 )
 from counterexamples.pictures.picture import Picture, PictureRow
-from counterexamples.pictures.words import badge, is_turn
+from counterexamples.pictures.words import badge, circle, is_turn
 from spec.frozen import frozen
 from spec.model.ir import Kind
 
@@ -169,6 +169,9 @@ class _Board:
         y += 6
         for first in range(0, len(self._frames), self._across):
             y = self._line(first, y) + GAP
+        if told := circle(picture):
+            self._parts.append(words(EDGE, y + 10, told, "strong"))
+            y += 24
         judged, height = verdict(picture, EDGE, y, room, 14, 5)
         y += height + 10 if judged else 0
         signs, y = small(self._legend(), EDGE, y + 10, room)

@@ -34,7 +34,7 @@ from counterexamples.pictures.picture import (
     PictureRow,
     ReplicaState,
 )
-from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, is_turn
+from counterexamples.pictures.words import NO_RETURN, UNNEEDED, badge, circle, is_turn
 from spec.model.ir import Kind
 
 SENTENCES = 236  # the column of sentences
@@ -97,10 +97,8 @@ class _Diagram:
             y = self._row(row, y)
             if is_turn(picture, row):
                 y = self._no_return(y)
-        if picture.loop is not None:
-            self._parts.append(
-                words(EDGE, y + 16, f"↻ from after step {picture.loop} on, for ever", "strong")
-            )
+        if told := circle(picture):
+            self._parts.append(words(EDGE, y + 16, told, "strong"))
             y += 26
         y = self._verdict(y)
         y = self._legend(y)

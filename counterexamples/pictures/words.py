@@ -141,6 +141,14 @@ def repeats_from(picture: Picture) -> int | None:
     return next(later, len(picture.rows))
 
 
+def circle(picture: Picture) -> str:
+    """What repeats for ever, in words; empty for a run that ends."""
+    if picture.loop is None:
+        return ""
+    stays = repeats_from(picture) == len(picture.rows)
+    return "↻ and here it may stay for ever" if stays else f"↻ from after step {picture.loop} on, for ever"
+
+
 def folded(lines: Sequence[str], width: int) -> Iterator[str]:
     """The lines, with long ones wrapped."""
     for line in lines:

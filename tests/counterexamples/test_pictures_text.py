@@ -34,6 +34,8 @@ from counterexamples.pictures.picture import (
     ReplicaState,
 )
 from counterexamples.pictures.plantuml import plantuml
+from counterexamples.pictures.storyboard import storyboard
+from counterexamples.pictures.svg import svg
 from counterexamples.pictures.words import heading, ids
 from counterexamples.trace import Example, Lasso, Stops, Trace
 from spec.model.ir import Kind
@@ -390,7 +392,7 @@ def test_compact_text_in_ascii_has_nothing_else(shown: Picture) -> None:
 # ------------------------------------------------------------------------ endings
 
 
-@pytest.mark.parametrize("draw", [mermaid, plantuml, lambda shown: plain(compact(shown))])
+@pytest.mark.parametrize("draw", [mermaid, plantuml, svg, storyboard, lambda shown: plain(compact(shown))])
 def test_every_format_tells_what_repeats_for_ever(draw: Callable[[Picture], str]) -> None:
     goes_round = picture(walk("elect(a)", "crash(a)", "restart(a)", ending=Lasso(1)))
     stays = picture(walk("elect(a)", "crash(a)", "restart(a)", ending=Lasso(3)))

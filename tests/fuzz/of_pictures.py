@@ -18,7 +18,8 @@ from counterexamples.pictures.roles import Roles, roles
 from counterexamples.trace import Stops, Trace
 from spec.meaning.semantics import Machine, State, Step, Taken
 from spec.model.ir import Value
-from spec.model.types import Bag, Map, Option, Seq, Set, Sort, Type
+from spec.model.types import Bag, Map, Option, Record, Seq, Set, Sort, Type, Union
+from spec.model.types import Case as UnionCase
 from spec.model.values import ModelError, members, show
 from tests.fuzz.cases import Case
 from tests.fuzz.findings import Differences
@@ -278,7 +279,7 @@ class _Witness:
         """The messages under way after a step that may be shown by a text, which may be shortened."""
         start, cut, _ = text.partition("…")
         shown = [
-            ((*at, value), show(each.of, value, self.scope))
+            ((*at, value), self.message(at[0], each.of, value))
             for at, each in self.channels(number).items()
             for value in each.counts
         ]
@@ -287,6 +288,12 @@ class _Witness:
             for (index, place, value), said in shown
             if said == text or (cut and said.startswith(start.partition("(")[0]))
         ]
+
+    def message(self, network: int, of: Type, value: Value) -> str:
+        """A message in words, as pictures have to say it: a bare value is one of its network."""
+        text = show(of, value, self.scope)
+        is_named = isinstance(of, Record | UnionCase | Union)
+        return text if is_named else f"{self.model.variables[network].name} {text}"
 
     def is_needed(self, number: int, place: Place) -> bool:
         """Whether there are messages with which a step is possible and the same, but not without this one."""
