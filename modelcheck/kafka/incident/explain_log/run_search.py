@@ -21,6 +21,7 @@ EAGER = 3  # what a step that must still come counts, where one that was taken c
 EXACT = 1  # the same, for the fewest steps
 REFINED = 4_000  # points that are looked at for a run of fewer steps, when one is known
 QUICK = 2_000  # points after which any run will do, and then a cheaper one
+EACH = 60  # points more for each event: a long history takes as many to be gone through at all
 PROVING = 10_000  # points that are looked at to show that a known run has the fewest faults
 FAULT = 5  # what a fault counts, in steps, where any run will do
 # Of two runs as long, that with less of this is shown: what loses records, or acknowledges them too early.
@@ -76,9 +77,10 @@ def fewest(
     fewest faults.
     """
     states = limits.states
-    quick = replace(limits, states=_smaller(QUICK, states))
+    soon = QUICK + EACH * len(product.observed.events)
+    quick = replace(limits, states=_smaller(soon, states))
     found = ExplanationSearch(product, quick, on_progress).run()
-    if found.end is End.STATES and (states is None or states > QUICK):
+    if found.end is End.STATES and (states is None or states > soon):
         found = _any_first(product, limits, on_progress, found)
     if found.run is None:
         return found

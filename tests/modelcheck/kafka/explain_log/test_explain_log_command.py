@@ -229,7 +229,7 @@ def test_a_run_that_is_not_shown_to_be_the_cheapest_is_not_said_to_be(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where faults that must come are not known before, and no point is left to exclude cheaper runs."""
-    for name in ("EVERY", "QUICK", "PROVING", "REFINED"):
+    for name in ("EVERY", "QUICK", "EACH", "PROVING", "REFINED"):
         monkeypatch.setattr(f"modelcheck.kafka.incident.explain_log.run_search.{name}", 1)
     monkeypatch.setattr(ObservationProduct, "due", lambda _product, _point: 0)
     _, found = asked(capsys, CLUSTERS / "ends_differ", "--faults", "4")
