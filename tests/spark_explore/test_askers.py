@@ -100,18 +100,39 @@ def test_topics_of_two_clusters_are_reviewed_once_for_each_question() -> None:
         {"files": {"w.txt": west}, "kafka": "3.7"},
         {"files": {"w.txt": west}, "kafka": "2.4"},
         {"files": {"x.txt": "nothing"}},
+        {"files": {"w.txt": west}, "kafka": "3.8"},
     ]
     found, asked = answers(TopicAsker(0, 100_000), rows, "topics")
     by_topic = {(row[ROW], row["topic"]): row for row in found}
 
-    assert asked == 4  # two replicas, one, those of another release, and the file that has nothing
-    assert sorted(by_topic, key=str) == [("0", "a"), ("0", "b"), ("1", "c"), ("2", "c"), ("3", None)]
+    assert asked == 5  # two replicas, one, those of other releases, and the file that has nothing
+    assert sorted(by_topic, key=str) == [
+        ("0", "a"),
+        ("0", "b"),
+        ("1", "c"),
+        ("2", "c"),
+        ("3", None),
+        ("4", "c"),
+    ]
     assert by_topic["0", "a"][KEY] == by_topic["1", "c"][KEY]
     assert [by_topic[place]["replicas"] for place in [("0", "a"), ("0", "b"), ("1", "c")]] == [2, 1, 2]
     assert by_topic["0", "a"]["kafka"].startswith("3.7")
     assert by_topic["2", "c"]["kafka"].startswith("2.4")
     assert by_topic["0", "a"]["durable"] == "kept"
     assert by_topic["3", None]["problem"]
+
+
+def test_topics_with_other_replicas_are_other_questions() -> None:
+    create = (
+        "kafka-topics.sh --create --bootstrap-server b:9092 --partitions 1 --topic t --replication-factor"
+    )
+    rows = [
+        {"files": {"topics.sh": f"#!/bin/sh\n{create} {n}\n"}, "kafka": "3.7", "brokers": 3} for n in (2, 3)
+    ]
+    found = read(TopicAsker(0, 1000), rows, "replicas")
+
+    assert [row["replicas"] for row in found] == [2, 3]
+    assert len({row[KEY] for row in found}) == 2
 
 
 def test_brokers_of_a_row_are_those_of_its_cluster() -> None:
