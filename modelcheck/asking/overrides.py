@@ -55,6 +55,15 @@ def apply(model: Model, check: Check, given: Overrides) -> Check:
     return check if changed == check else replace(changed, expect=(), says=None)
 
 
+def names_to_give(models: Iterable[Model]) -> set[str]:
+    """The names of the scopes and the configurations of these models."""
+    found: set[str] = set()
+    for model in models:
+        found |= {each.name for part in (model.sorts, model.nats, model.configs) for each in part}
+        found |= {variable.name for variable in model.variables if variable.network}
+    return found
+
+
 def free_check(model: Model, given: Overrides) -> Check:
     """A check made only from the changes, for a model without checks.
 

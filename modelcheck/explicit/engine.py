@@ -28,6 +28,7 @@ from modelcheck.search.persistent import not_reduced
 from spec.meaning.semantics import Machine
 from spec.model.bounds import of_runs
 from spec.model.kinds import OF_RUNS
+from spec.reading import reason_of
 
 if TYPE_CHECKING:
     from modelcheck.explicit.disk.levels import Room
@@ -208,7 +209,7 @@ def _spilled(task: Task, before: int, states: int, until_end: ExitStack) -> tupl
         try:
             on_disk = until_end.enter_context(spilled(task))
         except OSError as error:
-            problem = f"{task.spill} cannot be used: {(error.strerror or str(error)).lower()}"
+            problem = f"{task.spill} cannot be used: {reason_of(error)}"
         else:
             assert on_disk.keep is not None
             return Spill(states, str(on_disk.keep.folder)), on_disk

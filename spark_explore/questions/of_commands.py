@@ -20,13 +20,7 @@ WORDS = "words"
 ANSWER = pa.schema(
     [("exit", pa.int32()), ("data", pa.string()), ("says", pa.string()), ("problem", pa.string())]
 )
-KNOWN = (
-    "rates",
-    "check",
-    "kafka explain-log",
-    "kafka inspect",
-    "necessity",
-)
+KNOWN = ("rates", "check", "kafka explain-log", "kafka inspect", "necessity")
 
 
 def commands(questions: DataFrame, command: str) -> DataFrame:

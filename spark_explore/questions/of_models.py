@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.overrides import Overrides, as_typed
+from modelcheck.asking.overrides import Overrides, as_typed, names_to_give
 from modelcheck.asking.sweep import FAULTS, Axis, Orders, PointSearch, SweepPoint, points
 from modelcheck.asking.sweep_rows import rows_of
 from spark_explore.questions.answered import Asked, TableQuestion, answered
@@ -53,10 +53,11 @@ def sweep(
     """
     models = load(model) if isinstance(model, str | Path) else tuple(model)
     checked = pick_checks(models, [] if check is None else [check]) if any(m.checks for m in models) else []
-    varied = [name for name in questions.columns if name in _names(models)]
+    known = {FAULTS, *names_to_give(models)}
+    varied = [name for name in questions.columns if name in known]
     if not varied:
-        known = ", ".join(sorted(_names(models)))
-        raise mistyped("columns", ", ".join(questions.columns), f"no column is one of: {known}")
+        message = f"no column is one of: {', '.join(sorted(known))}"
+        raise mistyped("columns", ", ".join(questions.columns), message)
     asker = PointAsker(models, tuple(checked), given or Overrides(), tuple(properties), orders or Orders())
     return answered(questions, varied, asker)
 
@@ -90,12 +91,3 @@ class PointAsker:
     def _search(self) -> PointSearch:
         """What answers points, in this process."""
         return PointSearch(self.orders)
-
-
-def _names(models: Sequence[Model]) -> set[str]:
-    """The names that a row may give values for."""
-    found = {FAULTS}
-    for model in models:
-        found |= {each.name for part in (model.sorts, model.nats, model.configs) for each in part}
-        found |= {variable.name for variable in model.variables if variable.network}
-    return found

@@ -9,9 +9,8 @@ from time import process_time
 from modelcheck.kafka.frontier.grid import Job
 from modelcheck.kafka.frontier.search import answers_of
 from modelcheck.kafka.questions.answers import Answer
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from tests.scopes.grid import RAISED, larger
-from tests.unwatched import Unwatched
 
 MOST = 6_000_000  # states of one search: nine seconds
 

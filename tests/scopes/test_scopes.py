@@ -13,14 +13,13 @@ from modelcheck.explicit.engine import ExplicitEngine
 from modelcheck.kafka.questions.answers import ask_all, ask_mixed
 from modelcheck.kafka.questions.partition import PartitionModel, partition
 from modelcheck.kafka.questions.question import GUARANTEES, as_check, group_of, under_any
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from modelcheck.kafka.report.wording import cell, sentence
 from modelcheck.kafka.settings.resolution.settings import resolve
 from tests.configurations import read
 from tests.scopes.asked import Comparing
 from tests.scopes.grid import RAISED, jobs, larger
 from tests.scopes.record import model, questions, recorded
-from tests.unwatched import Unwatched
 
 LIMITS = Path(__file__).parents[2] / "docs/explanation/limits.md"
 Table = dict[str, dict[str, str]]

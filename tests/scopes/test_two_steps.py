@@ -11,10 +11,9 @@ from modelcheck.kafka.frontier.configurations import Base, grid
 from modelcheck.kafka.frontier.grid import Job, distinct_jobs
 from modelcheck.kafka.frontier.limits import FaultLimits
 from modelcheck.kafka.questions.question import GUARANTEES
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from tests.scopes.grid import FAULTS, RAISED, larger
 from tests.scopes.two_steps import differences, in_two_steps
-from tests.unwatched import Unwatched
 
 
 def job(unclean: str, replicas: str) -> Job:

@@ -17,11 +17,10 @@ import spec.model.ir as ir
 from modelcheck.kafka.frontier.grid import Job
 from modelcheck.kafka.frontier.search import answers_of
 from modelcheck.kafka.questions.question import Posed
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from spec.load import loads
 from tests.scopes.asked import MOST, Cell, compared
 from tests.scopes.grid import jobs
-from tests.unwatched import Unwatched
 
 KAFKA = "kafka"  # the model in which brokers are started again; in `unattended` none is
 

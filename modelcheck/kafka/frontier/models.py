@@ -8,7 +8,7 @@ from dataclasses import replace
 import spec.model.ir as ir
 from counterexamples.text import setting_by_key
 from modelcheck.asking.models import pick_checks
-from modelcheck.asking.overrides import Overrides
+from modelcheck.asking.overrides import Overrides, names_to_give
 from modelcheck.asking.sweep import FAULTS, Axis, SweepPoint, points
 from modelcheck.contract.families import families, looked_at
 from modelcheck.diagnosis.settings import other_values
@@ -112,17 +112,9 @@ def _points(
 
 def axis_names(models: Sequence[ir.Model]) -> set[str]:
     """What an axis of these models may be over: their names, and the keys of their settings."""
-    return _names(models) | {entry.key_name for model in models for entry in model.configs if entry.key}
-
-
-def _names(models: Sequence[ir.Model]) -> set[str]:
-    """The names of the scope and the configuration of these models."""
-    found: set[str] = set()
-    for model in models:
-        found |= {sort.name for sort in model.sorts} | {nat.name for nat in model.nats}
-        found |= {entry.name for entry in model.configs}
-        found |= {variable.name for variable in model.variables if variable.network}
-    return found
+    return names_to_give(models) | {
+        entry.key_name for model in models for entry in model.configs if entry.key
+    }
 
 
 def own_axis(models: Sequence[ir.Model], axis: Axis) -> Axis:
@@ -130,7 +122,7 @@ def own_axis(models: Sequence[ir.Model], axis: Axis) -> Axis:
 
     Raises SpecError for a key of several settings, and for a value that its setting does not take.
     """
-    if axis.name in _names(models):
+    if axis.name in names_to_give(models):
         return axis
     entries = {entry.name: entry for m in models for entry in m.configs if entry.key_name == axis.name}
     if len(entries) > 1:

@@ -32,7 +32,7 @@ from modelcheck.kafka.frontier.search import Answered, FrontierAnswer, answered,
 from modelcheck.kafka.questions.answers import Answer, ask_all, ask_mixed
 from modelcheck.kafka.questions.partition import PartitionModel, partition
 from modelcheck.kafka.questions.question import ANY, GUARANTEES, KINDS, MOVE, Guarantee
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from modelcheck.kafka.settings.keys.versions import version
 from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import resolve
@@ -40,7 +40,6 @@ from spec.diagnostics import SpecError
 from spec.source import Source
 from tests.consoles import console_example, marked
 from tests.pages import assert_sound
-from tests.unwatched import Unwatched
 
 DURABLE, WRITABLE = (next(g for g in GUARANTEES if g.name == name) for name in ("durable", "writable"))
 BOTH = (DURABLE, WRITABLE)

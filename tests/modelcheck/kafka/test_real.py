@@ -15,11 +15,10 @@ import pytest
 
 from modelcheck.kafka.questions.answers import ask_mixed
 from modelcheck.kafka.questions.partition import PartitionModel, partition
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from modelcheck.kafka.settings.readers.recognition import read_files
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from spec.diagnostics import SpecError
-from tests.unwatched import Unwatched
 
 REAL = Path(__file__).parent / "real"
 MANIFEST: dict[str, dict[str, Any]] = tomllib.loads((REAL / "manifest.toml").read_text(encoding="utf-8"))

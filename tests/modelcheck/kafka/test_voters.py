@@ -15,14 +15,13 @@ from modelcheck.cli import main
 from modelcheck.kafka.questions.outages.combined import combined
 from modelcheck.kafka.questions.outages.controllers import Quorum, quorum
 from modelcheck.kafka.questions.partition import partition
-from modelcheck.kafka.questions.search import Asking, Effort
+from modelcheck.kafka.questions.search import Asking, Effort, Unwatched
 from modelcheck.kafka.report.controllers_text import says
 from modelcheck.kafka.settings.provenance import Stated
 from modelcheck.kafka.settings.readers.recognition import read_text
 from modelcheck.kafka.settings.resolution.settings import Settings, resolve
 from modelcheck.kafka.settings.resolution.voters import Voters
 from spec.source import Source
-from tests.unwatched import Unwatched
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "modelcheck/kafka/report/schema.json").read_text())
 THREE = "controller.quorum.voters=1@a:9093,2@b:9093,3@c:9093\n"
