@@ -33,6 +33,8 @@ _VERBS = {
 }
 
 
+_MEMBERSHIP = {"contains", "has", "includes"}  # words of other languages between a set and a member
+
 _Path = tuple[ir.Key | ir.At, ...]
 _Place = tuple[DeclaredVariable, _Path, t.Type]
 
@@ -312,6 +314,8 @@ class StatementElaborator:
         """Append the IR of `place.verb(args)`."""
         if not isinstance(call, se.Method):
             help_ = "a statement changes the state: `x := e`, `log.append(e)`, `set.add(e)`"
+            if isinstance(call, se.Name) and call.name in _MEMBERSHIP:
+                help_ = f"for `s {call.name} x`, write `x in s`"
             self.problems.add("R0406", call.span, "this does nothing", help=help_)
             return
         verb = call.name.text
